@@ -1,0 +1,98 @@
+// What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every input
+// appends to an Actions, and the runtime (or the simulator) carries it out in this order: open_slots, chunks,
+// messages. A slot is therefore open before the credit for it leaves.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/messages.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+/// The identity and place of one message of data on the wire.
+struct ChunkDescription {
+    EventId event;
+    Bytes event_bytes;
+    Bytes offset;  ///< place of the chunk's first byte in the event
+    Bytes length;
+    std::uint32_t sequence = 0;  ///< 0, 1, 2, ... within the event
+    Instant generated_at;        ///< when the event was generated
+    bool operator==(const ChunkDescription&) const = default;
+};
+
+/// Send one chunk. The core keeps at most `window` of them under way per stream.
+struct SendChunk {
+    ConsumerId to;
+    SlotId slot;
+    StreamId stream;
+    ChunkDescription chunk;
+};
+
+struct SendMessage {
+    NodeId to;
+    ControlMessage message;
+};
+
+/// What happened to one event or slot; for logs and histograms, not for control.
+struct Observation {
+    enum class Kind : std::uint8_t {
+        generated,           ///< producer: `bytes`
+        lost,                ///< producer: dropped at overflow or left over at the end
+        granted,             ///< producer: `elapsed` since it was offered
+        transfer_started,    ///< producer: first chunk handed over; `elapsed` since the grant came
+        chunk_sent,          ///< producer: `bytes` of a chunk left
+        transfer_completed,  ///< producer: last chunk left; `elapsed` since the first was handed over
+        chunk_received,      ///< consumer: `bytes`
+        received,            ///< consumer: whole event; `elapsed` since it was generated (common clock)
+        processed,           ///< consumer: `elapsed` processing time of the event
+    };
+    Kind kind = Kind::generated;
+    NodeId peer{};  ///< the other side, where there is one
+    EventId event{};
+    Bytes bytes{};
+    Duration elapsed{};
+};
+
+/// Something that must not happen, with all that is known about it. The run goes on where it can and fails at the
+/// end, or fails at once, as the runtime decides by kind.
+struct Fault {
+    enum class Kind : std::uint8_t {
+        corrupt_header,      ///< a chunk whose header does not verify
+        corrupt_payload,     ///< a chunk whose payload does not verify
+        unexpected_chunk,    ///< a chunk of an event that its slot was not receiving, or out of bounds
+        duplicate_chunk,     ///< a chunk that had already arrived
+        incomplete_event,    ///< chunks of an event were still missing when the run closed
+        protocol_violation,  ///< a control message that cannot be right; `detail` says why
+    };
+    Kind kind = Kind::protocol_violation;
+    NodeId source{};
+    NodeId destination{};
+    EventId event{};
+    Bytes offset{};
+    std::uint32_t sequence = 0;
+    const char* detail = "";  ///< a literal
+};
+
+struct Actions {
+    std::vector<SlotId> open_slots;
+    std::vector<SendChunk> chunks;
+    std::vector<SendMessage> messages;
+    std::vector<Observation> observations;
+    std::vector<Fault> faults;
+    bool close_slots = false;  ///< withdraw every posted receive: the run is over
+
+    /// Empties the lists and keeps their memory.
+    void clear() {
+        open_slots.clear();
+        chunks.clear();
+        messages.clear();
+        observations.clear();
+        faults.clear();
+        close_slots = false;
+    }
+};
+
+}  // namespace weir::core

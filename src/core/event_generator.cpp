@@ -1,0 +1,109 @@
+#include "core/event_generator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/assertion.hpp"
+
+namespace weir::core {
+
+namespace {
+
+/// First multiple of the interval that is not before `t`, which may be negative.
+Instant first_multiple_from(Instant t, Duration interval) {
+    std::int64_t k = t.ns / interval.ns;  // rounded towards 0
+    if (k * interval.ns < t.ns) {
+        ++k;
+    }
+    return {k * interval.ns};
+}
+
+}  // namespace
+
+EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end)
+    : generation_(plan.generation),
+      rate_(plan.rate),
+      interval_(plan.interval),
+      set_size_(plan.set_bytes()),
+      largest_event_(plan.slot_size),
+      buffer_(plan.buffer),
+      start_(start),
+      end_(end),
+      sizes_(std::move(sizes)) {
+    WEIR_ASSERT(start <= end && end < Instant::never());
+    WEIR_ASSERT(largest_event_.count > 0);
+    switch (generation_) {
+        case Generation::sets:
+            WEIR_ASSERT(interval_.ns > 0);
+            begin_set(first_multiple_from(start, interval_));
+            break;
+        case Generation::steady:
+            prepare_next();
+            break;
+        case Generation::saturate:
+            next_size_ = draw_size();
+            next_due_ = start_;
+            break;
+    }
+}
+
+Bytes EventGenerator::draw_size() {
+    return std::clamp(Bytes{sizes_.next()}, Bytes{1}, largest_event_);
+}
+
+void EventGenerator::begin_set(Instant at) {
+    if (at >= end_ || set_size_.count <= 0) {
+        next_due_ = Instant::never();
+        return;
+    }
+    next_due_ = at;
+    left_in_set_ = set_size_;
+    next_size_ = std::min(draw_size(), left_in_set_);
+}
+
+std::optional<GeneratedEvent> EventGenerator::take(Instant now, Bytes backlog) {
+    if (now < next_due_ || next_due_ == Instant::never()) {
+        return std::nullopt;
+    }
+    GeneratedEvent event{next_sequence_, next_size_, next_due_};
+    if (generation_ == Generation::saturate) {
+        if (now >= end_) {
+            next_due_ = Instant::never();
+            return std::nullopt;
+        }
+        if (backlog.count > 0 && backlog + next_size_ > buffer_) {
+            return std::nullopt;
+        }
+        event.generated_at = now;
+    }
+    ++next_sequence_;
+    prepare_next();
+    return event;
+}
+
+void EventGenerator::prepare_next() {
+    switch (generation_) {
+        case Generation::sets:
+            left_in_set_ -= next_size_;
+            if (left_in_set_.count == 0) {
+                begin_set(next_due_ + interval_);
+            } else {
+                next_size_ = std::min(draw_size(), left_in_set_);
+            }
+            return;
+        case Generation::steady: {
+            produced_ += next_size_;
+            next_size_ = draw_size();
+            // Asked this way round because the due time of an event after the end may be out of range.
+            const Bytes last_total = bytes_in(rate_, end_ - start_ - Duration{1});
+            const bool over = produced_ + next_size_ > last_total;
+            next_due_ = over ? Instant::never() : start_ + time_for(rate_, produced_ + next_size_);
+            return;
+        }
+        case Generation::saturate:
+            next_size_ = draw_size();
+            return;
+    }
+}
+
+}  // namespace weir::core

@@ -1,0 +1,120 @@
+// A priority queue over the indices 0 .. n-1 whose keys may change: a binary min-heap and the place of every
+// index in it. Equal keys are ordered by index, so the top does not depend on history. Rejected:
+// std::priority_queue (keys cannot change; leaving stale entries in it needs memory without bound) and
+// std::set (allocates).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/assertion.hpp"
+
+namespace weir::core {
+
+/// Key: ordered by operator<. No function but the constructor allocates.
+template <typename Key>
+class IndexedHeap {
+  public:
+    /// Holds any of the indices 0 .. capacity-1, at first none.
+    explicit IndexedHeap(std::uint32_t capacity) : keys_(capacity), places_(capacity, absent) {
+        heap_.reserve(capacity);
+    }
+
+    [[nodiscard]] bool empty() const { return heap_.empty(); }
+    [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()); }
+    [[nodiscard]] bool contains(std::uint32_t index) const {
+        WEIR_ASSERT(index < places_.size());
+        return places_[index] != absent;
+    }
+
+    /// Key of an index that is in the heap.
+    [[nodiscard]] const Key& key(std::uint32_t index) const {
+        WEIR_ASSERT(contains(index));
+        return keys_[index];
+    }
+
+    /// The index with the smallest key, of several the smallest index. The heap must not be empty. O(1).
+    [[nodiscard]] std::uint32_t top() const {
+        WEIR_ASSERT(!empty());
+        return heap_.front();
+    }
+
+    /// Puts the index in, or changes its key. O(log n).
+    void update(std::uint32_t index, Key key) {
+        const bool is_new = !contains(index);
+        keys_[index] = std::move(key);
+        if (is_new) {
+            places_[index] = size();
+            heap_.push_back(index);
+        }
+        sift_up(places_[index]);
+        sift_down(places_[index]);
+    }
+
+    /// Takes the index out, if it is in. O(log n).
+    void erase(std::uint32_t index) {
+        if (!contains(index)) {
+            return;
+        }
+        const std::uint32_t place = places_[index];
+        const std::uint32_t last = heap_.back();
+        heap_.pop_back();
+        places_[index] = absent;
+        if (last != index) {
+            put(last, place);
+            sift_up(place);
+            sift_down(places_[last]);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const {
+        if (keys_[a] < keys_[b]) {
+            return true;
+        }
+        return !(keys_[b] < keys_[a]) && a < b;
+    }
+
+    void put(std::uint32_t index, std::uint32_t place) {
+        heap_[place] = index;
+        places_[index] = place;
+    }
+
+    void sift_up(std::uint32_t place) {
+        const std::uint32_t index = heap_[place];
+        while (place > 0 && before(index, heap_[(place - 1) / 2])) {
+            put(heap_[(place - 1) / 2], place);
+            place = (place - 1) / 2;
+        }
+        put(index, place);
+    }
+
+    void sift_down(std::uint32_t place) {
+        const std::uint32_t index = heap_[place];
+        for (;;) {
+            std::uint32_t child = 2 * place + 1;
+            if (child >= size()) {
+                break;
+            }
+            if (child + 1 < size() && before(heap_[child + 1], heap_[child])) {
+                ++child;
+            }
+            if (!before(heap_[child], index)) {
+                break;
+            }
+            put(heap_[child], place);
+            place = child;
+        }
+        put(index, place);
+    }
+
+    std::vector<Key> keys_;              ///< by index
+    std::vector<std::uint32_t> places_;  ///< by index: where in heap_, or absent
+    std::vector<std::uint32_t> heap_;
+};
+
+}  // namespace weir::core

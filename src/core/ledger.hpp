@@ -1,0 +1,69 @@
+// Ledgers: what each side says it has moved. At the end of every run the ledgers of producers, consumers and
+// scheduler must agree, so a lost, doubled or exchanged event cannot hide behind equal totals.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+/// Mixes an event id and its size into 64 bits (finaliser of SplitMix64, Steele et al. 2014). Sums of mixes do not
+/// depend on the order of the events.
+constexpr std::uint64_t ledger_mix(EventId event, Bytes bytes) {
+    std::uint64_t z = event.value * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(bytes.count);
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31U);
+}
+
+/// Count, bytes and an order-independent hash of a set of events.
+struct Tally {
+    std::uint64_t events = 0;
+    Bytes bytes;
+    std::uint64_t hash = 0;
+
+    constexpr void add(EventId event, Bytes size) {
+        ++events;
+        bytes += size;
+        hash += ledger_mix(event, size);
+    }
+    constexpr Tally& operator+=(const Tally& other) {
+        events += other.events;
+        bytes += other.bytes;
+        hash += other.hash;
+        return *this;
+    }
+    constexpr bool operator==(const Tally&) const = default;
+};
+constexpr Tally operator+(Tally a, const Tally& b) {
+    return a += b;
+}
+
+/// One node's account. A producer fills generated, sent and lost (generated = sent + lost); a consumer fills
+/// received, corrupt (received, but failed verification) and incomplete (begun, never completed); the scheduler
+/// fills `received` with what consumers reported as done.
+struct Ledger {
+    Tally generated;
+    Tally sent;
+    Tally lost;
+    Tally received;
+    Tally corrupt;
+    Tally incomplete;
+    std::uint64_t duplicate_events = 0;
+
+    constexpr Ledger& operator+=(const Ledger& other) {
+        generated += other.generated;
+        sent += other.sent;
+        lost += other.lost;
+        received += other.received;
+        corrupt += other.corrupt;
+        incomplete += other.incomplete;
+        duplicate_events += other.duplicate_events;
+        return *this;
+    }
+    constexpr bool operator==(const Ledger&) const = default;
+};
+
+}  // namespace weir::core

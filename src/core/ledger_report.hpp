@@ -1,0 +1,19 @@
+// A ledger travels to the scheduler as one control message per entry, in the order of LedgerEntry.
+#pragma once
+
+#include "core/actions.hpp"
+#include "core/ledger.hpp"
+#include "core/messages.hpp"
+
+namespace weir::core {
+
+/// Appends the messages that report `ledger` of `node` to the scheduler.
+void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out);
+
+/// Adds one received entry to `ledger`. False if the message names no entry.
+[[nodiscard]] bool add_ledger_entry(const ControlMessage& message, Ledger& ledger);
+
+/// Number of messages in a report.
+inline constexpr std::uint32_t ledger_report_messages = 7;
+
+}  // namespace weir::core

@@ -1,0 +1,85 @@
+// How much memory a producer and a consumer need for their chunk buffers. Pure arithmetic on the plan: config
+// asks it before anything is allocated, transport allocates by it, and both read the same lines. (Rejected:
+// letting transport tell config; config must not see transport.)
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+/// Bytes in front of the payload of every chunk on the wire and in memory.
+inline constexpr std::int64_t chunk_header_bytes = 64;
+
+/// Largest chunk of data that one message can carry, in bytes, header not counted: MPI counts are 32-bit.
+inline constexpr std::int64_t chunk_size_limit_bytes =
+    std::int64_t{std::numeric_limits<std::int32_t>::max()} - chunk_header_bytes;
+
+namespace detail {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return a / b + (a % b != 0 ? 1 : 0);
+}
+
+/// a x b for numbers >= 0; what does not fit is the largest number, which no memory check lets pass.
+constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    return a != 0 && b > most / a ? most : a * b;
+}
+
+}  // namespace detail
+
+/// Payload bytes that a chunk buffer holds: the chunk size, or the whole event where events are smaller.
+/// This and all below need chunk_size, slot_size > 0 and streams, slots, window > 0.
+constexpr std::int64_t chunk_capacity_bytes(const Plan& plan) {
+    return std::min(plan.chunk_size.count, plan.slot_size.count);
+}
+
+/// Distance from one chunk buffer to the next. Chunks from 32 KiB on begin on a page of their own: such
+/// messages go by RDMA, whose registration is per buffer, and registrations of two buffers must not share a
+/// page (UCX may merge those into one that grows with each buffer). Smaller ones are copied by MPI anyway and
+/// are packed.
+constexpr std::int64_t chunk_stride_bytes(const Plan& plan) {
+    constexpr std::int64_t cache_line = 64;
+    constexpr std::int64_t page = 4096;
+    constexpr std::int64_t zero_copy_from = 32 * 1024;
+    const std::int64_t capacity = chunk_capacity_bytes(plan);
+    const std::int64_t unit = capacity >= zero_copy_from ? page : cache_line;
+    if (capacity > chunk_size_limit_bytes) {
+        return std::numeric_limits<std::int64_t>::max();
+    }
+    return detail::ceil_div(chunk_header_bytes + capacity, unit) * unit;
+}
+
+/// Chunk buffers of one stream: enough for the window, and enough that all streams together hold
+/// `plan.buffer` bytes. A producer goes through them in a ring, so data comes out of memory and not out of
+/// the cache.
+constexpr std::int64_t chunk_buffers_per_stream(const Plan& plan) {
+    const std::int64_t per_stream = detail::ceil_div(plan.buffer.count, std::int64_t{plan.streams});
+    return std::max(std::int64_t{plan.window}, detail::ceil_div(per_stream, chunk_capacity_bytes(plan)));
+}
+
+/// Chunk buffers of one slot: one for every chunk of the largest event.
+constexpr std::int64_t chunk_buffers_per_slot(const Plan& plan) {
+    return detail::ceil_div(plan.slot_size.count, plan.chunk_size.count);
+}
+
+/// Bytes of chunk buffers on a producer rank; saturates instead of overflowing.
+constexpr std::int64_t producer_memory_bytes(const Plan& plan) {
+    const std::int64_t buffers =
+        detail::saturating_product(chunk_buffers_per_stream(plan), std::int64_t{plan.streams});
+    return detail::saturating_product(buffers, chunk_stride_bytes(plan));
+}
+
+/// Bytes of chunk buffers on a consumer rank; saturates instead of overflowing.
+constexpr std::int64_t consumer_memory_bytes(const Plan& plan) {
+    const std::int64_t buffers =
+        detail::saturating_product(chunk_buffers_per_slot(plan), std::int64_t{plan.slots});
+    return detail::saturating_product(buffers, chunk_stride_bytes(plan));
+}
+
+}  // namespace weir::core

@@ -1,0 +1,76 @@
+// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and options, read by
+// all other parts. It holds no defaults of its own that a user could meet: those are config's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace weir::core {
+
+enum class PolicyKind : std::uint8_t { balanced, token, round_robin, random, none };
+enum class Generation : std::uint8_t { sets, steady, saturate };
+/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts the
+/// overflow (as the LHCb 2021 benchmark does), `drop` loses it.
+enum class Overflow : std::uint8_t { count, drop };
+enum class Verify : std::uint8_t { none, header, full };
+
+enum class DistributionKind : std::uint8_t { none, fixed, poisson, exponential, normal, lognormal, pareto, trace };
+
+/// A distribution of durations (unit: ns) or sizes (unit: bytes). Fields that a kind does not use are 0.
+struct Distribution {
+    DistributionKind kind = DistributionKind::none;
+    double mean = 0;
+    double quantum = 0;             ///< poisson: one count is this much (value = quantum x Poisson(mean / quantum))
+    double deviation = 0;           ///< normal and lognormal: standard deviation of the value itself
+    double shape = 0;               ///< pareto: tail index alpha, above 1 so that the mean exists
+    double maximum = 0;             ///< values are cut to this (0: not cut)
+    std::vector<std::int64_t> trace{};  ///< trace: the values in order, repeated from the start when used up
+    bool operator==(const Distribution&) const = default;
+};
+
+struct Plan {
+    std::uint32_t producers = 0;
+    std::uint32_t consumers = 0;
+
+    // What producers generate.
+    BitRate rate;
+    Duration interval;
+    Generation generation = Generation::sets;
+    Distribution event_size;
+    Bytes buffer;
+    Overflow overflow = Overflow::count;
+
+    // How it travels.
+    PolicyKind policy = PolicyKind::balanced;
+    Bytes chunk_size;
+    Bytes slot_size;  ///< largest event that fits into a slot
+    std::uint32_t window = 0;
+    std::uint32_t slots = 0;
+    std::uint32_t streams = 0;
+
+    // What consumers do.
+    Distribution busy;
+    std::vector<std::uint32_t> busy_consumers;  ///< sorted indices; empty: all
+    bool busy_burns_cpu = false;
+
+    // When.
+    Duration duration;
+    Duration warmup;
+    Duration drain;  ///< longest time after `duration` in which buffers may empty
+
+    Verify verify = Verify::header;
+    std::uint64_t seed = 0;
+
+    bool operator==(const Plan&) const = default;
+
+    /// Bytes of one set: rate x interval.
+    [[nodiscard]] constexpr Bytes set_bytes() const { return bytes_in(rate, interval); }
+    /// Messages into which the largest event is cut.
+    [[nodiscard]] constexpr std::uint32_t chunks_per_slot() const {
+        return static_cast<std::uint32_t>((slot_size.count + chunk_size.count - 1) / chunk_size.count);
+    }
+};
+
+}  // namespace weir::core

@@ -1,0 +1,55 @@
+// Policies: who is paired with whom next. A policy sees standings and nothing else: no messages, no slots, no time.
+// The scheduler (mechanism) tells it about every change and asks it to choose.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+struct ProducerStanding {
+    bool eligible = false;  ///< has an offered event without grant and a free stream
+    Bytes waiting;          ///< offered and not granted: how full it is
+    Bytes granted;          ///< granted so far, estimated while a transfer is under way
+};
+
+struct ConsumerStanding {
+    std::uint32_t free_slots = 0;      ///< credits
+    std::uint32_t occupied_slots = 0;  ///< granted, arriving, or waiting for processing
+    Bytes granted;                     ///< granted so far, estimated while a transfer is under way
+};
+
+struct Pairing {
+    ProducerId producer;
+    ConsumerId consumer;
+};
+
+class Policy {
+public:
+    Policy() = default;
+    Policy(const Policy&) = delete;
+    Policy& operator=(const Policy&) = delete;
+    virtual ~Policy() = default;
+
+    virtual void update(ProducerId producer, const ProducerStanding& standing) = 0;
+    virtual void update(ConsumerId consumer, const ConsumerStanding& standing) = 0;
+
+    /// An eligible producer and a consumer with a free slot, or nothing. The scheduler grants the pair and updates
+    /// both standings before it asks again.
+    virtual std::optional<Pairing> choose() = 0;
+
+    /// Whether choose() would find a producer (a consumer), the other side left aside.
+    [[nodiscard]] virtual bool producer_available() const = 0;
+    [[nodiscard]] virtual bool consumer_available() const = 0;
+};
+
+/// The policy that the plan names, for its numbers of producers and consumers; `none` has no policy object and
+/// returns nullptr. `seed` feeds the random policy.
+std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed);
+
+}  // namespace weir::core

@@ -1,0 +1,124 @@
+// The producer as a state machine: generates events when they are due, offers them, and sends each one as chunks
+// when it is granted. Choice: events are granted in the order of their generation, so a grant names a slot and not
+// an event, and the scheduler needs no memory per event. Rejected: grants by event id (they would let a scheduler
+// pick by size, at the price of per-event state on both sides).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/event_generator.hpp"
+#include "core/ledger.hpp"
+#include "core/plan.hpp"
+#include "core/ring_queue.hpp"
+
+namespace weir::core {
+
+/// What a producer's streams are doing; the three add up to the plan's number of streams.
+struct StreamUse {
+    std::uint32_t transferring = 0;
+    std::uint32_t waiting_for_grant = 0;  ///< an event is there, a grant is not
+    std::uint32_t waiting_for_data = 0;
+    bool operator==(const StreamUse&) const = default;
+};
+
+/// Events of one producer that were lost, by name: sequence numbers first to last.
+struct LostRange {
+    enum class Reason : std::uint8_t { overflow, undelivered };
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    Reason reason = Reason::overflow;
+};
+
+class Producer {
+public:
+    /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds the
+    /// memory of a run that moves nothing at all.
+    static constexpr std::size_t waiting_events_limit = std::size_t{1} << 22U;
+    /// Ranges of lost events that are kept by name; further losses are counted only.
+    static constexpr std::size_t lost_ranges_limit = 256;
+    /// Chunks of one transfer that can be under way.
+    static constexpr std::uint32_t window_limit = 64;
+
+    Producer(const Plan& plan, ProducerId id, EventGenerator generator);
+
+    /// Generates what is due, closes the account of the last set, gives up at the end of the drain.
+    void on_time(Instant now, Actions& out);
+    void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    /// Chunk `sequence` of the transfer on `stream` has left.
+    void on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequence, Actions& out);
+
+    /// The next instant at which on_time has something to do.
+    [[nodiscard]] Instant next_deadline() const;
+
+    /// Generated and not yet sent.
+    [[nodiscard]] Bytes backlog() const { return backlog_; }
+    [[nodiscard]] StreamUse stream_use() const;
+    [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+    [[nodiscard]] const std::vector<LostRange>& lost_ranges() const { return lost_ranges_; }
+    /// Whether the last set was still here when the next one would have been generated (generation `sets`).
+    [[nodiscard]] bool overflowed_at_close() const { return overflowed_at_close_; }
+    [[nodiscard]] bool drained() const { return drained_; }
+    /// The scheduler has ended the run and this producer has reported its ledger.
+    [[nodiscard]] bool finished() const { return finished_; }
+
+private:
+    struct WaitingEvent {
+        std::uint64_t sequence = 0;
+        Bytes bytes;
+        Instant generated_at;
+        Instant offered_at;
+    };
+    struct Grant {
+        ConsumerId consumer;
+        SlotId slot;
+        Instant received_at;
+    };
+    struct Transfer {
+        bool active = false;
+        WaitingEvent event;
+        Grant grant;
+        Instant started_at;
+        Bytes handed_over;                ///< bytes of chunks given to the transport
+        std::uint32_t next_sequence = 0;  ///< of the chunk to hand over next
+        std::uint32_t oldest_under_way = 0;
+        std::uint64_t left = 0;  ///< bit i: chunk oldest_under_way + i has left
+    };
+
+    void generate(Instant now, Actions& out);
+    void offer(Actions& out);
+    void start_transfers(Instant now, Actions& out);
+    void hand_over_chunks(StreamId stream, Actions& out);
+    void on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void decline(const Grant& grant, Actions& out) const;
+    void lose(const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
+    void abandon_waiting(Actions& out);
+    void settle_account(Actions& out);
+    void report_ledger(Actions& out);
+    [[nodiscard]] bool direct() const { return plan_.policy == PolicyKind::none; }
+
+    Plan plan_;
+    ProducerId id_;
+    EventGenerator generator_;
+    Instant closing_;   ///< when the set after the last would be generated
+    Instant give_up_;   ///< end of the drain
+    RingQueue<WaitingEvent> waiting_;
+    RingQueue<Grant> grants_;  ///< received and not yet used
+    std::vector<Transfer> transfers_;
+    std::uint32_t active_transfers_ = 0;
+    Bytes backlog_;
+    std::uint64_t offered_events_ = 0;
+    Bytes offered_bytes_;
+    std::uint64_t announced_events_ = 0;  ///< of offered_events_, those the scheduler was told of
+    std::uint64_t granted_events_ = 0;
+    Ledger ledger_;
+    std::vector<LostRange> lost_ranges_;
+    bool closed_account_ = false;
+    bool overflowed_at_close_ = false;
+    bool gave_up_ = false;
+    bool drained_ = false;
+    bool finished_ = false;
+};
+
+}  // namespace weir::core

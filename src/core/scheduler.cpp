@@ -1,0 +1,304 @@
+#include "core/scheduler.hpp"
+
+#include "core/ledger_report.hpp"
+
+namespace weir::core {
+
+Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
+    : plan_(plan),
+      policy_(std::move(policy)),
+      producers_(plan.producers),
+      consumers_(plan.consumers, ConsumerAccount(plan.slots)),
+      drain_until_(Instant{plan.duration.ns} + plan.drain + drain_grace),
+      accounted_until_(Instant{} - plan.warmup) {
+    WEIR_ASSERT((policy_ == nullptr) == (plan.policy == PolicyKind::none));
+}
+
+void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    account_time(now);
+    // The sender's place in the accounts is looked up with `from`, which the runtime knows from the rank; what
+    // the message itself says is checked against it.
+    const bool from_producer = from.role == Role::producer && from.index < producers_.size();
+    const bool from_consumer = from.role == Role::consumer && from.index < consumers_.size();
+    switch (message.kind) {
+        case MessageKind::ready:
+            from_consumer ? on_ready(from, message, out) : violation(from, "ready from no consumer", out);
+            break;
+        case MessageKind::offer:
+            from_producer ? on_offer(from, message, out) : violation(from, "offer from no producer", out);
+            break;
+        case MessageKind::done:
+            from_consumer ? on_done(from, message, out) : violation(from, "done from no consumer", out);
+            break;
+        case MessageKind::decline:
+            from_producer ? on_decline(from, message, out) : violation(from, "decline from no producer", out);
+            break;
+        case MessageKind::drained:
+            from_producer ? on_drained(now, from, message, out) : violation(from, "drained from no producer", out);
+            break;
+        case MessageKind::progress:
+            from_consumer ? on_progress(from, message, out) : violation(from, "progress from no consumer", out);
+            break;
+        case MessageKind::ledger:
+            from_producer || from_consumer ? on_ledger(from, message, out)
+                                           : violation(from, "ledger from the scheduler", out);
+            break;
+        default: violation(from, "a message that a scheduler does not take", out);
+    }
+    grant_all(out);
+    finish_if_settled(out);
+    short_of_credits_ = producer_available() && !consumer_available();
+}
+
+void Scheduler::on_ready(NodeId from, const ControlMessage& message, Actions& out) {
+    ConsumerAccount& consumer = consumers_[from.index];
+    if (message.slot >= consumer.slots.size() || direct() ||
+        consumer.slots[message.slot].state != SlotState::held_by_consumer) {
+        violation(from, "ready for a slot whose credit the scheduler already holds", out);
+        return;
+    }
+    add_credit({from.index}, {message.slot});
+}
+
+void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
+    ConsumerAccount& account = consumers_[consumer.value];
+    account.slots[slot.value].state = SlotState::free;
+    account.free.push(slot.value);
+    ++free_slots_;
+    update_policy(consumer);
+}
+
+void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& out) {
+    ProducerAccount& producer = producers_[from.index];
+    if (message.events < producer.offered_events || Bytes{message.bytes} < producer.offered_bytes || direct()) {
+        violation(from, "an offer that takes back what was offered before", out);
+        return;
+    }
+    waiting_events_ += message.events - producer.offered_events;
+    producer.offered_events = message.events;
+    producer.offered_bytes = Bytes{message.bytes};
+    update_policy(ProducerId{from.index});
+}
+
+void Scheduler::on_done(NodeId from, const ControlMessage& message, Actions& out) {
+    const EventId event{message.event};
+    ConsumerAccount& consumer = consumers_[from.index];
+    const Bytes bytes{message.bytes};
+    if (message.slot >= consumer.slots.size() || consumer.slots[message.slot].state != SlotState::granted ||
+        consumer.slots[message.slot].producer != event.producer().value || bytes <= Bytes{0} ||
+        bytes > plan_.slot_size || message.hash != ledger_mix(event, bytes)) {
+        violation(from, "done for a slot that was not granted to this event's producer", out);
+        return;
+    }
+    done_.add(event, bytes);
+    return_grant({from.index}, {message.slot}, bytes);
+    if (message.flag != 0) {
+        add_credit({from.index}, {message.slot});
+    }
+}
+
+void Scheduler::return_grant(ConsumerId consumer, SlotId slot, Bytes actual) {
+    ConsumerAccount& account = consumers_[consumer.value];
+    Slot& place = account.slots[slot.value];
+    ProducerAccount& producer = producers_[place.producer];
+    WEIR_ASSERT(place.state == SlotState::granted);
+    WEIR_ASSERT(producer.under_way > 0 && outstanding_ > 0);
+    place.state = SlotState::held_by_consumer;
+    --producer.under_way;
+    --outstanding_;
+    producer.granted_bytes += actual - place.estimate;
+    account.granted_bytes += actual - place.estimate;
+    update_policy(ProducerId{place.producer});
+    update_policy(consumer);
+}
+
+void Scheduler::on_decline(NodeId from, const ControlMessage& message, Actions& out) {
+    if (message.node >= consumers_.size() || message.slot >= plan_.slots ||
+        consumers_[message.node].slots[message.slot].state != SlotState::granted ||
+        consumers_[message.node].slots[message.slot].producer != from.index) {
+        violation(from, "decline of a grant that was not made", out);
+        return;
+    }
+    return_grant({message.node}, {message.slot}, Bytes{0});
+    add_credit({message.node}, {message.slot});
+}
+
+void Scheduler::on_drained(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    ProducerAccount& producer = producers_[from.index];
+    if (producer.drained) {
+        violation(from, "drained, said twice", out);
+        return;
+    }
+    producer.drained = true;
+    producer.sent_events = message.events;
+    // What it offered and did not send is lost; no grant for it may follow.
+    waiting_events_ -= producer.offered_events - producer.granted_events;
+    producer.offered_events = producer.granted_events;
+    producer.offered_bytes = producer.granted_bytes;
+    if (!direct()) {
+        update_policy(ProducerId{from.index});
+    }
+    if (++drained_producers_ < producers_.size() || phase_ != Phase::running) {
+        return;
+    }
+    phase_ = Phase::settling;
+    settle_until_ = now + settle_grace;
+    if (direct()) {
+        for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
+            out.messages.push_back({node_of(ConsumerId{consumer}), {.kind = MessageKind::settle}});
+        }
+    }
+}
+
+void Scheduler::on_progress(NodeId from, const ControlMessage& message, Actions& out) {
+    ConsumerAccount& consumer = consumers_[from.index];
+    if (message.events < consumer.received_events) {
+        violation(from, "progress that goes back", out);
+        return;
+    }
+    consumer.received_events = message.events;
+}
+
+void Scheduler::on_ledger(NodeId from, const ControlMessage& message, Actions& out) {
+    std::uint32_t& messages = from.role == Role::producer ? producers_[from.index].ledger_messages
+                                                          : consumers_[from.index].ledger_messages;
+    if (phase_ != Phase::closing || messages >= ledger_report_messages || message.slot != messages ||
+        !add_ledger_entry(message, reported_)) {
+        violation(from, "a ledger entry out of turn", out);
+        return;
+    }
+    if (++messages == ledger_report_messages && ++complete_reports_ == producers_.size() + consumers_.size()) {
+        phase_ = Phase::closed;
+    }
+}
+
+void Scheduler::grant_all(Actions& out) {
+    if (direct() || phase_ != Phase::running) {
+        return;
+    }
+    while (const auto pair = policy_->choose()) {
+        grant(*pair, out);
+    }
+}
+
+void Scheduler::grant(Pairing pair, Actions& out) {
+    ProducerAccount& producer = producers_[pair.producer.value];
+    ConsumerAccount& consumer = consumers_[pair.consumer.value];
+    const std::uint64_t waiting = producer.offered_events - producer.granted_events;
+    WEIR_ASSERT(waiting > 0);
+    WEIR_ASSERT(producer.under_way < plan_.streams);
+    const SlotId slot{consumer.free.pop()};
+    Slot& place = consumer.slots[slot.value];
+    WEIR_ASSERT(place.state == SlotState::free);
+    // Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
+    const Bytes waiting_bytes = producer.offered_bytes - producer.granted_bytes;
+    const Bytes estimate{waiting_bytes.count > 0 ? waiting_bytes.count / static_cast<std::int64_t>(waiting) : 0};
+    place = {SlotState::granted, pair.producer.value, estimate};
+    out.messages.push_back({node_of(pair.producer),
+                            {.kind = MessageKind::grant,
+                             .node = pair.consumer.value,
+                             .slot = slot.value,
+                             .events = producer.granted_events}});
+    ++producer.granted_events;
+    producer.granted_bytes += estimate;
+    ++producer.under_way;
+    consumer.granted_bytes += estimate;
+    --free_slots_;
+    --waiting_events_;
+    ++outstanding_;
+    update_policy(pair.producer);
+    update_policy(pair.consumer);
+}
+
+void Scheduler::update_policy(ProducerId producer) {
+    const ProducerAccount& account = producers_[producer.value];
+    policy_->update(producer, {.eligible = account.offered_events > account.granted_events &&
+                                           account.under_way < plan_.streams,
+                               .waiting = account.offered_bytes - account.granted_bytes,
+                               .granted = account.granted_bytes});
+}
+
+void Scheduler::update_policy(ConsumerId consumer) {
+    const ConsumerAccount& account = consumers_[consumer.value];
+    const auto free = static_cast<std::uint32_t>(account.free.size());
+    policy_->update(consumer, {.free_slots = free,
+                               .occupied_slots = plan_.slots - free,
+                               .granted = account.granted_bytes});
+}
+
+void Scheduler::on_time(Instant now, Actions& out) {
+    account_time(now);
+    if ((phase_ == Phase::settling && now >= settle_until_) ||
+        (phase_ == Phase::running && now >= drain_until_)) {
+        finish(out);
+    }
+}
+
+void Scheduler::finish_if_settled(Actions& out) {
+    if (phase_ != Phase::settling) {
+        return;
+    }
+    if (!direct()) {
+        if (outstanding_ == 0) {
+            finish(out);
+        }
+        return;
+    }
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    for (const ProducerAccount& producer : producers_) {
+        sent += producer.sent_events;
+    }
+    for (const ConsumerAccount& consumer : consumers_) {
+        received += consumer.received_events;
+    }
+    if (sent == received) {
+        finish(out);
+    }
+}
+
+void Scheduler::finish(Actions& out) {
+    if (phase_ == Phase::closing || phase_ == Phase::closed) {
+        return;
+    }
+    phase_ = Phase::closing;
+    for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
+        out.messages.push_back({node_of(ProducerId{producer}), {.kind = MessageKind::finish}});
+    }
+    for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
+        out.messages.push_back({node_of(ConsumerId{consumer}), {.kind = MessageKind::finish}});
+    }
+}
+
+Instant Scheduler::next_deadline() const {
+    switch (phase_) {
+        case Phase::running: return drain_until_;
+        case Phase::settling: return settle_until_;
+        default: return Instant::never();
+    }
+}
+
+void Scheduler::account_time(Instant now) {
+    if (short_of_credits_ && now > accounted_until_) {
+        no_credit_ += now - accounted_until_;
+    }
+    if (now > accounted_until_) {
+        accounted_until_ = now;
+    }
+}
+
+Duration Scheduler::no_credit_time(Instant now) const {
+    return short_of_credits_ && now > accounted_until_ ? no_credit_ + (now - accounted_until_) : no_credit_;
+}
+
+bool Scheduler::has_reported(NodeId node) const {
+    const std::uint32_t messages = node.role == Role::producer ? producers_.at(node.index).ledger_messages
+                                                               : consumers_.at(node.index).ledger_messages;
+    return messages == ledger_report_messages;
+}
+
+void Scheduler::violation(NodeId from, const char* detail, Actions& out) {
+    out.faults.push_back({.source = from, .destination = scheduler_node(), .detail = detail});
+}
+
+}  // namespace weir::core

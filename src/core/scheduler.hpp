@@ -1,0 +1,123 @@
+// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds which credit,
+// how many transfers a producer has, when the run may end); a Policy decides who is served next. Per rank it keeps
+// counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots) and a decision costs
+// what the policy costs, O(log ranks).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/ledger.hpp"
+#include "core/plan.hpp"
+#include "core/policy.hpp"
+#include "core/ring_queue.hpp"
+
+namespace weir::core {
+
+class Scheduler {
+public:
+    /// How long after all producers have drained a transfer may still be missing before the run is closed
+    /// without it.
+    static constexpr Duration settle_grace = Duration::seconds(2);
+    /// How long after the end of the drain a producer may still have transfers under way.
+    static constexpr Duration drain_grace = Duration::seconds(2);
+
+    enum class Phase : std::uint8_t { running, settling, closing, closed };
+
+    /// `policy` is nullptr exactly when the plan's policy is `none`.
+    Scheduler(const Plan& plan, std::unique_ptr<Policy> policy);
+
+    void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void on_time(Instant now, Actions& out);
+    [[nodiscard]] Instant next_deadline() const;
+
+    /// Ends the run before its time: no more grants, everyone reports what it has.
+    void finish(Actions& out);
+
+    [[nodiscard]] Phase phase() const { return phase_; }
+    /// All ledgers are in; valid from then on.
+    [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
+    /// Sum of the ledgers of all producers and consumers, as reported.
+    [[nodiscard]] const Ledger& reported() const { return reported_; }
+    /// What consumers said was done, event by event (policy `none`: empty).
+    [[nodiscard]] const Tally& done() const { return done_; }
+
+    /// Events offered and not granted; credits that can be spent.
+    [[nodiscard]] std::uint64_t waiting_events() const { return waiting_events_; }
+    [[nodiscard]] std::uint64_t free_slots() const { return free_slots_; }
+    [[nodiscard]] bool producer_available() const { return policy_ && policy_->producer_available(); }
+    [[nodiscard]] bool consumer_available() const { return policy_ && policy_->consumer_available(); }
+    /// Time up to `now` in which a producer could have been served and no consumer had a credit.
+    [[nodiscard]] Duration no_credit_time(Instant now) const;
+    /// Transfers granted and not done.
+    [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
+    [[nodiscard]] bool has_drained(ProducerId producer) const { return producers_.at(producer.value).drained; }
+    [[nodiscard]] bool has_reported(NodeId node) const;
+
+private:
+    enum class SlotState : std::uint8_t { held_by_consumer, free, granted };
+    struct Slot {
+        SlotState state = SlotState::held_by_consumer;
+        std::uint32_t producer = 0;  ///< while granted
+        Bytes estimate;              ///< size assumed when it was granted
+    };
+    struct ProducerAccount {
+        std::uint64_t offered_events = 0;
+        Bytes offered_bytes;
+        std::uint64_t granted_events = 0;
+        Bytes granted_bytes;  ///< estimates of transfers under way included
+        std::uint32_t under_way = 0;
+        bool drained = false;
+        std::uint64_t sent_events = 0;  ///< as said with `drained`
+        std::uint32_t ledger_messages = 0;
+    };
+    struct ConsumerAccount {
+        explicit ConsumerAccount(std::uint32_t slot_count) : slots(slot_count), free(slot_count) {}
+        std::vector<Slot> slots;
+        RingQueue<std::uint32_t> free;  ///< oldest credit first
+        Bytes granted_bytes;
+        std::uint64_t received_events = 0;  ///< policy `none`: as said with `progress`
+        std::uint32_t ledger_messages = 0;
+    };
+
+    void on_ready(NodeId from, const ControlMessage& message, Actions& out);
+    void on_offer(NodeId from, const ControlMessage& message, Actions& out);
+    void on_done(NodeId from, const ControlMessage& message, Actions& out);
+    void on_decline(NodeId from, const ControlMessage& message, Actions& out);
+    void on_drained(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void on_progress(NodeId from, const ControlMessage& message, Actions& out);
+    void on_ledger(NodeId from, const ControlMessage& message, Actions& out);
+
+    void add_credit(ConsumerId consumer, SlotId slot);
+    void return_grant(ConsumerId consumer, SlotId slot, Bytes actual);
+    void grant_all(Actions& out);
+    void grant(Pairing pair, Actions& out);
+    void update_policy(ProducerId producer);
+    void update_policy(ConsumerId consumer);
+    void account_time(Instant now);
+    void finish_if_settled(Actions& out);
+    static void violation(NodeId from, const char* detail, Actions& out);
+    [[nodiscard]] bool direct() const { return policy_ == nullptr; }
+
+    Plan plan_;
+    std::unique_ptr<Policy> policy_;
+    std::vector<ProducerAccount> producers_;
+    std::vector<ConsumerAccount> consumers_;
+    Phase phase_ = Phase::running;
+    std::uint64_t waiting_events_ = 0;
+    std::uint64_t free_slots_ = 0;
+    std::uint64_t outstanding_ = 0;
+    std::uint32_t drained_producers_ = 0;
+    std::uint32_t complete_reports_ = 0;
+    Instant settle_until_ = Instant::never();
+    Instant drain_until_;
+    Instant accounted_until_;
+    Duration no_credit_;
+    bool short_of_credits_ = false;
+    Tally done_;
+    Ledger reported_;
+};
+
+}  // namespace weir::core

@@ -1,0 +1,114 @@
+// Strong types for what weir counts: bytes, bit rates, durations and instants. All are 64-bit integers, so that
+// sums are exact and a simulation gives the same digits on every machine. Range: 2^63 bytes (9.2 EB) and
+// 2^63 ns (292 years) are far beyond any run.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+#include "core/assertion.hpp"
+
+namespace weir::core {
+
+/// A length of time in nanoseconds.
+struct Duration {
+    std::int64_t ns = 0;
+
+    static constexpr Duration nanoseconds(std::int64_t n) { return {n}; }
+    static constexpr Duration microseconds(std::int64_t n) { return {n * 1000}; }
+    static constexpr Duration milliseconds(std::int64_t n) { return {n * 1000000}; }
+    static constexpr Duration seconds(std::int64_t n) { return {n * 1000000000}; }
+    static constexpr Duration max() { return {std::numeric_limits<std::int64_t>::max()}; }
+
+    [[nodiscard]] constexpr double in_seconds() const { return static_cast<double>(ns) * 1e-9; }
+    [[nodiscard]] constexpr double in_microseconds() const { return static_cast<double>(ns) * 1e-3; }
+
+    constexpr auto operator<=>(const Duration&) const = default;
+    constexpr Duration& operator+=(Duration other) {
+        ns += other.ns;
+        return *this;
+    }
+    constexpr Duration& operator-=(Duration other) {
+        ns -= other.ns;
+        return *this;
+    }
+};
+constexpr Duration operator+(Duration a, Duration b) {
+    return {a.ns + b.ns};
+}
+constexpr Duration operator-(Duration a, Duration b) {
+    return {a.ns - b.ns};
+}
+constexpr Duration operator*(Duration a, std::int64_t n) {
+    return {a.ns * n};
+}
+
+/// A point on the common clock of a run, in nanoseconds since second 0 (the first judged second). Negative
+/// during the warm-up.
+struct Instant {
+    std::int64_t ns = 0;
+
+    /// Later than every instant of any run: "no timer is set".
+    static constexpr Instant never() { return {std::numeric_limits<std::int64_t>::max()}; }
+
+    constexpr auto operator<=>(const Instant&) const = default;
+};
+constexpr Instant operator+(Instant a, Duration d) {
+    return {a.ns + d.ns};
+}
+constexpr Instant operator-(Instant a, Duration d) {
+    return {a.ns - d.ns};
+}
+constexpr Duration operator-(Instant a, Instant b) {
+    return {a.ns - b.ns};
+}
+
+/// A number of payload bytes.
+struct Bytes {
+    std::int64_t count = 0;
+
+    constexpr auto operator<=>(const Bytes&) const = default;
+    constexpr Bytes& operator+=(Bytes other) {
+        count += other.count;
+        return *this;
+    }
+    constexpr Bytes& operator-=(Bytes other) {
+        count -= other.count;
+        return *this;
+    }
+};
+constexpr Bytes operator+(Bytes a, Bytes b) {
+    return {a.count + b.count};
+}
+constexpr Bytes operator-(Bytes a, Bytes b) {
+    return {a.count - b.count};
+}
+constexpr Bytes operator*(Bytes a, std::int64_t n) {
+    return {a.count * n};
+}
+
+/// A payload rate in bits per second (decimal: 1 Gb/s = 10^9 b/s).
+struct BitRate {
+    std::int64_t bits_per_second = 0;
+
+    constexpr auto operator<=>(const BitRate&) const = default;
+};
+
+/// 128 bits for products of 64-bit quantities; an extension that g++ and clang++ share.
+__extension__ using WideInteger = __int128;
+
+/// Bytes that a constant rate gives in a time, rounded down. Exact: 128 bits inside.
+constexpr Bytes bytes_in(BitRate rate, Duration time) {
+    const auto bits = static_cast<WideInteger>(rate.bits_per_second) * time.ns / 1000000000;
+    return {static_cast<std::int64_t>(bits / 8)};
+}
+
+/// Shortest time after which `bytes_in(rate, time) >= bytes`; the inverse of bytes_in. Needs rate > 0.
+constexpr Duration time_for(BitRate rate, Bytes bytes) {
+    WEIR_ASSERT(rate.bits_per_second > 0);
+    const auto bit_nanoseconds = static_cast<WideInteger>(bytes.count) * 8 * 1000000000;
+    return {static_cast<std::int64_t>((bit_nanoseconds + rate.bits_per_second - 1) / rate.bits_per_second)};
+}
+
+}  // namespace weir::core

@@ -1,0 +1,25 @@
+#include "core/policy.hpp"
+
+#include "catch.hpp"
+#include "core/balanced_policy.hpp"
+#include "core/random_policy.hpp"
+#include "core/round_robin_policy.hpp"
+#include "core/token_policy.hpp"
+
+using namespace weir::core;
+
+TEST_CASE("make_policy makes the policy that the plan names") {
+    Plan plan;
+    plan.producers = 3;
+    plan.consumers = 4;
+    plan.slots = 2;
+    const auto make = [&](PolicyKind kind) {
+        plan.policy = kind;
+        return make_policy(plan, 1);
+    };
+    CHECK(dynamic_cast<BalancedPolicy*>(make(PolicyKind::balanced).get()) != nullptr);
+    CHECK(dynamic_cast<TokenPolicy*>(make(PolicyKind::token).get()) != nullptr);
+    CHECK(dynamic_cast<RoundRobinPolicy*>(make(PolicyKind::round_robin).get()) != nullptr);
+    CHECK(dynamic_cast<RandomPolicy*>(make(PolicyKind::random).get()) != nullptr);
+    CHECK(make(PolicyKind::none) == nullptr);
+}
