@@ -1,0 +1,105 @@
+#include "transport/buffers.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+#include "transport/transport_error.hpp"
+
+namespace weir::transport {
+
+Arena::Arena(std::int64_t bytes, const std::string& owner, const std::string& advice) {
+    WEIR_ASSERT(bytes > 0);
+    void* const memory = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        throw CapacityError("the chunk buffers of " + owner + " need " + std::to_string(bytes) +
+                            " bytes, which the system refused (" + std::strerror(errno) + "): less " +
+                            advice + " makes it less");
+    }
+    data_ = static_cast<std::byte*>(memory);
+    size_ = static_cast<std::size_t>(bytes);
+    // Fewer page table entries for memory that is read and written from end to end. Where it is not to be
+    // had, the run is still right.
+    static_cast<void>(madvise(memory, size_, MADV_HUGEPAGE));
+}
+
+Arena::~Arena() {
+    if (data_ != nullptr) {
+        munmap(data_, size_);
+    }
+}
+
+Arena::Arena(Arena&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Arena& Arena::operator=(Arena&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+void Arena::abandon() noexcept {
+    data_ = nullptr;
+    size_ = 0;
+}
+
+ChunkBuffers::ChunkBuffers(Arena arena, std::size_t count, const core::Plan& plan)
+    : arena_(std::move(arena)),
+      count_(count),
+      stride_(static_cast<std::size_t>(core::chunk_stride_bytes(plan))),
+      message_bytes_(static_cast<std::size_t>(core::chunk_header_bytes + core::chunk_capacity_bytes(plan))) {
+    WEIR_ASSERT(count_ * stride_ == arena_.size());
+}
+
+ChunkBuffers ChunkBuffers::for_producer(const core::Plan& plan) {
+    Arena arena(core::producer_memory_bytes(plan), "a producer",
+                "--buffer, --streams, --window or --chunk-size");
+    return {std::move(arena), static_cast<std::size_t>(core::chunk_buffers_per_stream(plan)) * plan.streams,
+            plan};
+}
+
+ChunkBuffers ChunkBuffers::for_consumer(const core::Plan& plan) {
+    Arena arena(core::consumer_memory_bytes(plan), "a consumer", "--slots or --event-size");
+    return {std::move(arena), static_cast<std::size_t>(core::chunk_buffers_per_slot(plan)) * plan.slots,
+            plan};
+}
+
+std::span<std::byte> ChunkBuffers::at(std::size_t index) const {
+    WEIR_ASSERT(index < count_);
+    return {arena_.data() + index * stride_, message_bytes_};
+}
+
+std::size_t BufferRing::take() {
+    // Fewer buffers are busy than the window has chunks, so this ends after as many steps.
+    for (std::size_t tried = 0; tried < busy_.size(); ++tried) {
+        const std::size_t index = next_;
+        next_ = next_ + 1 == busy_.size() ? 0 : next_ + 1;
+        if (busy_[index] == 0) {
+            busy_[index] = 1;
+            return index;
+        }
+    }
+    core::assertion_failed("a chunk buffer is free", __FILE__, __LINE__);
+}
+
+void BufferRing::give_back(std::size_t index) {
+    WEIR_ASSERT(index < busy_.size() && busy_[index] == 1);
+    busy_[index] = 0;
+}
+
+std::int64_t warmup_messages_per_pair(const core::Plan& plan) {
+    const std::int64_t stride = core::chunk_stride_bytes(plan);
+    const std::int64_t sent = core::producer_memory_bytes(plan) / stride;
+    const std::int64_t received = core::consumer_memory_bytes(plan) / stride;
+    return std::max({std::int64_t{1}, core::detail::ceil_div(sent, std::int64_t{plan.consumers}),
+                     core::detail::ceil_div(received, std::int64_t{plan.producers})});
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,85 @@
+// Chunk buffers: [64-byte header][payload], all of a rank in one page-aligned block of memory, at a fixed
+// stride (core/memory_need.hpp). Allocated once. (Rejected: a heap block per chunk, and MPI_Alloc_mem, which
+// under UCX is malloc.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/plan.hpp"
+
+namespace weir::transport {
+
+/// A page-aligned block of zeroed memory, owned. Pages are first touched by whoever writes them first.
+class Arena {
+  public:
+    Arena() = default;
+    /// `owner` and `advice` complete the message of the CapacityError that is thrown when the memory is
+    /// refused: who needs it, and which options make it less.
+    Arena(std::int64_t bytes, const std::string& owner, const std::string& advice);
+    ~Arena();
+    Arena(Arena&& other) noexcept;
+    Arena& operator=(Arena&& other) noexcept;
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+    [[nodiscard]] std::byte* data() const { return data_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+    /// Gives the memory up without returning it to the system: a network card may still write into it.
+    void abandon() noexcept;
+
+  private:
+    std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// `count` chunk buffers in one arena.
+class ChunkBuffers {
+  public:
+    ChunkBuffers() = default;
+    /// All chunk buffers of a producer: those of stream s are [s * per_stream, (s + 1) * per_stream).
+    static ChunkBuffers for_producer(const core::Plan& plan);
+    /// All chunk buffers of a consumer: those of slot s are [s * per_slot, (s + 1) * per_slot).
+    static ChunkBuffers for_consumer(const core::Plan& plan);
+
+    [[nodiscard]] std::size_t count() const { return count_; }
+    /// Largest message, header and payload.
+    [[nodiscard]] std::size_t message_bytes() const { return message_bytes_; }
+    /// The bytes of buffer `index`, message_bytes() of them.
+    [[nodiscard]] std::span<std::byte> at(std::size_t index) const;
+    void abandon() noexcept { arena_.abandon(); }
+
+  private:
+    ChunkBuffers(Arena arena, std::size_t count, const core::Plan& plan);
+
+    Arena arena_;
+    std::size_t count_ = 0;
+    std::size_t stride_ = 0;
+    std::size_t message_bytes_ = 0;
+};
+
+/// Which buffer of a ring is next. Chunks go through the ring in order; a buffer that is still under way is
+/// passed over, because sends may complete in another order than they began.
+class BufferRing {
+  public:
+    BufferRing() = default;
+    explicit BufferRing(std::size_t size) : busy_(size, 0) {}
+
+    /// Takes the next free buffer; there must be one.
+    std::size_t take();
+    void give_back(std::size_t index);
+
+  private:
+    std::vector<std::uint8_t> busy_;
+    std::size_t next_ = 0;
+};
+
+/// Messages that warm-up sends from every producer to every consumer: at least one, and enough that every
+/// chunk buffer on either side is used.
+std::int64_t warmup_messages_per_pair(const core::Plan& plan);
+
+}  // namespace weir::transport

@@ -1,0 +1,111 @@
+#include "transport/chunk_header.hpp"
+
+#include <xxhash.h>
+
+#include <limits>
+
+#include "core/assertion.hpp"
+#include "transport/byte_order.hpp"
+
+namespace weir::transport {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x52494557;  // "WEIR" in memory
+constexpr std::uint16_t version = 1;
+constexpr std::size_t checksum_at = 56;
+constexpr std::uint64_t checksum_seed = 0x7765697268656164ULL;
+
+std::uint64_t header_checksum(const std::byte* header) {
+    const std::uint64_t sum = XXH3_64bits_withSeed(header, checksum_at, checksum_seed);
+    return sum == 0 ? 1 : sum;
+}
+
+bool in_bounds(std::uint64_t event_bytes, std::uint64_t offset, std::uint64_t length, std::uint32_t sequence,
+               core::EventId event, const ChunkBounds& bounds) {
+    const auto slot_size = static_cast<std::uint64_t>(bounds.slot_size.count);
+    const auto chunk_size = static_cast<std::uint64_t>(bounds.chunk_size.count);
+    const std::uint64_t chunks = slot_size / chunk_size + (slot_size % chunk_size != 0 ? 1 : 0);
+    return event_bytes > 0 && event_bytes <= slot_size && length > 0 && length <= chunk_size &&
+           length <= event_bytes && offset <= event_bytes - length && sequence < chunks &&
+           event.producer().value < bounds.producers;
+}
+
+}  // namespace
+
+const char* header_state_name(HeaderState state) {
+    switch (state) {
+        case HeaderState::intact:
+            return "intact";
+        case HeaderState::truncated:
+            return "truncated";
+        case HeaderState::wrong_magic:
+            return "wrong magic number";
+        case HeaderState::wrong_version:
+            return "wrong version";
+        case HeaderState::wrong_checksum:
+            return "wrong checksum";
+        case HeaderState::wrong_length:
+            return "wrong length";
+        case HeaderState::out_of_bounds:
+            return "out of bounds";
+    }
+    return "unknown";
+}
+
+void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDescription& chunk,
+                   std::uint64_t payload_checksum, core::Verify verify) {
+    WEIR_ASSERT(chunk.length.count >= 0 && chunk.length.count <= std::numeric_limits<std::int32_t>::max());
+    std::byte* const p = out.data();
+    store_little_endian(p, magic);
+    store_little_endian(p + 4, version);
+    store_little_endian(p + 6, static_cast<std::uint16_t>(header_bytes));
+    store_little_endian(p + 8, chunk.event.value);
+    store_little_endian(p + 16, static_cast<std::uint64_t>(chunk.event_bytes.count));
+    store_little_endian(p + 24, static_cast<std::uint64_t>(chunk.offset.count));
+    store_little_endian(p + 32, static_cast<std::uint32_t>(chunk.length.count));
+    store_little_endian(p + 36, chunk.sequence);
+    store_little_endian(p + 40, static_cast<std::uint64_t>(chunk.generated_at.ns));
+    store_little_endian(p + 48, payload_checksum);
+    store_little_endian(p + checksum_at,
+                        verify == core::Verify::none ? std::uint64_t{0} : header_checksum(p));
+}
+
+DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBounds& bounds,
+                            core::Verify verify) {
+    DecodedHeader decoded;
+    if (received.size() < header_bytes) {
+        decoded.state = HeaderState::truncated;
+        return decoded;
+    }
+    const std::byte* const p = received.data();
+    const auto event_bytes = load_little_endian<std::uint64_t>(p + 16);
+    const auto offset = load_little_endian<std::uint64_t>(p + 24);
+    const auto length = load_little_endian<std::uint32_t>(p + 32);
+    decoded.chunk.event = {load_little_endian<std::uint64_t>(p + 8)};
+    decoded.chunk.event_bytes = {static_cast<std::int64_t>(event_bytes)};
+    decoded.chunk.offset = {static_cast<std::int64_t>(offset)};
+    decoded.chunk.length = {static_cast<std::int64_t>(length)};
+    decoded.chunk.sequence = load_little_endian<std::uint32_t>(p + 36);
+    decoded.chunk.generated_at = {static_cast<std::int64_t>(load_little_endian<std::uint64_t>(p + 40))};
+    decoded.payload_checksum = load_little_endian<std::uint64_t>(p + 48);
+
+    if (load_little_endian<std::uint32_t>(p) != magic) {
+        decoded.state = HeaderState::wrong_magic;
+    } else if (load_little_endian<std::uint16_t>(p + 4) != version ||
+               load_little_endian<std::uint16_t>(p + 6) != header_bytes) {
+        decoded.state = HeaderState::wrong_version;
+    } else if (verify != core::Verify::none &&
+               load_little_endian<std::uint64_t>(p + checksum_at) != header_checksum(p)) {
+        decoded.state = HeaderState::wrong_checksum;
+    } else if (length != received.size() - header_bytes) {
+        decoded.state = HeaderState::wrong_length;
+    } else if (!in_bounds(event_bytes, offset, length, decoded.chunk.sequence, decoded.chunk.event, bounds)) {
+        decoded.state = HeaderState::out_of_bounds;
+    } else {
+        decoded.state = HeaderState::intact;
+    }
+    return decoded;
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,78 @@
+// Control packets over two-sided MPI, on a communicator of their own.
+//
+// Receiving: a ring of pre-posted receives from any source. MPI matches the packets of one sender in the
+// order in which they were sent to receives in the order in which those were posted, but says nothing about
+// the order in which the receives complete. So the ring is emptied strictly in posting order: packets of one
+// sender are delivered in order without sequence numbers, and an empty poll costs one test however deep the
+// ring is. The price is that a packet whose bytes are late holds back those behind it; packets are below
+// every eager limit, so that is a matter of microseconds. (Rejected: testing all of them, which costs with
+// the depth and needs sequence numbers.)
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/mpi_support.hpp"
+#include "transport/transport.hpp"
+
+namespace weir::transport {
+
+class MpiControl {
+  public:
+    /// 80 messages of 48 bytes. Below every eager limit, headers included: Open MPI's shared memory has 4096.
+    static constexpr std::size_t packet_limit = 3840;
+    static constexpr int packet_tag = 0;
+    static constexpr int warmup_tag = 1;
+
+    /// `comm` belongs to the caller and must outlive this object. `receives` packets can arrive between two
+    /// polls before MPI has to keep some itself; at most `sends` can be under way.
+    MpiControl(MPI_Comm comm, std::size_t receives, std::size_t sends);
+    MpiControl(const MpiControl&) = delete;
+    MpiControl& operator=(const MpiControl&) = delete;
+    /// Does not touch MPI: call close() first. Memory that MPI may still use is given up, not freed.
+    ~MpiControl();
+
+    /// Copies and sends. Throws TransportError when the bound of packets under way is reached.
+    void send(Rank to, std::span<const std::byte> packet);
+    /// Appends packets that arrived; at most one ring of them.
+    void poll(Polled& found);
+    [[nodiscard]] std::size_t under_way() const { return sending_.size(); }
+
+    /// Withdraws the receives; nothing may be sent afterwards. Packets that came after the last poll are
+    /// lost. False: the deadline passed with some neither arrived nor withdrawn.
+    bool close(Deadline deadline);
+
+    std::uint64_t packets_sent = 0;
+    std::uint64_t packets_received = 0;
+
+  private:
+    using Packet = std::unique_ptr<std::byte[]>;
+    struct Sending {
+        Packet packet;
+        Rank to;
+    };
+
+    void post(std::size_t index);
+    void reclaim();
+
+    MPI_Comm comm_;
+    std::size_t send_bound_;
+
+    Packet received_;                     ///< the ring's memory
+    std::vector<MPI_Request> receiving_;  ///< the ring, oldest at head_
+    std::size_t head_ = 0;
+    bool closed_ = false;
+
+    std::vector<Sending> sending_;  ///< parallel to send_requests_
+    std::vector<MPI_Request> send_requests_;
+    std::vector<Packet> spare_;
+    std::vector<int> finished_;         ///< scratch
+    std::vector<MPI_Status> statuses_;  ///< scratch
+};
+
+}  // namespace weir::transport

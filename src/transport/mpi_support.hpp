@@ -1,0 +1,35 @@
+// Small things that every MPI part of the transport needs: error codes turned into exceptions, and receives
+// withdrawn in a bounded time.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "transport/transport_error.hpp"
+
+namespace weir::transport {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// Throws TransportError unless `code` is MPI_SUCCESS. `operation` names the call, `peer` the rank it
+/// concerned.
+void check_mpi(int code, const char* operation, int peer = -1);
+
+/// Throws for the operation in `statuses`, after a call that returned MPI_ERR_IN_STATUS or another error.
+/// `peer_of(i)` is the peer of the operation that statuses[i] is about, or -1.
+[[noreturn]] void throw_from_statuses(int code, std::span<const MPI_Status> statuses, const char* operation,
+                                      const std::function<int(std::size_t)>& peer_of);
+
+/// Bytes that the operation of `status` moved.
+std::size_t bytes_of(const MPI_Status& status);
+
+/// Cancels receives and completes them; `arrived(i, status)` is called for those that a message reached
+/// first. False when some were neither at the deadline: a message is arriving and its sender does not finish.
+bool withdraw(std::span<MPI_Request> receives, Deadline deadline,
+              const std::function<void(std::size_t, const MPI_Status&)>& arrived);
+
+}  // namespace weir::transport

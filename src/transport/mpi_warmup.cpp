@@ -1,0 +1,221 @@
+#include "transport/mpi_warmup.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+#include "core/random.hpp"
+#include "transport/payload.hpp"
+
+namespace weir::transport {
+
+namespace {
+
+constexpr std::int64_t greetings_at_a_time = 64;
+constexpr std::int64_t sends_at_a_time = 64;
+/// Work of one step: some milliseconds at most.
+constexpr std::size_t fill_bytes_per_step = std::size_t{16} << 20U;
+constexpr int receives_per_step = 256;
+
+}  // namespace
+
+MpiWarmup::MpiWarmup(MPI_Comm data, int data_tag, MPI_Comm control, int control_tag,
+                     const core::RoleMap& roles, const core::Plan& plan, const ChunkBuffers& buffers)
+    : data_(data),
+      control_(control),
+      data_tag_(data_tag),
+      control_tag_(control_tag),
+      roles_(roles),
+      buffers_(buffers),
+      per_pair_(warmup_messages_per_pair(plan)) {
+    int rank = -1;
+    check_mpi(MPI_Comm_rank(control, &rank), "MPI_Comm_rank");
+    const core::NodeId self = roles.node(rank);
+    const auto count = static_cast<std::int64_t>(buffers.count());
+    fill_seed_ =
+        core::Random(plan.seed, core::random_stream(core::RandomPurpose::payload, self.index)).next();
+
+    switch (self.role) {
+        case core::Role::scheduler:
+            for (int other = 0; other < roles.ranks(); ++other) {
+                if (other != rank) {
+                    greet_.push_back(other);
+                }
+            }
+            greetings_expected_ = roles.ranks() - 1;
+            break;
+        case core::Role::producer:
+            to_send_ = per_pair_ * roles.consumers();
+            // Producers begin at different consumers, so that these do not all get their data at the same
+            // time.
+            first_consumer_ =
+                static_cast<std::uint32_t>(std::uint64_t{self.index} * roles.consumers() / roles.producers());
+            sends_.assign(static_cast<std::size_t>(
+                              std::min({std::int64_t{plan.streams} * plan.window, count, sends_at_a_time})),
+                          MPI_REQUEST_NULL);
+            finished_.resize(sends_.size());
+            statuses_.resize(sends_.size());
+            greet_.push_back(roles.scheduler_rank());
+            greetings_expected_ = 1 + std::int64_t{roles.consumers()};
+            break;
+        case core::Role::consumer:
+            to_receive_ = per_pair_ * roles.producers();
+            WEIR_ASSERT(to_receive_ >= count);
+            received_from_.assign(static_cast<std::size_t>(roles.ranks()), 0);
+            receives_.assign(static_cast<std::size_t>(count), MPI_REQUEST_NULL);
+            while (posted_ < count) {
+                post_data();
+            }
+            greet_.push_back(roles.scheduler_rank());
+            for (std::uint32_t i = 0; i < roles.producers(); ++i) {
+                const core::ProducerId producer{(self.index + i) % roles.producers()};
+                greet_.push_back(roles.rank(core::node_of(producer)));
+            }
+            greetings_expected_ = 1;
+            break;
+    }
+    greeting_receives_.assign(static_cast<std::size_t>(std::min(greetings_expected_, greetings_at_a_time)),
+                              MPI_REQUEST_NULL);
+    greeting_bytes_.assign(greeting_receives_.size(), 0);
+    while (greetings_posted_ < static_cast<std::int64_t>(greeting_receives_.size())) {
+        post_greeting();
+    }
+}
+
+void MpiWarmup::post_data() {
+    const std::size_t index = static_cast<std::size_t>(posted_) % receives_.size();
+    const auto memory = buffers_.at(index);
+    check_mpi(MPI_Irecv(memory.data(), static_cast<int>(memory.size()), MPI_BYTE, MPI_ANY_SOURCE, data_tag_,
+                        data_, &receives_[index]),
+              "MPI_Irecv for warm-up");
+    ++posted_;
+}
+
+void MpiWarmup::post_greeting() {
+    const std::size_t index = static_cast<std::size_t>(greetings_posted_) % greeting_receives_.size();
+    check_mpi(MPI_Irecv(&greeting_bytes_[index], sizeof(greeting_), MPI_BYTE, MPI_ANY_SOURCE, control_tag_,
+                        control_, &greeting_receives_[index]),
+              "MPI_Irecv of a greeting");
+    ++greetings_posted_;
+}
+
+bool MpiWarmup::step() {
+    step_greetings();
+    step_sending();
+    step_receiving();
+    return messages_done() == messages_total();
+}
+
+void MpiWarmup::step_sending() {
+    if (sent_ == to_send_) {
+        return;
+    }
+    int finished = 0;
+    const int code = MPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &finished, finished_.data(),
+                                  statuses_.data());
+    if (code != MPI_SUCCESS) {
+        throw_from_statuses(code,
+                            std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
+                            "sending in warm-up", [](std::size_t) { return -1; });
+    }
+    sent_ += finished == MPI_UNDEFINED ? 0 : finished;
+
+    std::size_t filled_bytes = 0;
+    while (handed_over_ < to_send_ && filled_bytes < fill_bytes_per_step) {
+        // A request is used again when the message that it stood for is through. All messages that are
+        // `window` or more older than this one are then through as well, and there are at least as many
+        // buffers: this one's buffer is free.
+        MPI_Request& request = sends_[static_cast<std::size_t>(handed_over_) % sends_.size()];
+        if (request != MPI_REQUEST_NULL) {
+            return;
+        }
+        const std::size_t index = static_cast<std::size_t>(handed_over_) % buffers_.count();
+        const auto memory = buffers_.at(index);
+        if (static_cast<std::size_t>(handed_over_) < buffers_.count()) {
+            fill_payload(memory.subspan(core::chunk_header_bytes),
+                         core::SplitMix64(fill_seed_ + index).next());
+            filled_bytes += memory.size();
+        }
+        const core::ConsumerId to{
+            static_cast<std::uint32_t>((first_consumer_ + handed_over_) % roles_.consumers())};
+        const int rank = roles_.rank(core::node_of(to));
+        check_mpi(MPI_Isend(memory.data(), static_cast<int>(memory.size()), MPI_BYTE, rank, data_tag_, data_,
+                            &request),
+                  "MPI_Isend for warm-up", rank);
+        ++handed_over_;
+    }
+}
+
+void MpiWarmup::step_receiving() {
+    // In posting order; see mpi_control.hpp.
+    for (int n = 0; n < receives_per_step && received_ < to_receive_; ++n) {
+        int done = 0;
+        MPI_Status status{};
+        check_mpi(
+            MPI_Test(&receives_[static_cast<std::size_t>(received_) % receives_.size()], &done, &status),
+            "receiving in warm-up");
+        if (done == 0) {
+            return;
+        }
+        const auto source = static_cast<std::size_t>(status.MPI_SOURCE);
+        if (bytes_of(status) != buffers_.message_bytes() || ++received_from_[source] > per_pair_) {
+            throw TransportError(
+                "warm-up", Rank{status.MPI_SOURCE},
+                "it sent " + std::to_string(bytes_of(status)) + " bytes as message " +
+                    std::to_string(received_from_[source]) + " of " + std::to_string(per_pair_) + ", not " +
+                    std::to_string(buffers_.message_bytes()) + ": do all ranks run the same plan?");
+        }
+        ++received_;
+        if (posted_ < to_receive_) {
+            post_data();
+        }
+    }
+}
+
+void MpiWarmup::step_greetings() {
+    const auto total = static_cast<std::int64_t>(greet_.size());
+    for (std::size_t i = 0; i < greeting_sends_.size();) {
+        int done = 0;
+        check_mpi(MPI_Test(&greeting_sends_[i], &done, MPI_STATUS_IGNORE), "sending a greeting");
+        if (done == 0) {
+            ++i;
+            continue;
+        }
+        ++greeted_;
+        greeting_sends_[i] = greeting_sends_.back();
+        greeting_sends_.pop_back();
+    }
+    while (greetings_handed_over_ < total &&
+           static_cast<std::int64_t>(greeting_sends_.size()) < greetings_at_a_time) {
+        const int rank = greet_[static_cast<std::size_t>(greetings_handed_over_)];
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Isend(&greeting_, sizeof(greeting_), MPI_BYTE, rank, control_tag_, control_, &request),
+                  "MPI_Isend of a greeting", rank);
+        greeting_sends_.push_back(request);
+        ++greetings_handed_over_;
+    }
+    while (greetings_ < greetings_expected_) {
+        int done = 0;
+        check_mpi(
+            MPI_Test(&greeting_receives_[static_cast<std::size_t>(greetings_) % greeting_receives_.size()],
+                     &done, MPI_STATUS_IGNORE),
+            "receiving a greeting");
+        if (done == 0) {
+            return;
+        }
+        ++greetings_;
+        if (greetings_posted_ < greetings_expected_) {
+            post_greeting();
+        }
+    }
+}
+
+bool MpiWarmup::cancel(Deadline deadline) {
+    const auto drop = [](std::size_t, const MPI_Status&) {};
+    const bool withdrawn =
+        withdraw(receives_, deadline, drop) && withdraw(greeting_receives_, deadline, drop);
+    return withdrawn && sent_ == handed_over_ && greeting_sends_.empty();
+}
+
+}  // namespace weir::transport

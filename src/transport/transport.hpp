@@ -1,0 +1,97 @@
+// The transport contract: how chunks and control packets move. One rank owns one Transport and calls it from
+// one thread. Nothing here blocks: calls start work, poll() reports what has finished.
+//
+// Chunks go straight from the producer's buffer into the slot that was opened for them; a transport never
+// allocates per chunk. Memory is given at construction (see the implementations) and touched by warm-up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/ids.hpp"
+
+namespace weir::transport {
+
+/// A rank of the job.
+struct Rank {
+    int value = -1;
+    constexpr auto operator<=>(const Rank&) const = default;
+};
+
+/// A chunk that a producer's stream had under way has left: its memory is free again.
+struct ChunkSent {
+    core::StreamId stream;
+    std::uint32_t sequence = 0;
+};
+
+/// A message of data arrived in an open slot of this consumer.
+struct ChunkArrived {
+    core::SlotId slot;
+    Rank source;
+    bool header_intact = true;   ///< false: `chunk` is what the bytes say, not to be believed
+    bool payload_intact = true;  ///< always true when payloads are not verified
+    core::ChunkDescription chunk;
+};
+
+/// A control packet; its bytes lie in Polled::bytes.
+struct PacketArrived {
+    Rank source;
+    std::size_t begin = 0;
+    std::size_t size = 0;
+};
+
+/// What one poll found, in order of discovery. Reused between polls.
+struct Polled {
+    std::vector<ChunkSent> sent;
+    std::vector<ChunkArrived> chunks;
+    std::vector<PacketArrived> packets;
+    std::vector<std::byte> bytes;
+
+    [[nodiscard]] bool empty() const { return sent.empty() && chunks.empty() && packets.empty(); }
+    [[nodiscard]] std::span<const std::byte> content(const PacketArrived& packet) const {
+        return std::span(bytes).subspan(packet.begin, packet.size);
+    }
+    void clear() {
+        sent.clear();
+        chunks.clear();
+        packets.clear();
+        bytes.clear();
+    }
+};
+
+class Transport {
+  public:
+    Transport() = default;
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+    virtual ~Transport() = default;
+
+    /// Largest control packet in bytes.
+    [[nodiscard]] virtual std::size_t packet_limit() const = 0;
+
+    /// Copies and sends a control packet. Packets between two ranks arrive in order.
+    virtual void send_packet(Rank to, std::span<const std::byte> packet) = 0;
+
+    /// Posts a receive for every chunk buffer of the slot that has none (consumers only), so that all chunks
+    /// of the largest event find one. On a slot that is open already it only tops up: that is what to do
+    /// after a chunk that should not have come (a duplicate) took the receive of one that is still to come.
+    virtual void open_slot(core::SlotId slot) = 0;
+
+    /// Starts sending one chunk (producers only). At most `window` chunks of a stream may be under way.
+    virtual void send_chunk(const core::SendChunk& chunk) = 0;
+
+    /// Makes progress and appends what finished to `found`. Throws TransportError when the network fails.
+    virtual void poll(Polled& found) = 0;
+
+    /// Withdraws all posted receives for data; takes a bounded time. Chunks that had arrived before they
+    /// could be withdrawn are found by the next poll(); after that one no chunk arrives.
+    virtual void close_slots() = 0;
+
+    /// Packets handed to send_packet that have not left yet.
+    [[nodiscard]] virtual std::size_t packets_under_way() const = 0;
+};
+
+}  // namespace weir::transport

@@ -1,0 +1,114 @@
+#include "transport/fault_injection.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace weir;
+using transport::FaultKind;
+using transport::FaultSpec;
+
+namespace {
+
+/// Takes everything, and sends at once.
+class RecordingTransport final : public transport::Transport, public transport::FaultHook {
+  public:
+    [[nodiscard]] std::size_t packet_limit() const override { return 100; }
+    void send_packet(transport::Rank /*to*/, std::span<const std::byte> /*packet*/) override { ++packets; }
+    void open_slot(core::SlotId /*slot*/) override { ++opened; }
+    void send_chunk(const core::SendChunk& chunk) override { sent.push_back(chunk); }
+    void poll(transport::Polled& found) override {
+        for (; reported < sent.size(); ++reported) {
+            found.sent.push_back({sent[reported].stream, sent[reported].chunk.sequence});
+        }
+    }
+    void close_slots() override { ++closed; }
+    [[nodiscard]] std::size_t packets_under_way() const override { return packets; }
+    void fault_next_chunk(FaultKind kind) override { faults.emplace_back(sent.size(), kind); }
+
+    std::size_t packets = 0;
+    int opened = 0;
+    int closed = 0;
+    std::size_t reported = 0;
+    std::vector<core::SendChunk> sent;
+    std::vector<std::pair<std::size_t, FaultKind>> faults;  ///< (number of the chunk, fault)
+};
+
+core::SendChunk chunk_of(std::uint32_t producer, std::uint64_t event, std::uint32_t sequence) {
+    core::SendChunk chunk{};
+    chunk.stream = {1};
+    chunk.chunk.event = core::EventId::of(core::ProducerId{producer}, event);
+    chunk.chunk.sequence = sequence;
+    return chunk;
+}
+
+}  // namespace
+
+TEST_CASE("fault specifications are read and written") {
+    CHECK(transport::parse_fault_spec("corrupt-payload:producer=1,event=3,chunk=2") ==
+          FaultSpec{FaultKind::corrupt_payload, 1, 3, 2});
+    CHECK(transport::parse_fault_spec("corrupt-header:event=17592186044415") ==
+          FaultSpec{FaultKind::corrupt_header, 0, 17592186044415, 0});
+    CHECK(transport::parse_fault_spec("duplicate:chunk=5,producer=4294967295") ==
+          FaultSpec{FaultKind::duplicate, 4294967295, 0, 5});
+    CHECK(transport::parse_fault_spec("lose") == FaultSpec{FaultKind::lose, 0, 0, 0});
+    for (const FaultKind kind :
+         {FaultKind::corrupt_header, FaultKind::corrupt_payload, FaultKind::duplicate, FaultKind::lose}) {
+        const FaultSpec spec{kind, 1, 2, 3};
+        CHECK(transport::parse_fault_spec(to_string(spec)) == spec);
+    }
+}
+
+TEST_CASE("wrong fault specifications are refused with a reason") {
+    const auto* const text =
+        GENERATE("", ":", "explode:event=1", "lose:event", "lose:event=", "lose:event=-1", "lose:event=1x",
+                 "lose:consumer=1", "lose:,", "lose:producer=4294967296", "lose:event=17592186044416",
+                 "lose:event=99999999999999999999");
+    INFO(text);
+    try {
+        transport::parse_fault_spec(text);
+        FAIL("was accepted");
+    } catch (const std::invalid_argument& error) {
+        CHECK(std::string(error.what()).find("corrupt-payload") != std::string::npos);
+    }
+}
+
+TEST_CASE("faults reach the chunks that they name, once, and no other") {
+    RecordingTransport inner;
+    transport::FaultInjection faulty(inner, inner,
+                                     {{FaultKind::corrupt_payload, 1, 3, 0},
+                                      {FaultKind::duplicate, 1, 3, 1},
+                                      {FaultKind::lose, 1, 4, 0},
+                                      {FaultKind::lose, 2, 4, 0}});
+    transport::Polled found;
+    faulty.send_chunk(chunk_of(1, 2, 0));
+    faulty.send_chunk(chunk_of(1, 3, 0));
+    faulty.send_chunk(chunk_of(1, 3, 1));
+    faulty.send_chunk(chunk_of(1, 3, 2));
+    faulty.send_chunk(chunk_of(1, 4, 0));
+    faulty.send_chunk(chunk_of(1, 3, 0));
+    faulty.send_chunk(chunk_of(1, 4, 0));
+    CHECK(inner.sent.size() == 6);
+    CHECK(inner.faults == std::vector<std::pair<std::size_t, FaultKind>>{{1, FaultKind::corrupt_payload},
+                                                                         {2, FaultKind::duplicate}});
+    faulty.poll(found);
+    CHECK(found.sent.size() == 7);  // the lost one is reported like the others
+    found.clear();
+    faulty.poll(found);
+    CHECK(found.empty());
+    CHECK(faulty.pending() == std::vector<FaultSpec>{{FaultKind::lose, 2, 4, 0}});
+}
+
+TEST_CASE("everything else passes through fault injection") {
+    RecordingTransport inner;
+    transport::FaultInjection faulty(inner, inner, {});
+    faulty.send_packet({0}, {});
+    faulty.open_slot({0});
+    faulty.close_slots();
+    CHECK(faulty.packet_limit() == 100);
+    CHECK(faulty.packets_under_way() == 1);
+    CHECK(inner.opened == 1);
+    CHECK(inner.closed == 1);
+}
