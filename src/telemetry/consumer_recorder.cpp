@@ -1,0 +1,134 @@
+#include "telemetry/consumer_recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::telemetry {
+
+using core::Bytes;
+using core::Duration;
+using core::Instant;
+using core::Observation;
+
+ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, Instant start,
+                                   Latencies& latencies, Sink sink)
+    : duration_(plan.duration),
+      latencies_(latencies),
+      sink_(std::move(sink)),
+      clock_(start),
+      state_{.free_slots = plan.slots} {
+    summary_.node = core::node_of(id);
+    current_.free_slots_min = state_.free_slots;
+}
+
+void ConsumerRecorder::advance(Instant now) {
+    if (finished_) {
+        return;
+    }
+    clock_.advance(
+        now, [this](Instant, Duration length) { integrate(length); },
+        [this](std::int64_t second, Duration covered) { close(second, covered); });
+}
+
+void ConsumerRecorder::integrate(Duration length) {
+    TimeUse& time = current_.time;
+    (state_.receiving_slots > 0 ? time.receiving
+     : state_.blocked()         ? time.blocked
+                                : time.waiting_for_data) += length;
+    if (state_.processing) {
+        time.processing += length;
+    }
+}
+
+void ConsumerRecorder::set_state(Instant now, const ConsumerState& state) {
+    advance(now);
+    state_ = state;
+    current_.free_slots_min = std::min(current_.free_slots_min, state.free_slots);
+}
+
+void ConsumerRecorder::observe(Instant now, const Observation& observation) {
+    advance(now);
+    if (finished_) {
+        return;
+    }
+    const bool judged = clock_.position() >= Instant{0};
+    switch (observation.kind) {
+        case Observation::Kind::chunk_received:
+            current_.received.bytes += observation.bytes;
+            peak_bins_.add(clock_.position(), observation.bytes);
+            break;
+        case Observation::Kind::received:
+            ++current_.received.events;
+            if (judged) {
+                latencies_.delivery.add(observation.elapsed);
+            }
+            break;
+        case Observation::Kind::processed:
+            current_.processed += {1, observation.bytes};
+            if (judged) {
+                latencies_.processing.add(observation.elapsed);
+            }
+            break;
+        case Observation::Kind::generated:
+        case Observation::Kind::lost:
+        case Observation::Kind::granted:
+        case Observation::Kind::transfer_started:
+        case Observation::Kind::chunk_sent:
+        case Observation::Kind::transfer_completed:
+            break;
+    }
+}
+
+void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events) {
+    advance(now);
+    current_.corrupt_events += corrupt_events - std::exchange(corrupt_seen_, corrupt_events);
+    current_.duplicate_events += duplicate_events - std::exchange(duplicate_seen_, duplicate_events);
+}
+
+void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
+    advance(now);
+    current_.poll_gaps.add(gap);
+}
+
+void ConsumerRecorder::finish(Instant now) {
+    advance(now);
+    if (!finished_ && clock_.covered() > Duration{0} &&
+        (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
+         current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0)) {
+        close(clock_.second(), clock_.covered());
+    }
+    finished_ = true;
+}
+
+void ConsumerRecorder::close(std::int64_t second, Duration covered) {
+    ConsumerRow& row = latest_row_;
+    row.start = {second, phase_of(second, duration_), covered};
+    row.received = current_.received;
+    row.received_peak_10ms = peak_bins_.take();
+    row.processed = current_.processed;
+    row.time = current_.time;
+    row.blocked_now = state_.blocked();
+    row.free_slots_min = current_.free_slots_min;
+    row.corrupt_events = current_.corrupt_events;
+    row.duplicate_events = current_.duplicate_events;
+    row.poll_gap_max = current_.poll_gaps.largest();
+
+    RowFacts facts;
+    facts.start = row.start;
+    facts.flow.received = row.received;
+    facts.flow.processed = row.processed;
+    facts.flow.corrupt_events = row.corrupt_events;
+    facts.flow.duplicate_events = row.duplicate_events;
+    facts.time = row.time;
+    facts.peak_10ms = row.received_peak_10ms;
+    facts.poll_gaps = current_.poll_gaps;
+    facts.blocked_now = row.blocked_now;
+    count_row(summary_, facts);
+    current_ = {};
+    current_.free_slots_min = state_.free_slots;
+    if (sink_) {
+        sink_(row, report_of(summary_, facts));
+    }
+}
+
+}  // namespace weir::telemetry

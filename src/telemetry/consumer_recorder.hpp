@@ -1,0 +1,87 @@
+// Records what a consumer does, second by second. See producer_recorder.hpp for the rules that all recorders
+// share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/actions.hpp"
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "telemetry/latencies.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/row_keeping.hpp"
+#include "telemetry/rows.hpp"
+#include "telemetry/second_clock.hpp"
+#include "telemetry/second_report.hpp"
+
+namespace weir::telemetry {
+
+struct ConsumerState {
+    std::uint32_t free_slots = 0;       ///< credits given, no data yet
+    std::uint32_t receiving_slots = 0;  ///< the first chunk is here, the last one is not
+    std::uint32_t queued_slots = 0;     ///< hold whole events that wait for or are in processing
+    bool processing = false;
+
+    /// Processing holds every slot: nothing can be received.
+    [[nodiscard]] constexpr bool blocked() const { return free_slots + receiving_slots == 0; }
+};
+
+class ConsumerRecorder {
+  public:
+    /// Called once per closed second, in order.
+    using Sink = std::function<void(const ConsumerRow&, const SecondReport&)>;
+
+    /// Recording begins at `start` with all slots free. `latencies` is owned by the caller and may be shared
+    /// by recorders of one thread.
+    ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, core::Instant start, Latencies& latencies,
+                     Sink sink);
+
+    void advance(core::Instant now);
+    void set_state(core::Instant now, const ConsumerState& state);
+    void observe(core::Instant now, const core::Observation& observation);
+    /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
+    void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
+    /// The rank's loop was not polling for `gap`, which ended now.
+    void poll_gap(core::Instant now, core::Duration gap);
+    /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
+    /// Everything after this is ignored.
+    void finish(core::Instant now);
+
+    /// The last row emitted, nullptr before the first.
+    [[nodiscard]] const ConsumerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
+    /// Of all rows emitted so far. The ledger is the caller's to fill in.
+    [[nodiscard]] const RankSummary& summary() const { return summary_; }
+
+  private:
+    void integrate(core::Duration length);
+    void close(std::int64_t second, core::Duration covered);
+
+    core::Duration duration_;
+    Latencies& latencies_;
+    Sink sink_;
+
+    SecondClock clock_;
+    bool finished_ = false;
+    ConsumerState state_;
+
+    struct Current {
+        Flow received;
+        Flow processed;
+        TimeUse time;
+        std::uint32_t free_slots_min = 0;
+        std::uint64_t corrupt_events = 0;
+        std::uint64_t duplicate_events = 0;
+        PollGaps poll_gaps;
+    };
+    Current current_;
+    PeakBins peak_bins_;
+    std::uint64_t corrupt_seen_ = 0;
+    std::uint64_t duplicate_seen_ = 0;
+
+    ConsumerRow latest_row_;
+    RankSummary summary_;
+};
+
+}  // namespace weir::telemetry

@@ -1,0 +1,70 @@
+// The file of a rank's rows: CSV with a header line, units in the column names, an absent value empty and
+// never 0.
+//
+// Every row is one write(2), so a rank that is killed leaves whole lines only. Chosen: plain file
+// descriptors. Rejected: std::ofstream and FILE*, whose buffers are lost with the process and which hide
+// which write failed. Rows are not synced to the medium: the page cache outlives the process, and an fsync
+// per second and rank would be a load of its own on a shared file system.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/ids.hpp"
+#include "telemetry/io_error.hpp"
+#include "telemetry/rows.hpp"
+
+namespace weir::telemetry {
+
+/// "rank-00012-consumer.csv"
+std::string rank_file_name(int rank, core::Role role);
+
+/// Header line of a role's file, with its line end.
+std::string_view csv_header(core::Role role);
+
+/// A row as a line with its line end. `unix_ns_at_second_0`: wall time of the common clock's zero; without it
+/// (a simulation) the column wall_time stays empty.
+std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
+std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
+std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
+
+class CsvLog {
+  public:
+    CsvLog() = default;
+    CsvLog(const CsvLog&) = delete;
+    CsvLog& operator=(const CsvLog&) = delete;
+    CsvLog(CsvLog&& other) noexcept;
+    CsvLog& operator=(CsvLog&& other) noexcept;
+    /// Closes the file and ignores errors; call close() to hear of them.
+    ~CsvLog();
+
+    /// Creates (or empties) the file and writes the header.
+    MaybeIoError open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0);
+
+    /// Appends one row. After an error the file ends with the last whole line, and later rows return the same
+    /// error without another attempt.
+    template <typename Row>
+    MaybeIoError write(const Row& row) {
+        return append(csv_line(row, unix_ns_at_second_0_));
+    }
+
+    /// Some file systems report a failed write only here.
+    MaybeIoError close();
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+  private:
+    MaybeIoError append(std::string_view line);
+    MaybeIoError fail(const char* doing, int error_number);
+
+    std::string path_;
+    std::optional<std::int64_t> unix_ns_at_second_0_;
+    int descriptor_ = -1;
+    std::int64_t length_ = 0;
+    MaybeIoError error_;
+};
+
+}  // namespace weir::telemetry

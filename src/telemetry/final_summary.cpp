@@ -1,0 +1,288 @@
+#include "telemetry/final_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "telemetry/ledger_check.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+namespace {
+
+using core::Duration;
+using core::Role;
+
+constexpr std::string_view red = "\x1b[31;1m";
+constexpr std::string_view green = "\x1b[32;1m";
+constexpr std::string_view plain = "\x1b[0m";
+constexpr std::size_t width = 110;
+
+std::string where(const RankRecord& rank) {
+    return node_text(rank.summary.node) + (rank.host.empty() ? "" : " on " + rank.host);
+}
+
+/// Breaks text at blanks.
+std::string wrapped(std::string_view text) {
+    std::string lines;
+    while (text.size() > width) {
+        std::size_t end = text.rfind(' ', width);
+        if (end == std::string_view::npos || end == 0) {
+            end = std::min(text.find(' '), text.size());
+        }
+        lines.append(text.substr(0, end)).append("\n");
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines.append(text).append("\n");
+}
+
+/// The ranks of one role, compared.
+struct RoleRates {
+    std::size_t ranks = 0;
+    const RankRecord* lowest = nullptr;  ///< by mean over the run
+    const RankRecord* highest = nullptr;
+    const RankRecord* slowest = nullptr;  ///< with the slowest second
+    core::BitRate mean;
+    TimeUse time;
+    Duration covered;
+};
+
+RoleRates compare(const RunRecord& record, Role role) {
+    RoleRates rates;
+    double sum = 0;
+    for (const RankRecord& rank : record.ranks) {
+        const RankSummary& summary = rank.summary;
+        if (summary.node.role != role || summary.covered <= Duration{0}) {
+            continue;
+        }
+        ++rates.ranks;
+        rates.time += summary.time;
+        rates.covered += summary.covered;
+        sum += static_cast<double>(summary.throughput().bits_per_second);
+        if (rates.lowest == nullptr || summary.throughput() < rates.lowest->summary.throughput()) {
+            rates.lowest = &rank;
+        }
+        if (rates.highest == nullptr || summary.throughput() > rates.highest->summary.throughput()) {
+            rates.highest = &rank;
+        }
+        if (summary.slowest_second != no_second &&
+            (rates.slowest == nullptr || summary.slowest < rates.slowest->summary.slowest)) {
+            rates.slowest = &rank;
+        }
+    }
+    if (rates.ranks > 0) {
+        rates.mean = {static_cast<std::int64_t>(sum / static_cast<double>(rates.ranks))};
+    }
+    return rates;
+}
+
+class Page {
+  public:
+    /// A line that begins with what it is about.
+    template <typename... Values>
+    void line(std::string_view about, fmt::format_string<Values...> form, Values&&... values) {
+        fmt::format_to(std::back_inserter(text_), "{:<21}", about);
+        fmt::format_to(std::back_inserter(text_), form, std::forward<Values>(values)...);
+        text_ += '\n';
+    }
+    void raw(std::string_view text) { text_ += text; }
+    std::string take() { return std::move(text_); }
+
+  private:
+    std::string text_;
+};
+
+void add_rates(Page& page, const RoleRates& producers, const RoleRates& consumers) {
+    if (producers.ranks + consumers.ranks == 0) {
+        return;
+    }
+    const RateUnit unit = unit_for(std::max(std::min(producers.mean, consumers.mean), core::BitRate{1}));
+    page.line(fmt::format("rate in {}", unit.name), "{:>8}{:>8}{:>8}   {}", "min", "mean", "max",
+              "slowest second of any rank");
+    const auto add = [&](const char* name, const RoleRates& rates) {
+        if (rates.ranks == 0) {
+            return;
+        }
+        std::string slowest = "-";
+        if (rates.slowest != nullptr) {
+            const RankSummary& summary = rates.slowest->summary;
+            slowest = fmt::format("{} in second {}, {}", in_unit(summary.slowest, unit),
+                                  summary.slowest_second, where(*rates.slowest));
+        }
+        page.line(fmt::format("  {} {}", rates.ranks, name), "{:>8}{:>8}{:>8}   {}",
+                  in_unit(rates.lowest->summary.throughput(), unit), in_unit(rates.mean, unit),
+                  in_unit(rates.highest->summary.throughput(), unit), slowest);
+    };
+    add("producers", producers);
+    add("consumers", consumers);
+}
+
+void add_occupancy(Page& page, const RunRecord& record) {
+    if (!std::isfinite(record.verdict.max_occupancy)) {
+        return;
+    }
+    const RankRecord* fullest = nullptr;
+    for (const RankRecord& rank : record.ranks) {
+        if (rank.summary.node.role == Role::producer && rank.summary.max_occupancy_second != no_second &&
+            (fullest == nullptr || rank.summary.max_occupancy > fullest->summary.max_occupancy)) {
+            fullest = &rank;
+        }
+    }
+    if (fullest != nullptr) {
+        page.line("worst occupancy", "{:.3f} in second {}, {}", fullest->summary.max_occupancy,
+                  fullest->summary.max_occupancy_second, where(*fullest));
+    }
+}
+
+std::string share(Duration part, Duration whole) {
+    return percent(whole.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(whole.ns) : 0);
+}
+
+void add_time(Page& page, const RunRecord& record, const RoleRates& producers, const RoleRates& consumers) {
+    if (consumers.ranks > 0) {
+        std::string at_once;
+        if (record.blocked_at_once.consumers > 0) {
+            at_once = fmt::format(", up to {} of {} at once (second {})", record.blocked_at_once.consumers,
+                                  consumers.ranks, record.blocked_at_once.second);
+        }
+        page.line("blocked", "consumers for {} of the time{}",
+                  share(consumers.time.blocked, consumers.covered), at_once);
+    }
+    if (producers.ranks > 0) {
+        page.line("time of producers", "transferring {}, waiting for a slot {}, for a grant {}, for data {}",
+                  share(producers.time.transferring, producers.covered),
+                  share(producers.time.waiting_for_slot, producers.covered),
+                  share(producers.time.waiting_for_grant, producers.covered),
+                  share(producers.time.waiting_for_data, producers.covered));
+    }
+    if (consumers.ranks > 0) {
+        page.line("time of consumers", "receiving {}, blocked {}, waiting for data {}; processing {}",
+                  share(consumers.time.receiving, consumers.covered),
+                  share(consumers.time.blocked, consumers.covered),
+                  share(consumers.time.waiting_for_data, consumers.covered),
+                  share(consumers.time.processing, consumers.covered));
+    }
+    const RankRecord* latest = nullptr;
+    for (const RankRecord& rank : record.ranks) {
+        if (latest == nullptr || rank.summary.poll_gap_max > latest->summary.poll_gap_max) {
+            latest = &rank;
+        }
+    }
+    if (latest != nullptr && latest->summary.poll_gap_second != no_second) {
+        page.line("longest poll gap", "{} in second {}, {}", readable(latest->summary.poll_gap_max),
+                  latest->summary.poll_gap_second, where(*latest));
+    }
+}
+
+std::string microseconds(double us) {
+    return us < 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+}
+
+void add_latencies(Page& page, const LatencyDigests& latencies) {
+    page.line("latency in us", "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", "p50", "p90", "p99", "p99.9", "max",
+              "events");
+    for (const auto& [name, digest] : latencies.all()) {
+        if (digest->count == 0) {
+            continue;
+        }
+        std::string spoken = name;
+        std::replace(spoken.begin(), spoken.end(), '_', ' ');
+        page.line("  " + spoken, "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", microseconds(digest->p50_us),
+                  microseconds(digest->p90_us), microseconds(digest->p99_us), microseconds(digest->p99_9_us),
+                  microseconds(digest->max_us), digest->count);
+    }
+}
+
+void add_account(Page& page, const RunRecord& record) {
+    const FlowTotals totals = totals_of(record);
+    page.line("events", "generated {}, sent {}, received {}; lost {}, corrupt {}, duplicate {}",
+              totals.generated.events, totals.sent.events, totals.received.events, totals.lost.events,
+              totals.corrupt_events, totals.duplicate_events);
+    page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
+              readable(totals.sent.bytes), readable(totals.received.bytes));
+    if (!record.ledger_checked) {
+        page.line("ledgers", "not compared");
+    } else if (record.ledger_differences.empty()) {
+        page.line("ledgers", "agree (count, bytes and hash)");
+    } else {
+        constexpr std::size_t shown_max = 3;
+        for (std::size_t i = 0; i < std::min(record.ledger_differences.size(), shown_max); ++i) {
+            page.line(i == 0 ? "ledgers DISAGREE" : "", "{}", record.ledger_differences[i]);
+        }
+    }
+    const std::uint64_t faults = std::max(record.fault_count, std::uint64_t{record.faults.size()});
+    if (faults > 0) {
+        page.line("faults", "{}{}", faults,
+                  record.faults.empty() ? "" : ", the first: " + fault_text(record.faults[0]));
+    }
+    page.line("clock error", "{}",
+              record.clock_error_us ? fmt::format("{:.1f} us", *record.clock_error_us) : "not measured");
+}
+
+std::string failure_text(const RunRecord& record) {
+    const Failure& failure = *record.failure;
+    std::string text = fmt::format(
+        "{}: {}", record.status == RunStatus::interrupted ? "Interrupted" : "FAILED", failure.what);
+    std::string place;
+    const auto add = [&place](const std::string& part) { place += (place.empty() ? "" : ", ") + part; };
+    if (failure.rank) {
+        add(fmt::format("rank {}", *failure.rank));
+    }
+    if (!failure.role.empty()) {
+        add(failure.role);
+    }
+    if (!failure.host.empty()) {
+        add("on " + failure.host);
+    }
+    return place.empty() ? text : text + " (" + place + ")";
+}
+
+}  // namespace
+
+std::string final_summary_text(const RunRecord& record, bool terminal) {
+    Page page;
+    const auto coloured = [&](std::string_view colour, const std::string& text) {
+        page.raw(terminal ? fmt::format("{}{}{}", colour, wrapped(text), plain) : wrapped(text));
+    };
+    if (record.failure) {
+        coloured(red, failure_text(record));
+    }
+    if (!record.verdict.text.empty()) {
+        const bool good =
+            record.verdict.judged && record.verdict.sustained && record.verdict.cause == Cause::none;
+        const bool bad = record.verdict.judged && !good;
+        bad    ? coloured(red, record.verdict.text)
+        : good ? coloured(green, record.verdict.text)
+               : page.raw(wrapped(record.verdict.text));
+    }
+    page.raw("\n");
+    const RoleRates producers = compare(record, Role::producer);
+    const RoleRates consumers = compare(record, Role::consumer);
+    add_rates(page, producers, consumers);
+    add_occupancy(page, record);
+    add_time(page, record, producers, consumers);
+    add_latencies(page, record.latencies);
+    add_account(page, record);
+    if (!record.directory.empty()) {
+        page.line("run directory", "{}", record.directory);
+    }
+    return page.take();
+}
+
+std::string final_summary_json(const RunRecord& record) {
+    nlohmann::ordered_json json = to_json(record);
+    // The ranks are in run.json; a stream of lines is for the run as a whole.
+    json.erase("ranks");
+    json.erase("environment");
+    nlohmann::ordered_json line{{"type", "summary"}, {"directory", record.directory}};
+    for (auto& [name, value] : json.items()) {
+        line[name] = value;
+    }
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace weir::telemetry

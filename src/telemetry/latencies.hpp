@@ -1,0 +1,83 @@
+// The latencies of a run and what is reported of them. One Latencies block (52 kB) collects those of a rank,
+// or of all ranks where they live in one process (simulation); blocks of different ranks are merged at the
+// end.
+//
+// Chosen: recorders write into a block that they are handed. Rejected: histograms inside every recorder and
+// rank summary, which for 4500 ranks would be hundreds of megabytes of nearly empty buckets.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "telemetry/log_histogram.hpp"
+
+namespace weir::telemetry {
+
+/// From second 0 on, the drain included (a late event counts however late it is); the warm-up is left out.
+struct Latencies {
+    LogHistogram offer_to_grant;       ///< producer: an event was offered -> it was granted
+    LogHistogram grant_to_first_byte;  ///< producer: granted -> first chunk handed to the transport
+    LogHistogram transfer;             ///< producer: first chunk handed over -> last one left
+    LogHistogram delivery;    ///< consumer: generated -> whole at the consumer (across the common clock)
+    LogHistogram processing;  ///< consumer: processing time of one event
+
+    void merge(const Latencies& other) {
+        offer_to_grant.merge(other.offer_to_grant);
+        grant_to_first_byte.merge(other.grant_to_first_byte);
+        transfer.merge(other.transfer);
+        delivery.merge(other.delivery);
+        processing.merge(other.processing);
+    }
+};
+static_assert(std::is_trivially_copyable_v<Latencies>);
+
+/// What run.json and the summary say of one histogram. All but `count` are meaningless with count 0.
+struct LatencyDigest {
+    std::uint64_t count = 0;
+    double p50_us = 0;
+    double p90_us = 0;
+    double p99_us = 0;
+    double p99_9_us = 0;
+    double max_us = 0;
+};
+
+inline LatencyDigest digest(const LogHistogram& histogram) {
+    if (histogram.count() == 0) {
+        return {};
+    }
+    return {histogram.count(),
+            histogram.quantile(0.5).in_microseconds(),
+            histogram.quantile(0.9).in_microseconds(),
+            histogram.quantile(0.99).in_microseconds(),
+            histogram.quantile(0.999).in_microseconds(),
+            histogram.max().in_microseconds()};
+}
+
+struct LatencyDigests {
+    LatencyDigest offer_to_grant;
+    LatencyDigest grant_to_first_byte;
+    LatencyDigest transfer;
+    LatencyDigest delivery;
+    LatencyDigest processing;
+
+    struct Named {
+        const char* name;  ///< as in run.json
+        const LatencyDigest* digest;
+    };
+    [[nodiscard]] std::array<Named, 5> all() const {
+        return {{{"offer_to_grant", &offer_to_grant},
+                 {"grant_to_first_byte", &grant_to_first_byte},
+                 {"transfer", &transfer},
+                 {"delivery", &delivery},
+                 {"processing", &processing}}};
+    }
+};
+
+inline LatencyDigests digest(const Latencies& latencies) {
+    return {digest(latencies.offer_to_grant), digest(latencies.grant_to_first_byte),
+            digest(latencies.transfer), digest(latencies.delivery), digest(latencies.processing)};
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,26 @@
+// Do the ledgers of all ranks agree? The last word on every run: what producers sent is what consumers
+// received is what the scheduler was told, by count, bytes and hash.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ledger.hpp"
+#include "core/plan.hpp"
+#include "telemetry/rank_summary.hpp"
+
+namespace weir::telemetry {
+
+/// Sums of the ranks' ledgers by role.
+struct LedgerSums {
+    core::Ledger producers;
+    core::Ledger consumers;
+    core::Ledger scheduler;
+};
+LedgerSums sum_ledgers(std::span<const RankRecord> ranks);
+
+/// One sentence for everything that disagrees; empty if all agree. A rank without a ledger is a disagreement.
+std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks);
+
+}  // namespace weir::telemetry

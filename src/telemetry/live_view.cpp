@@ -1,0 +1,163 @@
+#include "telemetry/live_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "telemetry/second_clock.hpp"
+
+namespace weir::telemetry {
+
+namespace {
+
+constexpr std::string_view red = "\x1b[31;1m";
+constexpr std::string_view plain = "\x1b[0m";
+
+std::string time_left_text(std::int64_t seconds) {
+    return seconds >= 3600 ? fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+                           : fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+}
+
+std::string rate_cells(const RateRange& range, RateUnit unit) {
+    if (range.ranks == 0) {
+        return fmt::format("{:>7}{:>7}{:>7}", "-", "-", "-");
+    }
+    return fmt::format("{:>7}{:>7}{:>7}", in_unit(range.min, unit), in_unit(range.mean, unit),
+                       in_unit(range.max, unit));
+}
+
+nlohmann::ordered_json rate_json(const RateRange& range) {
+    if (range.ranks == 0) {
+        return nullptr;
+    }
+    return {{"min", range.min.bits_per_second},
+            {"mean", range.mean.bits_per_second},
+            {"max", range.max.bits_per_second},
+            {"ranks", range.ranks}};
+}
+
+}  // namespace
+
+LiveView::LiveView(const core::Plan& plan, LiveForm form, bool terminal, LineSink sink)
+    : consumers_(plan.consumers),
+      duration_s_((plan.duration.ns + ns_per_second - 1) / ns_per_second),
+      form_(form),
+      terminal_(terminal),
+      sink_(std::move(sink)) {
+    if (plan.generation != core::Generation::saturate && plan.rate.bits_per_second > 0 &&
+        plan.consumers > 0) {
+        // Both sides in one unit: the one in which the smaller of the two mean rates is at least 1.
+        const double per_consumer =
+            static_cast<double>(plan.rate.bits_per_second) * plan.producers / plan.consumers;
+        unit_ = unit_for({std::min(plan.rate.bits_per_second, static_cast<std::int64_t>(per_consumer))});
+    }
+}
+
+void LiveView::show(const ClusterSecond& second) {
+    switch (form_) {
+        case LiveForm::text:
+            show_text(second);
+            break;
+        case LiveForm::json:
+            show_json(second);
+            break;
+        case LiveForm::quiet:
+            break;
+    }
+}
+
+std::int64_t LiveView::seconds_left(const ClusterSecond& second) const {
+    return std::max(std::int64_t{0}, duration_s_ - second.second - 1);
+}
+
+void LiveView::show_text(const ClusterSecond& second) {
+    if (second.producers.ranks + second.consumers.ranks == 0 &&
+        (second.phase == Phase::drain || second.missing_ranks == 0)) {
+        return;  // ranks that ended in the middle of a second: nothing to compare
+    }
+    if (!unit_ && second.producers.mean.bits_per_second > 0) {
+        unit_ = unit_for(second.producers.mean);
+    }
+    const RateUnit unit = unit_.value_or(RateUnit{1e6, "Mb/s"});
+    if (lines_++ % lines_per_header == 0) {
+        sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^11}| {:>9}{:>9}", "second", "left",
+                          fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
+                          "blocked", "worst", "lost"));
+        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:^11}| {:>9}{:>9}", "", "min:s",
+                          "min", "mean", "max", "min", "mean", "max", "consumers", "occupancy", "events"));
+    }
+    std::string progress;
+    switch (second.phase) {
+        case Phase::warmup:
+            progress = fmt::format("warm-up {}", second.second);
+            break;
+        case Phase::measure:
+            progress = fmt::format("{}/{}", second.second + 1, duration_s_);
+            break;
+        case Phase::drain:
+            progress = fmt::format("drain {}", second.second - duration_s_ + 1);
+            break;
+    }
+    std::string occupancy = fmt::format(
+        "{:>9}", std::isfinite(second.max_occupancy) ? fmt::format("{:.3f}", second.max_occupancy) : "-");
+    if (terminal_ && second.overflowed) {
+        occupancy = fmt::format("{}{}{}", red, occupancy, plain);
+    }
+    std::string lost = fmt::format("{:>9}", second.lost_events);
+    if (terminal_ && second.lost_events > 0) {
+        lost = fmt::format("{}{}{}", red, lost, plain);
+    }
+    std::string line =
+        fmt::format("{:>12}{:>8} |{} |{} |{:>5}/{:<5}| {}{}", progress, time_left_text(seconds_left(second)),
+                    rate_cells(second.producers, unit), rate_cells(second.consumers, unit),
+                    second.blocked_consumers, consumers_, occupancy, lost);
+    if (second.corrupt_events > 0) {
+        line += fmt::format("  {} corrupt", second.corrupt_events);
+    }
+    if (second.duplicate_events > 0) {
+        line += fmt::format("  {} doubled", second.duplicate_events);
+    }
+    if (second.missing_ranks > 0) {
+        line += fmt::format("  {} missing", counted(second.missing_ranks, "rank"));
+    }
+    sink_(line);
+}
+
+void LiveView::show_json(const ClusterSecond& second) {
+    nlohmann::ordered_json line{
+        {"type", "second"},
+        {"second", second.second},
+        {"phase", phase_name(second.phase)},
+        {"seconds_left", seconds_left(second)},
+        {"producers_bits_per_second", rate_json(second.producers)},
+        {"consumers_bits_per_second", rate_json(second.consumers)},
+        {"blocked_consumers", second.blocked_consumers},
+        {"consumers", consumers_},
+        {"max_occupancy", nullptr},
+        {"fullest_producer", nullptr},
+        {"overflow", second.overflowed},
+        {"lost_events", second.lost_events},
+        {"corrupt_events", second.corrupt_events},
+        {"duplicate_events", second.duplicate_events},
+        {"waiting_events", nullptr},
+        {"free_slots", nullptr},
+        {"poll_gap_max_us", second.poll_gap_max.in_microseconds()},
+        {"missing_ranks", second.missing_ranks},
+    };
+    if (std::isfinite(second.max_occupancy)) {
+        line["max_occupancy"] = second.max_occupancy;
+        line["fullest_producer"] = second.fullest_producer;
+    }
+    if (second.waiting_events) {
+        line["waiting_events"] = *second.waiting_events;
+    }
+    if (second.free_slots) {
+        line["free_slots"] = *second.free_slots;
+    }
+    sink_(line.dump());
+}
+
+}  // namespace weir::telemetry

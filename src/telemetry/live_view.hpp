@@ -1,0 +1,51 @@
+// The line per second that a person watches, or that a program reads. Fed by a SecondCollector.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "telemetry/second_collector.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+enum class LiveForm : std::uint8_t {
+    text,   ///< aligned columns, a header now and then
+    json,   ///< one JSON object per line
+    quiet,  ///< nothing
+};
+
+class LiveView {
+  public:
+    /// Gets whole lines without their line end.
+    using LineSink = std::function<void(std::string_view)>;
+
+    static constexpr int lines_per_header = 20;
+
+    /// `terminal`: colours may be used (overflow red).
+    LiveView(const core::Plan& plan, LiveForm form, bool terminal, LineSink sink);
+
+    void show(const ClusterSecond& second);
+
+  private:
+    void show_text(const ClusterSecond& second);
+    void show_json(const ClusterSecond& second);
+    [[nodiscard]] std::int64_t seconds_left(const ClusterSecond& second) const;
+
+    std::uint32_t consumers_;
+    std::int64_t duration_s_;
+    LiveForm form_;
+    bool terminal_;
+    LineSink sink_;
+    /// One unit for a run, so that columns can be compared by eye: from the planned rate, or from the first
+    /// data.
+    std::optional<RateUnit> unit_;
+    int lines_ = 0;
+};
+
+}  // namespace weir::telemetry

@@ -1,0 +1,216 @@
+#include "telemetry/producer_recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/assertion.hpp"
+
+namespace weir::telemetry {
+
+using core::Bytes;
+using core::Duration;
+using core::Instant;
+using core::Observation;
+
+ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, Instant start,
+                                   Latencies& latencies, Sink sink)
+    : buffer_(plan.buffer),
+      streams_(plan.streams),
+      duration_(plan.duration),
+      has_occupancy_(plan.generation != core::Generation::saturate && plan.buffer > Bytes{0}),
+      loss_is_overflow_(plan.overflow == core::Overflow::drop),
+      direct_(plan.policy == core::PolicyKind::none),
+      latencies_(latencies),
+      sink_(std::move(sink)),
+      clock_(start) {
+    WEIR_ASSERT(streams_ > 0);
+    state_.waiting_for_data = streams_;
+    slot_share_ = direct_ ? 1 : 0;
+    summary_.node = core::node_of(id);
+    if (!has_occupancy_) {
+        summary_.max_occupancy = std::numeric_limits<double>::quiet_NaN();
+    }
+}
+
+void ProducerRecorder::advance(Instant now) {
+    if (finished_) {
+        return;
+    }
+    clock_.advance(
+        now, [this](Instant from, Duration length) { integrate(from, length); },
+        [this](std::int64_t second, Duration covered) { close(second, covered); });
+}
+
+void ProducerRecorder::integrate(Instant from, Duration length) {
+    // The backlog that is there at the beginning of a stretch belongs to its second, whenever it was
+    // reported.
+    note_backlog(from);
+    current_.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(length.ns);
+    current_.transferring_ns += state_.transferring * length.ns;
+    current_.unattributed_ns += state_.waiting_for_grant * length.ns;
+    current_.data_ns += state_.waiting_for_data * length.ns;
+}
+
+void ProducerRecorder::note_backlog(Instant now) {
+    current_.backlog_peak = std::max(current_.backlog_peak, state_.backlog);
+    if (has_occupancy_ && state_.backlog > buffer_) {
+        current_.overflowed = true;
+        current_.overflowed_in_measure |= now >= Instant{0} && now < Instant{duration_.ns};
+    }
+}
+
+void ProducerRecorder::set_state(Instant now, const ProducerState& state) {
+    WEIR_ASSERT(state.transferring + state.waiting_for_grant + state.waiting_for_data == streams_);
+    advance(now);
+    if (finished_) {
+        return;
+    }
+    state_ = state;
+    // Also a backlog that lasts no time is a peak: it was there when it was reported.
+    note_backlog(clock_.position());
+}
+
+void ProducerRecorder::observe(Instant now, const Observation& observation) {
+    advance(now);
+    if (finished_) {
+        return;
+    }
+    const bool judged = clock_.position() >= Instant{0};
+    switch (observation.kind) {
+        case Observation::Kind::generated:
+            current_.generated += {1, observation.bytes};
+            break;
+        case Observation::Kind::lost:
+            current_.lost += {1, observation.bytes};
+            if (loss_is_overflow_) {
+                current_.overflowed = true;
+                current_.overflowed_in_measure |= judged && clock_.position() < Instant{duration_.ns};
+            }
+            break;
+        case Observation::Kind::granted:
+            ++current_.grants;
+            if (judged) {
+                latencies_.offer_to_grant.add(observation.elapsed);
+            }
+            break;
+        case Observation::Kind::transfer_started:
+            if (judged) {
+                latencies_.grant_to_first_byte.add(observation.elapsed);
+            }
+            break;
+        case Observation::Kind::chunk_sent:
+            current_.sent.bytes += observation.bytes;
+            peak_bins_.add(clock_.position(), observation.bytes);
+            break;
+        case Observation::Kind::transfer_completed:
+            ++current_.sent.events;
+            if (judged) {
+                latencies_.transfer.add(observation.elapsed);
+            }
+            break;
+        case Observation::Kind::chunk_received:
+        case Observation::Kind::received:
+        case Observation::Kind::processed:
+            break;
+    }
+}
+
+void ProducerRecorder::no_credit(Instant now, Duration cumulative) {
+    advance(now);
+    if (finished_ || direct_) {
+        return;
+    }
+    const Duration elapsed = clock_.position() - no_credit_at_;
+    if (no_credit_known_ && elapsed <= Duration{0}) {
+        return;
+    }
+    if (no_credit_known_) {
+        const Duration without = cumulative - no_credit_cumulative_;
+        // Heartbeats travel: a share can come out slightly above 1.
+        slot_share_ = std::clamp(static_cast<double>(without.ns) / static_cast<double>(elapsed.ns), 0.0, 1.0);
+        attribute_wait();
+    }
+    no_credit_known_ = true;
+    no_credit_at_ = clock_.position();
+    no_credit_cumulative_ = cumulative;
+}
+
+void ProducerRecorder::attribute_wait() {
+    const std::int64_t for_slot = std::llround(static_cast<double>(current_.unattributed_ns) * slot_share_);
+    current_.slot_ns += for_slot;
+    current_.grant_ns += current_.unattributed_ns - for_slot;
+    current_.unattributed_ns = 0;
+}
+
+void ProducerRecorder::poll_gap(Instant now, Duration gap) {
+    advance(now);
+    current_.poll_gaps.add(gap);
+}
+
+void ProducerRecorder::finish(Instant now) {
+    advance(now);
+    if (!finished_ && clock_.covered() > Duration{0} &&
+        (current_.generated.events > 0 || current_.sent.bytes > Bytes{0} || current_.sent.events > 0 ||
+         current_.lost.events > 0 || current_.grants > 0)) {
+        close(clock_.second(), clock_.covered());
+    }
+    finished_ = true;
+}
+
+void ProducerRecorder::close(std::int64_t second, Duration covered) {
+    attribute_wait();
+
+    // Divided by the streams with rounding that carries over, so that the four sum to the covered time
+    // exactly.
+    std::int64_t stream_ns = 0;
+    std::int64_t given_ns = 0;
+    const auto share = [&](std::int64_t part_ns) {
+        stream_ns += part_ns;
+        const std::int64_t until_ns = stream_ns / streams_;
+        return Duration{until_ns - std::exchange(given_ns, until_ns)};
+    };
+
+    ProducerRow& row = latest_row_;
+    row.start = {second, phase_of(second, duration_), covered};
+    row.generated = current_.generated;
+    row.sent = current_.sent;
+    row.lost = current_.lost;
+    row.sent_peak_10ms = peak_bins_.take();
+    row.backlog = state_.backlog;
+    if (has_occupancy_) {
+        const auto buffer = static_cast<double>(buffer_.count);
+        row.occupancy_mean = current_.backlog_ns / static_cast<double>(covered.ns) / buffer;
+        row.occupancy_peak = static_cast<double>(current_.backlog_peak.count) / buffer;
+    } else {
+        row.occupancy_mean = row.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
+    }
+    row.grants = current_.grants;
+    row.time = {};
+    row.time.transferring = share(current_.transferring_ns);
+    row.time.waiting_for_slot = share(current_.slot_ns);
+    row.time.waiting_for_grant = share(current_.grant_ns);
+    row.time.waiting_for_data = share(current_.data_ns);
+    row.poll_gap_max = current_.poll_gaps.largest();
+
+    RowFacts facts;
+    facts.start = row.start;
+    facts.flow.generated = row.generated;
+    facts.flow.sent = row.sent;
+    facts.flow.lost = row.lost;
+    facts.flow.grants = row.grants;
+    facts.time = row.time;
+    facts.peak_10ms = row.sent_peak_10ms;
+    facts.poll_gaps = current_.poll_gaps;
+    facts.occupancy_peak = row.occupancy_peak;
+    facts.overflowed = current_.overflowed;
+    facts.overflowed_in_measure = current_.overflowed_in_measure;
+    count_row(summary_, facts);
+    current_ = {};
+    if (sink_) {
+        sink_(row, report_of(summary_, facts));
+    }
+}
+
+}  // namespace weir::telemetry

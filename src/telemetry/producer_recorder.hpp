@@ -1,0 +1,110 @@
+// Records what a producer does, second by second: integrates its state over time, counts what it observes,
+// closes a row at the end of every second (also of seconds in which nothing happened or nobody looked).
+//
+// Every call takes `now` on the common clock and first advances to it. Chosen: exact integration of states
+// that the caller reports when they change. Rejected: sampling at a fixed rate, which misses what is shorter
+// than the period and costs timers. Nothing is allocated after construction.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/actions.hpp"
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "telemetry/latencies.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/row_keeping.hpp"
+#include "telemetry/rows.hpp"
+#include "telemetry/second_clock.hpp"
+#include "telemetry/second_report.hpp"
+
+namespace weir::telemetry {
+
+struct ProducerState {
+    core::Bytes backlog;  ///< generated and not yet safely delivered
+    // Streams by what they do; the three sum to the plan's streams.
+    std::uint32_t transferring = 0;
+    std::uint32_t waiting_for_grant = 0;  ///< an event is there for the stream, a grant is not
+    std::uint32_t waiting_for_data = 0;
+};
+
+class ProducerRecorder {
+  public:
+    /// Called once per closed second, in order.
+    using Sink = std::function<void(const ProducerRow&, const SecondReport&)>;
+
+    /// Recording begins at `start` with all streams waiting for data. `latencies` is owned by the caller and
+    /// may be shared by recorders of one thread.
+    ProducerRecorder(const core::Plan& plan, core::ProducerId id, core::Instant start, Latencies& latencies,
+                     Sink sink);
+
+    void advance(core::Instant now);
+    void set_state(core::Instant now, const ProducerState& state);
+    void observe(core::Instant now, const core::Observation& observation);
+    /// The scheduler says (by heartbeat) for how long so far offers waited and no consumer had a credit.
+    /// Splits the streams' wait for a grant since the last such call into waiting for a slot and for the
+    /// scheduler.
+    void no_credit(core::Instant now, core::Duration cumulative);
+    /// The rank's loop was not polling for `gap`, which ended now.
+    void poll_gap(core::Instant now, core::Duration gap);
+    /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
+    /// Everything after this is ignored.
+    void finish(core::Instant now);
+
+    /// The last row emitted, nullptr before the first.
+    [[nodiscard]] const ProducerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
+    /// Of all rows emitted so far. Ledger and closing check are the caller's to fill in.
+    [[nodiscard]] const RankSummary& summary() const { return summary_; }
+
+  private:
+    void integrate(core::Instant from, core::Duration length);
+    void close(std::int64_t second, core::Duration covered);
+    void note_backlog(core::Instant now);
+    void attribute_wait();
+
+    core::Bytes buffer_;
+    std::uint32_t streams_;
+    core::Duration duration_;
+    bool has_occupancy_;
+    bool loss_is_overflow_;
+    bool direct_;  ///< policy `none`: grants come from consumers, so every wait for one is a wait for a slot
+    Latencies& latencies_;
+    Sink sink_;
+
+    SecondClock clock_;
+    bool finished_ = false;
+    ProducerState state_;
+
+    /// Sums of the current second. Stream times are nanoseconds times streams.
+    struct Current {
+        Flow generated;
+        Flow sent;
+        Flow lost;
+        std::uint64_t grants = 0;
+        double backlog_ns = 0;  ///< bytes times nanoseconds
+        core::Bytes backlog_peak;
+        std::int64_t transferring_ns = 0;
+        std::int64_t slot_ns = 0;
+        std::int64_t grant_ns = 0;
+        std::int64_t data_ns = 0;
+        std::int64_t unattributed_ns = 0;  ///< waiting for a grant, cause not yet known
+        bool overflowed = false;
+        bool overflowed_in_measure = false;
+        PollGaps poll_gaps;
+    };
+    Current current_;
+    PeakBins peak_bins_;
+
+    // Attribution of waiting: the last heartbeat's.
+    bool no_credit_known_ = false;
+    core::Instant no_credit_at_;
+    core::Duration no_credit_cumulative_;
+    double slot_share_ = 0;
+
+    ProducerRow latest_row_;
+    RankSummary summary_;
+};
+
+}  // namespace weir::telemetry

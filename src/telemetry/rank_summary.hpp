@@ -1,0 +1,108 @@
+// What one rank says of its whole run, in one trivially copyable block that the runtime gathers as bytes, and
+// the record of a rank: that block with what is known about the process.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "core/ids.hpp"
+#include "core/ledger.hpp"
+#include "core/units.hpp"
+#include "telemetry/rows.hpp"
+
+namespace weir::telemetry {
+
+/// Sums of rows. A role leaves what it does not do at 0.
+struct FlowTotals {
+    Flow generated;
+    Flow sent;
+    Flow lost;
+    Flow received;
+    Flow processed;
+    std::uint64_t grants = 0;
+    std::uint64_t corrupt_events = 0;
+    std::uint64_t duplicate_events = 0;
+
+    constexpr FlowTotals& operator+=(const FlowTotals& other) {
+        generated += other.generated;
+        sent += other.sent;
+        lost += other.lost;
+        received += other.received;
+        processed += other.processed;
+        grants += other.grants;
+        corrupt_events += other.corrupt_events;
+        duplicate_events += other.duplicate_events;
+        return *this;
+    }
+    /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.
+    [[nodiscard]] constexpr Flow moved(core::Role role) const {
+        return role == core::Role::producer ? sent : role == core::Role::consumer ? received : Flow{};
+    }
+    constexpr bool operator==(const FlowTotals&) const = default;
+};
+
+/// Bits per second that `bytes` in `time` make; 0 for no time.
+constexpr core::BitRate rate_of(core::Bytes bytes, core::Duration time) {
+    return {time.ns <= 0 ? 0
+                         : static_cast<std::int64_t>(static_cast<double>(bytes.count) * 8e9 /
+                                                     static_cast<double>(time.ns))};
+}
+
+struct RankSummary {
+    core::NodeId node;
+
+    /// The final ledger, which the runtime puts here (`ledger_known`) when the core has closed.
+    core::Ledger ledger;
+    bool ledger_known = false;
+    /// Set by the runtime: when generation closed, the last set was not gone in time for a next one.
+    bool overflowed_at_close = false;
+
+    std::int64_t rows = 0;                 ///< emitted
+    std::int64_t last_second = no_second;  ///< of the last row
+    FlowTotals run;                        ///< all rows, warm-up and drain included
+    FlowTotals measured;                   ///< rows of phase `measure`
+    TimeUse time;                          ///< phase `measure`
+    core::Duration covered;                ///< time recorded in phase `measure`
+    std::int64_t whole_seconds = 0;        ///< complete seconds of phase `measure`
+
+    double max_occupancy = 0;  ///< phase `measure`; NaN with generation saturate
+    std::int64_t max_occupancy_second = no_second;
+    std::int64_t first_overflow_second = no_second;  ///< phase `measure`
+    std::int64_t overflow_seconds = 0;               ///< seconds of phase `measure` with an overflow
+
+    // What was moved (sent or received) in one whole second of phase `measure`.
+    core::BitRate slowest;
+    core::BitRate fastest;
+    std::int64_t slowest_second = no_second;
+    std::int64_t fastest_second = no_second;
+    core::BitRate peak_10ms;
+
+    std::int64_t blocked_seconds = 0;  ///< whole seconds of phase `measure` that ended blocked
+    core::Duration poll_gap_max;       ///< phase `measure`
+    std::int64_t poll_gap_second = no_second;
+    core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
+
+    /// Mean of what was moved in phase `measure`.
+    [[nodiscard]] constexpr core::BitRate throughput() const {
+        return rate_of(measured.moved(node.role).bytes, covered);
+    }
+    [[nodiscard]] constexpr bool overflowed() const {
+        return first_overflow_second != no_second || overflowed_at_close;
+    }
+};
+static_assert(std::is_trivially_copyable_v<RankSummary>);
+
+/// A rank as run.json lists it.
+struct RankRecord {
+    int rank = 0;
+    RankSummary summary;
+    bool ended_regularly = true;  ///< false: `summary` is made from the rank's last report (summary_from)
+    std::string host;
+    std::int64_t pid = 0;
+    std::string cpus;  ///< list syntax, "0-3,8"; empty: unknown
+    std::string file;  ///< of its rows, relative to the run directory; empty: none
+};
+
+}  // namespace weir::telemetry

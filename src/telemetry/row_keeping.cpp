@@ -1,0 +1,88 @@
+#include "telemetry/row_keeping.hpp"
+
+#include "telemetry/second_clock.hpp"
+
+namespace weir::telemetry {
+
+void count_row(RankSummary& summary, const RowFacts& row) {
+    ++summary.rows;
+    summary.last_second = row.start.second;
+    summary.run += row.flow;
+    if (row.start.phase != Phase::measure) {
+        return;
+    }
+    summary.measured += row.flow;
+    summary.time += row.time;
+    summary.covered += row.start.covered;
+    const std::int64_t second = row.start.second;
+    // Written so that NaN (no occupancy) never wins and never loses its place.
+    if (row.occupancy_peak > summary.max_occupancy || summary.max_occupancy_second == no_second) {
+        summary.max_occupancy = row.occupancy_peak;
+        summary.max_occupancy_second = second;
+    }
+    if (row.overflowed_in_measure) {
+        ++summary.overflow_seconds;
+        if (summary.first_overflow_second == no_second) {
+            summary.first_overflow_second = second;
+        }
+    }
+    summary.peak_10ms = std::max(summary.peak_10ms, row.peak_10ms);
+    if (row.poll_gaps.largest() > summary.poll_gap_max) {
+        summary.poll_gap_max = row.poll_gaps.largest();
+        summary.poll_gap_second = second;
+    }
+    summary.stalled += row.poll_gaps.stalled();
+    if (row.start.covered < core::Duration{ns_per_second}) {
+        return;
+    }
+    ++summary.whole_seconds;
+    summary.blocked_seconds += row.blocked_now ? 1 : 0;
+    const core::BitRate rate = rate_of(row.flow.moved(summary.node.role).bytes, row.start.covered);
+    if (summary.slowest_second == no_second || rate < summary.slowest) {
+        summary.slowest = rate;
+        summary.slowest_second = second;
+    }
+    if (summary.fastest_second == no_second || rate > summary.fastest) {
+        summary.fastest = rate;
+        summary.fastest_second = second;
+    }
+}
+
+SecondReport report_of(const RankSummary& summary, const RowFacts& row) {
+    return {.start = row.start,
+            .node = summary.node,
+            .moved = row.flow.moved(summary.node.role).bytes,
+            .occupancy_peak = row.occupancy_peak,
+            .overflowed = row.overflowed,
+            .blocked_now = row.blocked_now,
+            .poll_gap_max = row.poll_gaps.largest(),
+            .waiting_events = row.waiting_events,
+            .free_slots = row.free_slots,
+            .run = summary.run,
+            .measured = summary.measured,
+            .time = summary.time,
+            .covered = summary.covered,
+            .max_occupancy = summary.max_occupancy,
+            .max_occupancy_second = summary.max_occupancy_second,
+            .first_overflow_second = summary.first_overflow_second,
+            .whole_seconds = summary.whole_seconds,
+            .rows = summary.rows};
+}
+
+RankSummary summary_from(const SecondReport& report) {
+    RankSummary summary;
+    summary.node = report.node;
+    summary.rows = report.rows;
+    summary.last_second = report.start.second;
+    summary.run = report.run;
+    summary.measured = report.measured;
+    summary.time = report.time;
+    summary.covered = report.covered;
+    summary.whole_seconds = report.whole_seconds;
+    summary.max_occupancy = report.max_occupancy;
+    summary.max_occupancy_second = report.max_occupancy_second;
+    summary.first_overflow_second = report.first_overflow_second;
+    return summary;
+}
+
+}  // namespace weir::telemetry

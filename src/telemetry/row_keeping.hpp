@@ -1,0 +1,56 @@
+// What the three recorders do alike at the end of a second: keep the largest poll gap, add the row to the
+// rank's summary, make the report for the scheduler's rank. For the recorders only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/units.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/rows.hpp"
+#include "telemetry/second_report.hpp"
+
+namespace weir::telemetry {
+
+/// Poll gaps of one second. A gap counts in the second in which it ended.
+class PollGaps {
+  public:
+    /// From here on a gap counts as a stall: the rank was not running when it should have been.
+    static constexpr core::Duration stall = core::Duration::milliseconds(10);
+
+    void add(core::Duration gap) {
+        largest_ = std::max(largest_, gap);
+        if (gap >= stall) {
+            stalled_ += gap;
+        }
+    }
+    [[nodiscard]] core::Duration largest() const { return largest_; }
+    [[nodiscard]] core::Duration stalled() const { return stalled_; }
+
+  private:
+    core::Duration largest_;
+    core::Duration stalled_;
+};
+
+/// One row, whichever role's, as summary and report see it.
+struct RowFacts {
+    RowStart start;
+    FlowTotals flow;
+    TimeUse time;
+    core::BitRate peak_10ms;
+    PollGaps poll_gaps;
+    double occupancy_peak = 0;
+    bool overflowed = false;
+    bool overflowed_in_measure = false;  ///< at an instant in [0, duration)
+    bool blocked_now = false;
+    std::uint64_t waiting_events = 0;
+    std::uint64_t free_slots = 0;
+};
+
+/// Adds a row to the summary of its rank.
+void count_row(RankSummary& summary, const RowFacts& row);
+
+/// The report of a row that `summary` already counts.
+SecondReport report_of(const RankSummary& summary, const RowFacts& row);
+
+}  // namespace weir::telemetry

@@ -1,0 +1,134 @@
+// The rows that ranks log: one per second and rank, in plain integers, so that sums of rows are exact. The
+// CSV files (csv_log), the report to the scheduler's rank (second_report) and the summary (rank_summary) are
+// all made from these.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::telemetry {
+
+/// "No second": where a second is named that may not exist.
+inline constexpr std::int64_t no_second = std::numeric_limits<std::int64_t>::min();
+
+enum class Phase : std::uint8_t { warmup, measure, drain };
+
+constexpr const char* phase_name(Phase phase) {
+    switch (phase) {
+        case Phase::warmup:
+            return "warmup";
+        case Phase::measure:
+            return "measure";
+        case Phase::drain:
+            return "drain";
+    }
+    return "unknown";
+}
+
+/// Seconds before 0 are warm-up; from `duration` on (rounded up to a whole second) buffers drain.
+constexpr Phase phase_of(std::int64_t second, core::Duration duration) {
+    if (second < 0) {
+        return Phase::warmup;
+    }
+    return second * core::Duration::seconds(1).ns < duration.ns ? Phase::measure : Phase::drain;
+}
+
+/// A number of events and of their bytes.
+struct Flow {
+    std::uint64_t events = 0;
+    core::Bytes bytes;
+
+    constexpr Flow& operator+=(const Flow& other) {
+        events += other.events;
+        bytes += other.bytes;
+        return *this;
+    }
+    constexpr bool operator==(const Flow&) const = default;
+};
+
+/// Where the time went. Each role fills its own fields, which sum to the time covered (a producer's are
+/// stream time divided by its streams), except `processing`, which goes on beside the others.
+struct TimeUse {
+    core::Duration transferring;      ///< producer: chunks of a granted event on their way
+    core::Duration waiting_for_slot;  ///< producer, scheduler: events offered, no consumer has a free slot
+    core::Duration
+        waiting_for_grant;  ///< producer: events offered, some consumer has a free slot, no grant yet
+    core::Duration
+        waiting_for_stream;  ///< scheduler: events and free slots, but those producers' streams are in use
+    core::Duration waiting_for_data;  ///< all: nothing to send, nothing to receive, no event to grant
+    core::Duration receiving;         ///< consumer: some slot is receiving
+    core::Duration blocked;           ///< consumer: processing holds every slot
+    core::Duration idle;              ///< scheduler: neither events nor free slots
+    core::Duration processing;        ///< consumer: working on an event
+
+    constexpr TimeUse& operator+=(const TimeUse& other) {
+        transferring += other.transferring;
+        waiting_for_slot += other.waiting_for_slot;
+        waiting_for_grant += other.waiting_for_grant;
+        waiting_for_stream += other.waiting_for_stream;
+        waiting_for_data += other.waiting_for_data;
+        receiving += other.receiving;
+        blocked += other.blocked;
+        idle += other.idle;
+        processing += other.processing;
+        return *this;
+    }
+    /// Sum of all fields but `processing`: the time covered.
+    [[nodiscard]] constexpr core::Duration sum() const {
+        return transferring + waiting_for_slot + waiting_for_grant + waiting_for_stream + waiting_for_data +
+               receiving + blocked + idle;
+    }
+    constexpr bool operator==(const TimeUse&) const = default;
+};
+
+/// What every row begins with.
+struct RowStart {
+    std::int64_t second = 0;  ///< number on the common clock; negative in the warm-up
+    Phase phase = Phase::warmup;
+    core::Duration covered;  ///< 1 s, but less in the second in which recording began or ended
+};
+
+struct ProducerRow {
+    RowStart start;
+    Flow generated;
+    Flow sent;  ///< bytes count when a chunk left, events when their last chunk left
+    Flow lost;
+    core::BitRate sent_peak_10ms;  ///< the best 10 ms of the second
+    core::Bytes backlog;           ///< at the second's end
+    double occupancy_mean = 0;     ///< NaN where there is no occupancy (generation saturate)
+    double occupancy_peak = 0;
+    std::uint64_t grants = 0;
+    TimeUse time;
+    core::Duration poll_gap_max;
+};
+
+struct ConsumerRow {
+    RowStart start;
+    Flow received;  ///< bytes count when a chunk arrived, events when they were whole
+    core::BitRate received_peak_10ms;
+    Flow processed;
+    TimeUse time;
+    bool blocked_now = false;  ///< at the second's end, which is the same instant on all ranks
+    std::uint32_t free_slots_min = 0;
+    std::uint64_t corrupt_events = 0;
+    std::uint64_t duplicate_events = 0;
+    core::Duration poll_gap_max;
+};
+
+struct SchedulerRow {
+    RowStart start;
+    std::uint64_t ready_messages = 0;
+    std::uint64_t offer_messages = 0;
+    std::uint64_t done_messages = 0;
+    std::uint64_t grants = 0;
+    std::uint64_t waiting_events = 0;  ///< offered and not granted, at the second's end
+    std::uint64_t free_slots = 0;      ///< credits not spent, at the second's end
+    TimeUse time;
+    core::Duration poll_gap_max;
+};
+
+}  // namespace weir::telemetry

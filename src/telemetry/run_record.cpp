@@ -1,0 +1,399 @@
+#include "telemetry/run_record.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "telemetry/ledger_check.hpp"
+#include "telemetry/second_clock.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+namespace {
+
+using core::Role;
+using Json = nlohmann::ordered_json;
+
+Json second_or_null(std::int64_t second) {
+    return second == no_second ? Json() : Json(second);
+}
+Json finite_or_null(double value) {
+    return std::isfinite(value) ? Json(value) : Json();
+}
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+}
+
+Json json_of(const LatencyDigest& digest) {
+    Json json{{"count", digest.count}};
+    const auto add = [&](const char* name, double value) {
+        json[name] = digest.count > 0 ? Json(value) : Json();
+    };
+    add("p50_us", digest.p50_us);
+    add("p90_us", digest.p90_us);
+    add("p99_us", digest.p99_us);
+    add("p99_9_us", digest.p99_9_us);
+    add("max_us", digest.max_us);
+    return json;
+}
+
+const char* generation_name(core::Generation generation) {
+    switch (generation) {
+        case core::Generation::sets:
+            return "sets";
+        case core::Generation::steady:
+            return "steady";
+        case core::Generation::saturate:
+            return "saturate";
+    }
+    return "unknown";
+}
+
+/// The plan in plain numbers, for programs: the options beside it are text with units.
+Json resolved(const core::Plan& plan) {
+    return {{"producers", plan.producers},
+            {"consumers", plan.consumers},
+            {"generation", generation_name(plan.generation)},
+            {"rate_bits_per_second", plan.rate.bits_per_second},
+            {"interval_s", plan.interval.in_seconds()},
+            {"set_bytes", plan.set_bytes().count},
+            {"event_size_mean_bytes", plan.event_size.mean},
+            {"buffer_bytes", plan.buffer.count},
+            {"chunk_size_bytes", plan.chunk_size.count},
+            {"slot_size_bytes", plan.slot_size.count},
+            {"window", plan.window},
+            {"slots", plan.slots},
+            {"streams", plan.streams},
+            {"busy_mean_s", plan.busy.mean * 1e-9},
+            {"duration_s", plan.duration.in_seconds()},
+            {"warmup_s", plan.warmup.in_seconds()},
+            {"drain_s", plan.drain.in_seconds()},
+            {"seed", plan.seed}};
+}
+
+Json json_of(const Flow& flow) {
+    return {{"events", flow.events}, {"bytes", flow.bytes.count}};
+}
+
+Json time_json(const TimeUse& time, Role role) {
+    Json json = Json::object();
+    const auto add = [&](const char* name, core::Duration value) { json[name] = value.in_seconds(); };
+    switch (role) {
+        case Role::producer:
+            add("transferring_s", time.transferring);
+            add("waiting_for_slot_s", time.waiting_for_slot);
+            add("waiting_for_grant_s", time.waiting_for_grant);
+            add("waiting_for_data_s", time.waiting_for_data);
+            break;
+        case Role::consumer:
+            add("processing_s", time.processing);
+            add("receiving_s", time.receiving);
+            add("blocked_s", time.blocked);
+            add("waiting_for_data_s", time.waiting_for_data);
+            break;
+        case Role::scheduler:
+            add("waiting_for_data_s", time.waiting_for_data);
+            add("waiting_for_slot_s", time.waiting_for_slot);
+            add("waiting_for_stream_s", time.waiting_for_stream);
+            add("idle_s", time.idle);
+            break;
+    }
+    return json;
+}
+
+Json json_of(const RankRecord& rank) {
+    const RankSummary& summary = rank.summary;
+    const Role role = summary.node.role;
+    Json json{{"rank", rank.rank},
+              {"role", core::role_name(role)},
+              {"index", summary.node.index},
+              {"host", text_or_null(rank.host)},
+              {"pid", rank.pid > 0 ? Json(rank.pid) : Json()},
+              {"cpus", text_or_null(rank.cpus)},
+              {"file", text_or_null(rank.file)},
+              {"ended_regularly", rank.ended_regularly},
+              {"rows", summary.rows},
+              {"last_second", second_or_null(summary.last_second)},
+              {"measured_s", summary.covered.in_seconds()}};
+    if (role == Role::producer) {
+        json["generated"] = json_of(summary.run.generated);
+        json["sent"] = json_of(summary.run.sent);
+        json["lost"] = json_of(summary.run.lost);
+        json["grants"] = summary.run.grants;
+        json["max_occupancy"] = finite_or_null(summary.max_occupancy);
+        json["max_occupancy_second"] = second_or_null(summary.max_occupancy_second);
+        json["first_overflow_second"] = second_or_null(summary.first_overflow_second);
+        json["overflow_seconds"] = summary.overflow_seconds;
+        json["overflowed_at_close"] = summary.overflowed_at_close;
+    } else if (role == Role::consumer) {
+        json["received"] = json_of(summary.run.received);
+        json["processed"] = json_of(summary.run.processed);
+        json["corrupt_events"] = summary.run.corrupt_events;
+        json["duplicate_events"] = summary.run.duplicate_events;
+        json["blocked_seconds"] = summary.blocked_seconds;
+    } else {
+        json["grants"] = summary.run.grants;
+    }
+    if (role != Role::scheduler) {
+        // Without a whole second (an early end, or a rank known by its last report only) there is no slowest
+        // one.
+        const bool known = summary.slowest_second != no_second;
+        json["mean_bits_per_second"] =
+            summary.covered.ns > 0 ? Json(summary.throughput().bits_per_second) : Json();
+        json["slowest_second"] = second_or_null(summary.slowest_second);
+        json["slowest_second_bits_per_second"] = known ? Json(summary.slowest.bits_per_second) : Json();
+        json["fastest_second"] = second_or_null(summary.fastest_second);
+        json["fastest_second_bits_per_second"] = known ? Json(summary.fastest.bits_per_second) : Json();
+        json["peak_10ms_bits_per_second"] = known ? Json(summary.peak_10ms.bits_per_second) : Json();
+    }
+    json["time"] = time_json(summary.time, role);
+    json["poll_gap_max_us"] = summary.poll_gap_max.in_microseconds();
+    json["poll_gap_max_second"] = second_or_null(summary.poll_gap_second);
+    json["stalled_s"] = summary.stalled.in_seconds();
+    return json;
+}
+
+Json json_of(const FaultRecord& fault) {
+    return {{"kind", fault_name(fault.kind)},
+            {"source", node_text(fault.source)},
+            {"destination", node_text(fault.destination)},
+            {"event_producer", fault.event.producer().value},
+            {"event_sequence", fault.event.sequence()},
+            {"offset_bytes", fault.offset.count},
+            {"chunk", fault.sequence},
+            {"detail", std::string(fault.detail)}};
+}
+
+Json json_of(const LostRecord& lost) {
+    return {{"producer", lost.producer},
+            {"first_sequence", lost.range.first},
+            {"last_sequence", lost.range.last},
+            {"reason", lost.range.reason == core::LostRange::Reason::overflow ? "overflow" : "undelivered"}};
+}
+
+Json verdict_json(const RunRecord& record) {
+    const Verdict& verdict = record.verdict;
+    return {{"judged", verdict.judged},
+            {"sustained", verdict.judged ? Json(verdict.sustained) : Json()},
+            {"first_overflow_second", second_or_null(verdict.first_overflow_second)},
+            {"overflowing_producers", verdict.overflowing_producers},
+            {"cause", cause_name(verdict.cause)},
+            {"text", verdict.text},
+            {"blocked_at_once_max", record.blocked_at_once.consumers},
+            {"blocked_at_once_second", second_or_null(record.blocked_at_once.second)}};
+}
+
+Json totals_json(const RunRecord& record) {
+    const FlowTotals totals = totals_of(record);
+    return {{"generated_events", totals.generated.events},
+            {"generated_bytes", totals.generated.bytes.count},
+            {"sent_events", totals.sent.events},
+            {"sent_bytes", totals.sent.bytes.count},
+            {"received_events", totals.received.events},
+            {"received_bytes", totals.received.bytes.count},
+            {"processed_events", totals.processed.events},
+            {"lost_events", totals.lost.events},
+            {"lost_bytes", totals.lost.bytes.count},
+            {"corrupt_events", totals.corrupt_events},
+            {"duplicate_events", totals.duplicate_events},
+            {"max_occupancy", finite_or_null(record.verdict.max_occupancy)}};
+}
+
+template <typename Items>
+Json list_of(const Items& items) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < std::min(items.size(), RunRecord::listed_max); ++i) {
+        list.push_back(json_of(items[i]));
+    }
+    return list;
+}
+
+/// Writes and syncs a new file. The error names `path`, for which the temporary stands.
+MaybeIoError write_synced(const std::string& temporary, const std::string& path, std::string_view text) {
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        return IoError{path, "create", errno};
+    }
+    MaybeIoError error;
+    while (!text.empty() && !error) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written >= 0) {
+            text.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno != EINTR) {
+            error = IoError{path, "write", errno};
+        }
+    }
+    // EINVAL: a file system without fsync is no reason to fail.
+    if (!error && ::fsync(descriptor) != 0 && errno != EINVAL) {
+        error = IoError{path, "sync", errno};
+    }
+    if (::close(descriptor) != 0 && !error && errno != EINTR) {
+        error = IoError{path, "close", errno};
+    }
+    return error;
+}
+
+}  // namespace
+
+const char* status_name(RunStatus status) {
+    switch (status) {
+        case RunStatus::complete:
+            return "complete";
+        case RunStatus::interrupted:
+            return "interrupted";
+        case RunStatus::failed:
+            return "failed";
+    }
+    return "unknown";
+}
+
+const char* fault_name(core::Fault::Kind kind) {
+    switch (kind) {
+        case core::Fault::Kind::corrupt_header:
+            return "corrupt_header";
+        case core::Fault::Kind::corrupt_payload:
+            return "corrupt_payload";
+        case core::Fault::Kind::unexpected_chunk:
+            return "unexpected_chunk";
+        case core::Fault::Kind::duplicate_chunk:
+            return "duplicate_chunk";
+        case core::Fault::Kind::incomplete_event:
+            return "incomplete_event";
+        case core::Fault::Kind::protocol_violation:
+            return "protocol_violation";
+    }
+    return "unknown";
+}
+
+FaultRecord fault_record(const core::Fault& fault) {
+    FaultRecord record{.kind = fault.kind,
+                       .source = fault.source,
+                       .destination = fault.destination,
+                       .event = fault.event,
+                       .offset = fault.offset,
+                       .sequence = fault.sequence};
+    std::strncpy(record.detail, fault.detail, sizeof(record.detail) - 1);
+    return record;
+}
+
+std::string fault_text(const FaultRecord& fault) {
+    std::string text = fmt::format("{}: {} -> {}", fault_name(fault.kind), node_text(fault.source),
+                                   node_text(fault.destination));
+    if (fault.kind != core::Fault::Kind::protocol_violation) {
+        text += fmt::format(", event {} of producer {}, chunk {} at byte {}", fault.event.sequence(),
+                            fault.event.producer().value, fault.sequence, fault.offset.count);
+    }
+    return fault.detail[0] == '\0' ? text : text + " (" + fault.detail + ")";
+}
+
+FlowTotals totals_of(const RunRecord& record) {
+    FlowTotals totals;
+    for (const RankRecord& rank : record.ranks) {
+        totals += rank.summary.run;
+    }
+    const bool ledgers_known = !record.ranks.empty() &&
+                               std::all_of(record.ranks.begin(), record.ranks.end(),
+                                           [](const RankRecord& rank) { return rank.summary.ledger_known; });
+    if (ledgers_known) {
+        const auto flow = [](const core::Tally& tally) { return Flow{tally.events, tally.bytes}; };
+        const LedgerSums sums = sum_ledgers(record.ranks);
+        totals.generated = flow(sums.producers.generated);
+        totals.sent = flow(sums.producers.sent);
+        totals.lost = flow(sums.producers.lost);
+        totals.received = flow(sums.consumers.received);
+        totals.corrupt_events = sums.consumers.corrupt.events;
+        totals.duplicate_events = sums.consumers.duplicate_events;
+    }
+    return totals;
+}
+
+std::int64_t seconds_of(const RunRecord& record) {
+    std::int64_t seconds = std::numeric_limits<std::int64_t>::max();
+    for (const RankRecord& rank : record.ranks) {
+        seconds = std::min(seconds, rank.summary.whole_seconds);
+    }
+    return record.ranks.empty() ? 0 : seconds;
+}
+
+nlohmann::ordered_json to_json(const RunRecord& record) {
+    Json json{{"schema", "weir-run/1"}, {"status", status_name(record.status)}};
+    if (record.failure) {
+        const Failure& failure = *record.failure;
+        json["failure"] = {{"what", failure.what},
+                           {"rank", failure.rank ? Json(*failure.rank) : Json()},
+                           {"role", text_or_null(failure.role)},
+                           {"host", text_or_null(failure.host)}};
+    } else {
+        json["failure"] = nullptr;
+    }
+    json["started_at"] = text_or_null(record.started_at);
+    json["seconds"] = seconds_of(record);
+    Json labels = Json::object();
+    for (const auto& [name, value] : record.labels) {
+        labels[name] = value;
+    }
+    json["labels"] = std::move(labels);
+    json["verdict"] = verdict_json(record);
+    json["totals"] = totals_json(record);
+
+    Json latency = Json::object();
+    for (const auto& [name, digest] : record.latencies.all()) {
+        latency[name] = json_of(*digest);
+    }
+    json["latency"] = std::move(latency);
+    json["clock"] = {{"error_us", record.clock_error_us ? finite_or_null(*record.clock_error_us) : Json()}};
+    json["ledger"] = {{"agrees", record.ledger_checked ? Json(record.ledger_differences.empty()) : Json()},
+                      {"differences", record.ledger_differences}};
+    json["fault_count"] = std::max(record.fault_count, std::uint64_t{record.faults.size()});
+    json["faults"] = list_of(record.faults);
+    json["lost_range_count"] = std::max(record.lost_range_count, std::uint64_t{record.lost.size()});
+    json["lost"] = list_of(record.lost);
+
+    Json plan = Json::object();
+    for (const auto& [option, value] : record.plan_options) {
+        plan[option] = value;
+    }
+    plan["resolved"] = resolved(record.plan);
+    json["plan"] = std::move(plan);
+    json["environment"] = record.environment;
+    Json ranks = Json::array();
+    for (const RankRecord& rank : record.ranks) {
+        ranks.push_back(json_of(rank));
+    }
+    json["ranks"] = std::move(ranks);
+    return json;
+}
+
+RunRecord unfinished(RunRecord record) {
+    record.status = RunStatus::failed;
+    record.failure = Failure{.what = "the run has not ended", .rank = {}, .role = "", .host = ""};
+    record.verdict = {};
+    record.verdict.max_occupancy = std::numeric_limits<double>::quiet_NaN();
+    record.verdict.text = "Not judged: the run has not ended.";
+    return record;
+}
+
+MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {
+    const std::string temporary = path + ".tmp";
+    // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
+    const std::string text = to_json(record).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    MaybeIoError error = write_synced(temporary, path, text);
+    if (!error && std::rename(temporary.c_str(), path.c_str()) != 0) {
+        error = IoError{path, "rename to", errno};
+    }
+    if (error) {
+        static_cast<void>(::unlink(temporary.c_str()));
+    }
+    return error;
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,103 @@
+// run.json: what a run was, what came out and under which circumstances. Schema "weir-run/1"; the names are
+// stable.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/producer.hpp"
+#include "telemetry/io_error.hpp"
+#include "telemetry/latencies.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/verdict.hpp"
+
+namespace weir::telemetry {
+
+enum class RunStatus : std::uint8_t { complete, interrupted, failed };
+const char* status_name(RunStatus status);
+
+/// A core::Fault that can travel between ranks as bytes.
+struct FaultRecord {
+    core::Fault::Kind kind = core::Fault::Kind::protocol_violation;
+    core::NodeId source;
+    core::NodeId destination;
+    core::EventId event;
+    core::Bytes offset;
+    std::uint32_t sequence = 0;
+    char detail[92] = {};  ///< zero-terminated, cut if longer
+};
+static_assert(std::is_trivially_copyable_v<FaultRecord>);
+FaultRecord fault_record(const core::Fault& fault);
+/// "corrupt_payload", ...
+const char* fault_name(core::Fault::Kind kind);
+/// "corrupt_payload: producer 3 -> consumer 7, event 12 of producer 3, chunk 4 at byte 65536"
+std::string fault_text(const FaultRecord& fault);
+
+/// Lost events of one producer, by name. Trivially copyable.
+struct LostRecord {
+    std::uint32_t producer = 0;
+    core::LostRange range;
+};
+static_assert(std::is_trivially_copyable_v<LostRecord>);
+
+/// Why a run failed or was interrupted.
+struct Failure {
+    std::string what;
+    std::optional<int> rank;
+    std::string role;  ///< "producer 3"; empty: not known
+    std::string host;  ///< empty: not known
+};
+
+struct RunRecord {
+    /// At most so many faults and lost ranges are listed; the counts are always whole.
+    static constexpr std::size_t listed_max = 100;
+
+    RunStatus status = RunStatus::failed;
+    std::optional<Failure> failure;
+    std::string started_at;  ///< utc_text
+    std::string directory;   ///< for people; not in run.json, which may be moved
+    std::vector<std::pair<std::string, std::string>> labels;
+
+    core::Plan plan;
+    std::vector<std::pair<std::string, std::string>>
+        plan_options;  ///< option name without "--", canonical text
+    nlohmann::ordered_json environment = nlohmann::ordered_json::object();
+
+    Verdict verdict;
+    BlockedAtOnce blocked_at_once;
+    std::vector<RankRecord> ranks;
+    LatencyDigests latencies;
+    std::optional<double> clock_error_us;  ///< no common clock was needed or known: nothing
+
+    bool ledger_checked = false;
+    std::vector<std::string> ledger_differences;
+    std::vector<FaultRecord> faults;  ///< the first ones
+    std::uint64_t fault_count = 0;
+    std::vector<LostRecord> lost;  ///< the first ones
+    std::uint64_t lost_range_count = 0;
+};
+
+/// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.
+FlowTotals totals_of(const RunRecord& record);
+
+/// Judged seconds that every rank has on record.
+std::int64_t seconds_of(const RunRecord& record);
+
+nlohmann::ordered_json to_json(const RunRecord& record);
+
+/// A record to be written before anything happens: status failed, "the run has not ended". A run that is
+/// killed so that it cannot say anything leaves this, and not a lie.
+RunRecord unfinished(RunRecord record);
+
+/// Writes the record to `path` as a whole or not at all (temporary file beside it, fsync, rename).
+MaybeIoError write_run_json(const std::string& path, const RunRecord& record);
+
+}  // namespace weir::telemetry

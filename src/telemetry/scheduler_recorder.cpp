@@ -1,0 +1,101 @@
+#include "telemetry/scheduler_recorder.hpp"
+
+#include <utility>
+
+namespace weir::telemetry {
+
+using core::Duration;
+using core::Instant;
+using core::MessageKind;
+
+SchedulerRecorder::SchedulerRecorder(const core::Plan& plan, Instant start, Sink sink)
+    : duration_(plan.duration), sink_(std::move(sink)), clock_(start) {
+    summary_.node = core::scheduler_node();
+}
+
+void SchedulerRecorder::advance(Instant now) {
+    if (finished_) {
+        return;
+    }
+    clock_.advance(
+        now, [this](Instant, Duration length) { integrate(length); },
+        [this](std::int64_t second, Duration covered) { close(second, covered); });
+}
+
+void SchedulerRecorder::integrate(Duration length) {
+    TimeUse& time = current_.time;
+    if (state_.offers_waiting) {
+        (state_.credits_available ? time.waiting_for_stream : time.waiting_for_slot) += length;
+    } else {
+        (state_.credits_available ? time.waiting_for_data : time.idle) += length;
+    }
+}
+
+void SchedulerRecorder::set_state(Instant now, const SchedulerState& state) {
+    advance(now);
+    state_ = state;
+}
+
+void SchedulerRecorder::message(Instant now, MessageKind kind) {
+    advance(now);
+    switch (kind) {
+        case MessageKind::ready:
+            ++current_.ready_messages;
+            break;
+        case MessageKind::offer:
+            ++current_.offer_messages;
+            break;
+        case MessageKind::done:
+            ++current_.done_messages;
+            break;
+        default:
+            break;
+    }
+}
+
+void SchedulerRecorder::granted(Instant now, std::uint64_t grants) {
+    advance(now);
+    current_.grants += grants;
+}
+
+void SchedulerRecorder::poll_gap(Instant now, Duration gap) {
+    advance(now);
+    current_.poll_gaps.add(gap);
+}
+
+void SchedulerRecorder::finish(Instant now) {
+    advance(now);
+    if (!finished_ && clock_.covered() > Duration{0} &&
+        current_.ready_messages + current_.offer_messages + current_.done_messages + current_.grants > 0) {
+        close(clock_.second(), clock_.covered());
+    }
+    finished_ = true;
+}
+
+void SchedulerRecorder::close(std::int64_t second, Duration covered) {
+    SchedulerRow& row = latest_row_;
+    row.start = {second, phase_of(second, duration_), covered};
+    row.ready_messages = current_.ready_messages;
+    row.offer_messages = current_.offer_messages;
+    row.done_messages = current_.done_messages;
+    row.grants = current_.grants;
+    row.waiting_events = state_.offers;
+    row.free_slots = state_.credits;
+    row.time = current_.time;
+    row.poll_gap_max = current_.poll_gaps.largest();
+
+    RowFacts facts;
+    facts.start = row.start;
+    facts.flow.grants = row.grants;
+    facts.time = row.time;
+    facts.poll_gaps = current_.poll_gaps;
+    facts.waiting_events = row.waiting_events;
+    facts.free_slots = row.free_slots;
+    count_row(summary_, facts);
+    current_ = {};
+    if (sink_) {
+        sink_(row, report_of(summary_, facts));
+    }
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,81 @@
+// Records what the scheduler does, second by second. See producer_recorder.hpp for the rules that all
+// recorders share.
+//
+// The scheduler's four times tell who it waited for: data (free slots, no events), slots (events, no free
+// slot), streams (both, but every producer with events has all its streams in use, so the network is the
+// limit), or nobody (idle). Deciding itself takes time only where the rank is late to poll: poll_gap_max.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/ids.hpp"
+#include "core/messages.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/row_keeping.hpp"
+#include "telemetry/rows.hpp"
+#include "telemetry/second_clock.hpp"
+#include "telemetry/second_report.hpp"
+
+namespace weir::telemetry {
+
+struct SchedulerState {
+    bool offers_waiting = false;
+    bool credits_available = false;
+    std::uint64_t offers = 0;   ///< events offered and not granted
+    std::uint64_t credits = 0;  ///< free slots not granted
+};
+
+class SchedulerRecorder {
+  public:
+    /// Called once per closed second, in order.
+    using Sink = std::function<void(const SchedulerRow&, const SecondReport&)>;
+
+    SchedulerRecorder(const core::Plan& plan, core::Instant start, Sink sink);
+
+    void advance(core::Instant now);
+    void set_state(core::Instant now, const SchedulerState& state);
+    /// A control message arrived. Kinds other than ready, offer and done are not counted.
+    void message(core::Instant now, core::MessageKind kind);
+    void granted(core::Instant now, std::uint64_t grants);
+    /// The rank's loop was not polling for `gap`, which ended now.
+    void poll_gap(core::Instant now, core::Duration gap);
+    /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
+    /// Everything after this is ignored.
+    void finish(core::Instant now);
+
+    /// The last row emitted, nullptr before the first.
+    [[nodiscard]] const SchedulerRow* latest_row() const {
+        return summary_.rows > 0 ? &latest_row_ : nullptr;
+    }
+    /// Of all rows emitted so far. The ledger is the caller's to fill in.
+    [[nodiscard]] const RankSummary& summary() const { return summary_; }
+
+  private:
+    void integrate(core::Duration length);
+    void close(std::int64_t second, core::Duration covered);
+
+    core::Duration duration_;
+    Sink sink_;
+
+    SecondClock clock_;
+    bool finished_ = false;
+    SchedulerState state_;
+
+    struct Current {
+        std::uint64_t ready_messages = 0;
+        std::uint64_t offer_messages = 0;
+        std::uint64_t done_messages = 0;
+        std::uint64_t grants = 0;
+        TimeUse time;
+        PollGaps poll_gaps;
+    };
+    Current current_;
+
+    SchedulerRow latest_row_;
+    RankSummary summary_;
+};
+
+}  // namespace weir::telemetry

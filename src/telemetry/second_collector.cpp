@@ -1,0 +1,142 @@
+#include "telemetry/second_collector.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "telemetry/second_clock.hpp"
+
+namespace weir::telemetry {
+
+namespace {
+
+void widen(RateRange& range, core::Bytes& sum, core::Bytes bytes) {
+    const core::BitRate rate = rate_of(bytes, core::Duration{ns_per_second});
+    range.min = range.ranks == 0 ? rate : std::min(range.min, rate);
+    range.max = range.ranks == 0 ? rate : std::max(range.max, rate);
+    ++range.ranks;
+    sum += bytes;
+    range.mean = rate_of(sum, core::Duration::seconds(range.ranks));
+}
+
+}  // namespace
+
+SecondCollector::SecondCollector(const core::Plan& plan, Sink sink)
+    : producers_(plan.producers),
+      ranks_(1 + plan.producers + plan.consumers),
+      has_occupancy_(plan.generation != core::Generation::saturate),
+      duration_(plan.duration),
+      sink_(std::move(sink)),
+      latest_(ranks_) {}
+
+std::size_t SecondCollector::flat_index(core::NodeId node) const {
+    const std::size_t index = node.role == core::Role::scheduler  ? 0
+                              : node.role == core::Role::producer ? std::size_t{1} + node.index
+                                                                  : std::size_t{1} + producers_ + node.index;
+    WEIR_ASSERT(index < latest_.size());
+    return index;
+}
+
+SecondCollector::Open& SecondCollector::open(const RowStart& start) {
+    if (!next_second_) {
+        // A rank that began a second earlier, and reports it later than this, is not waited for.
+        next_second_ = start.second;
+    }
+    // A report from far ahead (a rank whose clock is broken) must not make work without bound.
+    while (!open_.empty() && start.second - *next_second_ >= static_cast<std::int64_t>(open_seconds_max)) {
+        pass_on_oldest();
+    }
+    if (open_.empty()) {
+        next_second_ =
+            std::max(*next_second_, start.second - static_cast<std::int64_t>(open_seconds_max) + 1);
+    }
+    while (*next_second_ + static_cast<std::int64_t>(open_.size()) <= start.second) {
+        Open added;
+        added.collected.second = *next_second_ + static_cast<std::int64_t>(open_.size());
+        added.collected.phase = phase_of(added.collected.second, duration_);
+        added.collected.max_occupancy = has_occupancy_ ? 0 : std::numeric_limits<double>::quiet_NaN();
+        open_.push_back(added);
+    }
+    return open_[static_cast<std::size_t>(start.second - *next_second_)];
+}
+
+void SecondCollector::add(const SecondReport& report) {
+    std::optional<SecondReport>& latest = latest_[flat_index(report.node)];
+    const FlowTotals before = latest ? latest->run : FlowTotals{};
+    lost_events_ += report.run.lost.events - before.lost.events;
+    corrupt_events_ += report.run.corrupt_events - before.corrupt_events;
+    duplicate_events_ += report.run.duplicate_events - before.duplicate_events;
+    latest = report;
+    if (next_second_ && report.start.second < *next_second_) {
+        return;
+    }
+
+    Open& second = open(report.start);
+    ClusterSecond& collected = second.collected;
+    ++second.reported;
+    const bool whole = report.start.covered >= core::Duration{ns_per_second};
+    collected.poll_gap_max = std::max(collected.poll_gap_max, report.poll_gap_max);
+    switch (report.node.role) {
+        case core::Role::producer:
+            if (whole) {
+                widen(collected.producers, second.producer_bytes, report.moved);
+            }
+            if (report.occupancy_peak > collected.max_occupancy) {
+                collected.max_occupancy = report.occupancy_peak;
+                collected.fullest_producer = report.node.index;
+            }
+            collected.overflowed |= report.overflowed;
+            break;
+        case core::Role::consumer:
+            if (whole) {
+                widen(collected.consumers, second.consumer_bytes, report.moved);
+                collected.blocked_consumers += report.blocked_now ? 1 : 0;
+            }
+            break;
+        case core::Role::scheduler:
+            collected.waiting_events = report.waiting_events;
+            collected.free_slots = report.free_slots;
+            break;
+    }
+    while (!open_.empty() && open_.front().reported >= ranks_) {
+        pass_on_oldest();
+    }
+}
+
+void SecondCollector::poll(core::Instant now) {
+    while (!open_.empty() &&
+           now >= core::Instant{(open_.front().collected.second + 1) * ns_per_second} + patience) {
+        pass_on_oldest();
+    }
+}
+
+void SecondCollector::finish() {
+    while (!open_.empty()) {
+        pass_on_oldest();
+    }
+}
+
+void SecondCollector::pass_on_oldest() {
+    Open oldest = open_.front();
+    open_.pop_front();
+    next_second_ = oldest.collected.second + 1;
+    ClusterSecond& collected = oldest.collected;
+    collected.lost_events = lost_events_;
+    collected.corrupt_events = corrupt_events_;
+    collected.duplicate_events = duplicate_events_;
+    collected.missing_ranks = ranks_ - std::min(ranks_, oldest.reported);
+    if (collected.phase == Phase::measure && collected.blocked_consumers > blocked_at_once_.consumers) {
+        blocked_at_once_ = {collected.blocked_consumers, collected.second};
+    }
+    if (sink_) {
+        sink_(collected);
+    }
+}
+
+const SecondReport* SecondCollector::latest(core::NodeId node) const {
+    const std::optional<SecondReport>& report = latest_[flat_index(node)];
+    return report ? &*report : nullptr;
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,101 @@
+// Puts the ranks' reports of one second together. A second is complete when every rank has reported it; one
+// that is not complete two seconds after its end is passed on with what is there and with the number of
+// missing ranks. Seconds come out in order, each once. Memory: one report per rank and a few open seconds.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "telemetry/rows.hpp"
+#include "telemetry/second_report.hpp"
+
+namespace weir::telemetry {
+
+/// Rates of the ranks of one role in one second.
+struct RateRange {
+    core::BitRate min;
+    core::BitRate mean;
+    core::BitRate max;
+    std::uint32_t ranks = 0;  ///< that reported; the rates mean nothing if 0
+};
+
+/// One second of the whole run.
+struct ClusterSecond {
+    std::int64_t second = 0;
+    Phase phase = Phase::warmup;
+    RateRange producers;
+    RateRange consumers;
+    std::uint32_t blocked_consumers = 0;  ///< at the second's end
+    double max_occupancy = 0;             ///< NaN with generation saturate
+    std::uint32_t fullest_producer = 0;
+    bool overflowed = false;
+    std::uint64_t lost_events = 0;                ///< since the start, as last heard from every rank
+    std::uint64_t corrupt_events = 0;             ///< since the start
+    std::uint64_t duplicate_events = 0;           ///< since the start
+    std::optional<std::uint64_t> waiting_events;  ///< at the scheduler
+    std::optional<std::uint64_t> free_slots;      ///< at the scheduler
+    core::Duration poll_gap_max;
+    std::uint32_t missing_ranks = 0;
+};
+
+/// Most consumers blocked at the end of one second of phase `measure`.
+struct BlockedAtOnce {
+    std::uint32_t consumers = 0;
+    std::int64_t second = no_second;
+};
+
+class SecondCollector {
+  public:
+    /// How long after its end a second waits for reports.
+    static constexpr core::Duration patience = core::Duration::seconds(2);
+    /// Seconds open at a time; when more are begun, the oldest is passed on as it is.
+    static constexpr std::size_t open_seconds_max = 16;
+
+    using Sink = std::function<void(const ClusterSecond&)>;
+
+    SecondCollector(const core::Plan& plan, Sink sink);
+
+    /// A report of any rank. Reports of seconds that were passed on already only count for latest(). Reports
+    /// of partial seconds (the rank began or ended in it) count as reported but not in the rates.
+    void add(const SecondReport& report);
+    /// Passes on what is complete or has waited long enough; to be called several times a second.
+    void poll(core::Instant now);
+    /// Passes on everything that is open.
+    void finish();
+
+    /// The last report of a node, nullptr if it never reported.
+    [[nodiscard]] const SecondReport* latest(core::NodeId node) const;
+    [[nodiscard]] const BlockedAtOnce& blocked_at_once() const { return blocked_at_once_; }
+
+  private:
+    struct Open {
+        ClusterSecond collected;
+        core::Bytes producer_bytes;  ///< sums of the rates' bytes
+        core::Bytes consumer_bytes;
+        std::uint32_t reported = 0;
+    };
+    std::size_t flat_index(core::NodeId node) const;
+    Open& open(const RowStart& start);
+    void pass_on_oldest();
+
+    std::uint32_t producers_;
+    std::uint32_t ranks_;
+    bool has_occupancy_;
+    core::Duration duration_;
+    Sink sink_;
+    std::deque<Open> open_;  ///< consecutive seconds
+    std::optional<std::int64_t> next_second_;
+    std::vector<std::optional<SecondReport>> latest_;
+    std::uint64_t lost_events_ = 0;
+    std::uint64_t corrupt_events_ = 0;
+    std::uint64_t duplicate_events_ = 0;
+    BlockedAtOnce blocked_at_once_;
+};
+
+}  // namespace weir::telemetry

@@ -1,0 +1,47 @@
+// What a rank sends to the scheduler's rank each second: enough for the live line, and, because its sums are
+// cumulative, for run.json when the rank cannot say anything else any more.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/rows.hpp"
+
+namespace weir::telemetry {
+
+struct SecondReport {
+    RowStart start;
+    core::NodeId node;
+
+    // Of this second.
+    core::Bytes moved;          ///< sent by a producer, received by a consumer
+    double occupancy_peak = 0;  ///< producer; NaN with generation saturate
+    bool overflowed = false;    ///< producer, in any phase
+    bool blocked_now = false;   ///< consumer
+    core::Duration poll_gap_max;
+    std::uint64_t waiting_events = 0;  ///< scheduler
+    std::uint64_t free_slots = 0;      ///< scheduler
+
+    // Since recording began.
+    FlowTotals run;
+
+    // Of phase `measure` so far.
+    FlowTotals measured;
+    TimeUse time;
+    core::Duration covered;
+    double max_occupancy = 0;
+    std::int64_t max_occupancy_second = no_second;
+    std::int64_t first_overflow_second = no_second;
+    std::int64_t whole_seconds = 0;
+    std::int64_t rows = 0;  ///< since recording began
+};
+static_assert(std::is_trivially_copyable_v<SecondReport>);
+
+/// The summary of a rank of which this is the last that was heard. Slowest and fastest second, peaks and
+/// ledger are not in a report and stay unknown.
+RankSummary summary_from(const SecondReport& report);
+
+}  // namespace weir::telemetry

@@ -1,0 +1,121 @@
+#include "telemetry/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+namespace weir::telemetry {
+
+namespace {
+
+constexpr std::array<RateUnit, 4> rate_units{{{1e3, "kb/s"}, {1e6, "Mb/s"}, {1e9, "Gb/s"}, {1e12, "Tb/s"}}};
+
+/// Enough decimals for the wanted number of significant digits, at most `digits - 1`.
+std::string significant(double value, int digits) {
+    int decimals = digits - 1;
+    // Half a unit of the last digit decides where rounding carries into another digit.
+    for (double limit = 10; decimals > 0 && std::abs(value) + 0.5 * std::pow(10, -decimals) >= limit;
+         limit *= 10) {
+        --decimals;
+    }
+    return fmt::format("{:.{}f}", value, decimals);
+}
+
+}  // namespace
+
+RateUnit unit_for(core::BitRate rate) {
+    RateUnit best = rate_units.front();
+    for (const RateUnit& unit : rate_units) {
+        if (static_cast<double>(rate.bits_per_second) >= unit.bits_per_second) {
+            best = unit;
+        }
+    }
+    return best;
+}
+
+std::string in_unit(core::BitRate rate, RateUnit unit) {
+    return significant(static_cast<double>(rate.bits_per_second) / unit.bits_per_second, 4);
+}
+
+std::string readable(core::BitRate rate) {
+    const RateUnit unit = unit_for(rate);
+    return in_unit(rate, unit) + " " + unit.name;
+}
+
+std::string readable(core::Bytes bytes) {
+    constexpr std::array<const char*, 7> names{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    auto value = static_cast<double>(bytes.count);
+    std::size_t unit = 0;
+    while (std::abs(value) >= 1000 && unit + 1 < names.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{} B", bytes.count) : significant(value, 4) + " " + names[unit];
+}
+
+std::string readable(core::Duration duration) {
+    const auto ns = static_cast<double>(duration.ns);
+    if (std::abs(ns) < 1e3) {
+        return fmt::format("{} ns", duration.ns);
+    }
+    if (std::abs(ns) < 1e6) {
+        return significant(ns * 1e-3, 3) + " us";
+    }
+    if (std::abs(ns) < 1e9) {
+        return significant(ns * 1e-6, 3) + " ms";
+    }
+    return significant(ns * 1e-9, 3) + " s";
+}
+
+std::string percent(double fraction) {
+    const double value = fraction * 100;
+    if (!std::isfinite(value)) {
+        return "? %";
+    }
+    if (value == 0 || std::abs(value) >= 9.95) {
+        return fmt::format("{:.0f} %", value);
+    }
+    return std::abs(value) < 0.05 ? "below 0.1 %" : fmt::format("{:.1f} %", value);
+}
+
+std::string counted(std::uint64_t number, std::string_view singular) {
+    return fmt::format("{} {}{}", number, singular, number == 1 ? "" : "s");
+}
+
+std::string name_some(std::string_view singular, std::span<const std::uint32_t> indices, std::size_t named) {
+    if (indices.empty()) {
+        return fmt::format("no {}", singular);
+    }
+    std::string text = fmt::format("{}{} {}", singular, indices.size() == 1 ? "" : "s", indices[0]);
+    // One index more is named rather than called "1 other".
+    const std::size_t shown = indices.size() <= named + 1 ? indices.size() : named;
+    for (std::size_t i = 1; i < shown; ++i) {
+        text += fmt::format("{}{}", i + 1 == indices.size() ? " and " : ", ", indices[i]);
+    }
+    if (shown < indices.size()) {
+        text += fmt::format(" and {} others", indices.size() - shown);
+    }
+    return text;
+}
+
+std::string node_text(core::NodeId node) {
+    return node.role == core::Role::scheduler ? core::role_name(node.role)
+                                              : fmt::format("{} {}", core::role_name(node.role), node.index);
+}
+
+std::string utc_text(std::int64_t unix_ns) {
+    using namespace std::chrono;
+    const sys_time<milliseconds> time{floor<milliseconds>(nanoseconds{unix_ns})};
+    const auto day = floor<days>(time);
+    const year_month_day date{day};
+    const hh_mm_ss clock{time - day};
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                       clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                       clock.subseconds().count());
+}
+
+}  // namespace weir::telemetry

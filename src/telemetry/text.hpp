@@ -1,0 +1,50 @@
+// Numbers as people read them. Used by the live view, the verdict and the final summary.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+
+namespace weir::telemetry {
+
+/// A decimal unit of bit rates.
+struct RateUnit {
+    double bits_per_second = 1;
+    const char* name = "b/s";  ///< a literal
+};
+
+/// The largest unit from kb/s to Tb/s in which the rate is at least 1 (kb/s for less).
+RateUnit unit_for(core::BitRate rate);
+
+/// Four significant digits, at most six characters up to 999999 of the unit: "0.850", "85.80", "858.0",
+/// "8580".
+std::string in_unit(core::BitRate rate, RateUnit unit);
+
+/// "85.80 Gb/s", in the unit that suits it.
+std::string readable(core::BitRate rate);
+/// "64 B", "16.78 MB", "1.234 TB": decimal units, four significant digits.
+std::string readable(core::Bytes bytes);
+/// "12.3 us", "4.56 ms", "1.20 s": three significant digits.
+std::string readable(core::Duration duration);
+
+/// `part` of `whole` as "41 %", "0.3 %", "0 %".
+std::string percent(double fraction);
+
+/// "1 event", "2 events"
+std::string counted(std::uint64_t number, std::string_view singular);
+
+/// Names the first few of a list: "producer 3", "producers 3 and 7", "producers 3, 7 and 2 others".
+std::string name_some(std::string_view singular, std::span<const std::uint32_t> indices,
+                      std::size_t named = 3);
+
+/// "producer 3"
+std::string node_text(core::NodeId node);
+
+/// ISO 8601 in UTC with milliseconds, "2026-01-31T12:34:56.789Z", of nanoseconds since 1970.
+std::string utc_text(std::int64_t unix_ns);
+
+}  // namespace weir::telemetry

@@ -1,0 +1,377 @@
+#include "telemetry/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "telemetry/second_clock.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+namespace {
+
+using core::Role;
+
+// From these shares on something counts as the main cause. They separate the clear cases; where several are
+// near, the text's numbers let a reader judge.
+constexpr double stalled_share_min = 0.10;    ///< of the time a producer's loop did not run
+constexpr double generated_share_min = 0.98;  ///< of the planned data
+constexpr double blocked_share_min = 0.005;   ///< of the consumers' time
+constexpr double slot_share_min = 0.10;       ///< of the stream time that events waited or travelled
+constexpr double grant_share_min = 0.20;      ///< likewise
+
+std::string where(const RankRecord& rank) {
+    return node_text(rank.summary.node) + (rank.host.empty() ? "" : " on " + rank.host);
+}
+
+std::string capitalised(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    }
+    return text;
+}
+
+double ratio(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
+double ratio(core::Duration part, core::Duration whole) {
+    return ratio(static_cast<double>(part.ns), static_cast<double>(whole.ns));
+}
+
+/// What the search for the cause looks at.
+struct Evidence {
+    TimeUse waiting;                           ///< sums over the overflowing producers
+    const RankRecord* most_stalled = nullptr;  ///< producer, by share of time
+    const RankRecord* longest_gap = nullptr;   ///< any rank
+    double stalled_share = 0;
+    double generated_share = 1;  ///< of the planned data, of the latest producer
+    const RankRecord* least_generated = nullptr;
+    double blocked_share = 0;
+    double needed_bits_per_second = 0;     ///< by all producers
+    double received_bits_per_second = 0;   ///< by all consumers
+    double unblocked_bits_per_second = 0;  ///< what consumers would receive if none was ever blocked
+};
+
+Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
+    Evidence evidence;
+    core::Duration consumers_time;
+    core::Duration blocked;
+    double received_bits = 0;
+    double longest_consumer_s = 0;
+    for (const RankRecord& rank : ranks) {
+        const RankSummary& summary = rank.summary;
+        if (summary.poll_gap_max > core::Duration{0} &&
+            (evidence.longest_gap == nullptr ||
+             summary.poll_gap_max > evidence.longest_gap->summary.poll_gap_max)) {
+            evidence.longest_gap = &rank;
+        }
+        if (summary.node.role == Role::consumer) {
+            consumers_time += summary.covered;
+            blocked += summary.time.blocked;
+            received_bits += static_cast<double>(summary.measured.received.bytes.count) * 8;
+            longest_consumer_s = std::max(longest_consumer_s, summary.covered.in_seconds());
+        }
+        if (summary.node.role != Role::producer) {
+            continue;
+        }
+        if (summary.overflowed()) {
+            evidence.waiting += summary.time;
+        }
+        const double stalled = ratio(summary.stalled, summary.covered);
+        if (stalled > evidence.stalled_share) {
+            evidence.stalled_share = stalled;
+            evidence.most_stalled = &rank;
+        }
+        // Sets come at the beginning of an interval, so an interrupted run may show more than its time's
+        // share.
+        const double planned = static_cast<double>(core::bytes_in(plan.rate, summary.covered).count);
+        const double generated = static_cast<double>(summary.measured.generated.bytes.count);
+        if (planned > 0 && generated / planned < evidence.generated_share) {
+            evidence.generated_share = generated / planned;
+            evidence.least_generated = &rank;
+        }
+    }
+    evidence.needed_bits_per_second = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
+    evidence.received_bits_per_second = ratio(received_bits, longest_consumer_s);
+    evidence.blocked_share = ratio(blocked, consumers_time);
+    evidence.unblocked_bits_per_second = ratio(evidence.received_bits_per_second, 1 - evidence.blocked_share);
+    return evidence;
+}
+
+std::string rate_text(double bits_per_second) {
+    return readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
+}
+
+/// A hint, where ranks were not running when they should have been: then the host and not the network was
+/// judged.
+std::string stall_hint(const Evidence& evidence) {
+    if (evidence.longest_gap == nullptr ||
+        evidence.longest_gap->summary.poll_gap_max < core::Duration::milliseconds(100)) {
+        return "";
+    }
+    return fmt::format(
+        " Note that {} did not run for up to {}: its host may be too busy for this measurement.",
+        where(*evidence.longest_gap), readable(evidence.longest_gap->summary.poll_gap_max));
+}
+
+struct Finding {
+    Cause cause;
+    std::string text;
+};
+
+Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
+    const Evidence evidence = gather(plan, ranks);
+    const core::Duration active = evidence.waiting.transferring + evidence.waiting.waiting_for_slot +
+                                  evidence.waiting.waiting_for_grant;
+    const double slot_share = ratio(evidence.waiting.waiting_for_slot, active);
+    const double grant_share = ratio(evidence.waiting.waiting_for_grant, active);
+    const double transfer_share = ratio(evidence.waiting.transferring, active);
+
+    if (evidence.most_stalled != nullptr && evidence.stalled_share >= stalled_share_min) {
+        return {Cause::producer_late,
+                fmt::format("{} did not run for {} of the time, up to {} at a stretch.",
+                            where(*evidence.most_stalled), percent(evidence.stalled_share),
+                            readable(evidence.most_stalled->summary.poll_gap_max))};
+    }
+    if (evidence.least_generated != nullptr && evidence.generated_share < generated_share_min) {
+        return {Cause::producer_late,
+                fmt::format("{} generated only {} of the planned data in time.",
+                            where(*evidence.least_generated), percent(evidence.generated_share))};
+    }
+    const bool blocked = evidence.blocked_share >= blocked_share_min;
+    // Blocked consumers are the cause if slots were short while some were blocked, but also if slots were
+    // never short and the others, taking over, reached their limit: then the rate of those not blocked would
+    // have done.
+    const bool would_do_unblocked =
+        evidence.unblocked_bits_per_second >= 0.99 * evidence.needed_bits_per_second;
+    if (blocked && ((slot_share >= slot_share_min && slot_share >= grant_share) ||
+                    (would_do_unblocked && grant_share < grant_share_min))) {
+        const std::string at_once = facts.blocked_at_once.consumers > 0
+                                        ? fmt::format("; up to {} of {} consumers were blocked at once",
+                                                      facts.blocked_at_once.consumers, plan.consumers)
+                                        : "";
+        if (slot_share >= slot_share_min) {
+            return {Cause::consumers_blocked,
+                    fmt::format(
+                        "no consumer had a free slot for {} of the waiting time, and consumers were blocked "
+                        "by processing for {} of theirs{}.",
+                        percent(slot_share), percent(evidence.blocked_share), at_once)};
+        }
+        return {Cause::consumers_blocked,
+                fmt::format(
+                    "consumers were blocked by processing for {} of the time{}; the others received {} in "
+                    "all, and {} were needed.",
+                    percent(evidence.blocked_share), at_once, rate_text(evidence.received_bits_per_second),
+                    rate_text(evidence.needed_bits_per_second))};
+    }
+    if (grant_share >= grant_share_min && grant_share >= slot_share) {
+        return {
+            Cause::scheduler,
+            fmt::format("events waited for a grant for {} of the time although some consumer had a free slot "
+                        "(transfers took {}).",
+                        percent(grant_share), percent(transfer_share))};
+    }
+    if (slot_share >= slot_share_min && slot_share >= grant_share) {
+        return {Cause::network,
+                fmt::format(
+                    "no consumer had a free slot for {} of the waiting time, but not because of processing: "
+                    "all slots were receiving. Transfers were too slow, or there are too few slots.",
+                    percent(slot_share)) +
+                    stall_hint(evidence)};
+    }
+    return {Cause::network,
+            fmt::format(
+                "transfers were under way for {} of the time that events were there, and consumers received "
+                "{} in all where {} were needed.",
+                percent(transfer_share), rate_text(evidence.received_bits_per_second),
+                rate_text(evidence.needed_bits_per_second)) +
+                stall_hint(evidence)};
+}
+
+const char* cause_text(Cause cause) {
+    switch (cause) {
+        case Cause::none:
+            return "none";
+        case Cause::consumers_blocked:
+            return "blocked consumers";
+        case Cause::scheduler:
+            return "the scheduler";
+        case Cause::network:
+            return "the network";
+        case Cause::producer_late:
+            return "a late producer";
+        case Cause::integrity:
+            return "integrity";
+    }
+    return "unknown";
+}
+
+/// Corrupt and doubled events and disagreeing ledgers in one sentence; empty if there are none.
+std::string integrity_text(std::span<const RankRecord> ranks, const RunFacts& facts) {
+    std::uint64_t corrupt = 0;
+    std::uint64_t duplicate = 0;
+    for (const RankRecord& rank : ranks) {
+        const RankSummary& summary = rank.summary;
+        corrupt += summary.ledger_known ? summary.ledger.corrupt.events : summary.run.corrupt_events;
+        duplicate += summary.ledger_known ? summary.ledger.duplicate_events : summary.run.duplicate_events;
+    }
+    std::string text;
+    const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (corrupt > 0) {
+        add(counted(corrupt, "event") + " arrived corrupt");
+    }
+    if (duplicate > 0) {
+        add(counted(duplicate, "event") + " arrived twice");
+    }
+    if (!facts.ledger_differences.empty()) {
+        add("the ledgers disagree");
+    }
+    return text;
+}
+
+struct Producers {
+    std::vector<const RankRecord*> overflowing;  ///< the worst first
+    const RankRecord* fullest = nullptr;
+    std::uint64_t lost_in_measure = 0;
+    std::int64_t first_overflow_second = no_second;
+    std::int64_t whole_seconds = 0;  ///< that all producers have
+    core::BitRate sent_mean;
+};
+
+Producers look_at_producers(std::span<const RankRecord> ranks) {
+    Producers found;
+    found.whole_seconds = std::numeric_limits<std::int64_t>::max();
+    double sent = 0;
+    std::int64_t producers = 0;
+    for (const RankRecord& rank : ranks) {
+        const RankSummary& summary = rank.summary;
+        if (summary.node.role != Role::producer) {
+            continue;
+        }
+        ++producers;
+        sent += static_cast<double>(summary.throughput().bits_per_second);
+        found.whole_seconds = std::min(found.whole_seconds, summary.whole_seconds);
+        found.lost_in_measure += summary.measured.lost.events;
+        if (found.fullest == nullptr || summary.max_occupancy > found.fullest->summary.max_occupancy) {
+            found.fullest = &rank;
+        }
+        if (summary.overflowed()) {
+            found.overflowing.push_back(&rank);
+        }
+        if (summary.first_overflow_second != no_second &&
+            (found.first_overflow_second == no_second ||
+             summary.first_overflow_second < found.first_overflow_second)) {
+            found.first_overflow_second = summary.first_overflow_second;
+        }
+    }
+    if (producers == 0) {
+        found.whole_seconds = 0;
+    } else {
+        found.sent_mean = {static_cast<std::int64_t>(sent / static_cast<double>(producers))};
+    }
+    std::stable_sort(found.overflowing.begin(), found.overflowing.end(),
+                     [](const RankRecord* a, const RankRecord* b) {
+                         return a->summary.max_occupancy > b->summary.max_occupancy;
+                     });
+    return found;
+}
+
+/// "worst occupancy 0.62, producer 3 on eb07 in second 120"
+std::string fullest_text(const Producers& producers) {
+    if (producers.fullest == nullptr) {
+        return "no producer reported";
+    }
+    const RankSummary& summary = producers.fullest->summary;
+    std::string text =
+        fmt::format("worst occupancy {:.2f}, {}", summary.max_occupancy, where(*producers.fullest));
+    if (summary.max_occupancy_second != no_second) {
+        text += fmt::format(" in second {}", summary.max_occupancy_second);
+    }
+    return text;
+}
+
+std::string overflow_text(const core::Plan& plan, const Producers& producers, const Verdict& verdict) {
+    const bool dropped = plan.overflow == core::Overflow::drop && producers.lost_in_measure > 0;
+    const std::string who = name_some("producer", verdict.overflowing_producers);
+    const std::string whose = verdict.overflowing_producers.size() == 1 ? "its buffer" : "their buffers";
+    if (verdict.first_overflow_second == no_second) {
+        return fmt::format(
+            "NOT sustained: {} still held data of the last set when the next one was due ({}).", who,
+            fullest_text(producers));
+    }
+    return fmt::format(
+        "NOT sustained: {} {} {} from second {} on ({}).", who,
+        dropped ? fmt::format("lost {} to", counted(producers.lost_in_measure, "event")) : "exceeded", whose,
+        verdict.first_overflow_second, fullest_text(producers));
+}
+
+}  // namespace
+
+const char* cause_name(Cause cause) {
+    switch (cause) {
+        case Cause::none:
+            return "none";
+        case Cause::consumers_blocked:
+            return "consumers_blocked";
+        case Cause::scheduler:
+            return "scheduler";
+        case Cause::network:
+            return "network";
+        case Cause::producer_late:
+            return "producer_late";
+        case Cause::integrity:
+            return "integrity";
+    }
+    return "unknown";
+}
+
+Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
+    Verdict verdict;
+    const Producers producers = look_at_producers(ranks);
+    const std::int64_t planned_seconds = (plan.duration.ns + ns_per_second - 1) / ns_per_second;
+    const bool saturate = plan.generation == core::Generation::saturate;
+    verdict.max_occupancy = saturate                       ? std::numeric_limits<double>::quiet_NaN()
+                            : producers.fullest == nullptr ? 0
+                                                           : producers.fullest->summary.max_occupancy;
+    if (saturate) {
+        verdict.text = fmt::format(
+            "Not judged: with generation saturate there is always data to send. Producers sent {} each on "
+            "average.",
+            readable(producers.sent_mean));
+    } else if (!producers.overflowing.empty()) {
+        verdict.judged = true;
+        verdict.first_overflow_second = producers.first_overflow_second;
+        for (const RankRecord* rank : producers.overflowing) {
+            verdict.overflowing_producers.push_back(rank->summary.node.index);
+        }
+        const Finding finding = find_cause(plan, ranks, facts);
+        verdict.cause = finding.cause;
+        verdict.text =
+            overflow_text(plan, producers, verdict) +
+            fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
+    } else if (!facts.complete) {
+        verdict.text = producers.whole_seconds == 0
+                           ? "Not judged: the run ended before its first measured second was over."
+                           : fmt::format(
+                                 "Not judged: the run ended after {} of {} seconds; until then no producer "
+                                 "exceeded its buffer ({}).",
+                                 producers.whole_seconds, planned_seconds, fullest_text(producers));
+    } else {
+        verdict.judged = true;
+        verdict.sustained = true;
+        verdict.text = fmt::format("Sustained: for {} seconds no producer exceeded its buffer ({}).",
+                                   planned_seconds, fullest_text(producers));
+    }
+    if (const std::string integrity = integrity_text(ranks, facts); !integrity.empty()) {
+        if (verdict.cause == Cause::none) {
+            verdict.cause = Cause::integrity;
+        }
+        verdict.text += fmt::format(" But the data was not delivered as it was sent: {}.", integrity);
+    }
+    return verdict;
+}
+
+}  // namespace weir::telemetry

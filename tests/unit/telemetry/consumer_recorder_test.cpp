@@ -1,0 +1,130 @@
+#include "telemetry/consumer_recorder.hpp"
+
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+#include "test_runs.hpp"
+
+using namespace weir::telemetry;
+using namespace weir::core;
+using test::small_plan;
+using Kind = Observation::Kind;
+
+namespace {
+
+constexpr Instant at(double seconds) {
+    return {static_cast<std::int64_t>(seconds * 1e9)};
+}
+Observation seen(Kind kind, std::int64_t bytes, Duration elapsed = {}) {
+    return {.kind = kind, .peer = {}, .event = {}, .bytes = {bytes}, .elapsed = elapsed};
+}
+
+struct Recorded {
+    Plan plan = small_plan();
+    Latencies latencies;
+    std::vector<ConsumerRow> rows;
+    std::vector<SecondReport> reports;
+
+    ConsumerRecorder recorder(Instant start) {
+        return {plan, ConsumerId{2}, start, latencies,
+                [this](const ConsumerRow& row, const SecondReport& report) {
+                    rows.push_back(row);
+                    reports.push_back(report);
+                }};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("A consumer is receiving, blocked or waiting, and processing beside") {
+    Recorded run;
+    ConsumerRecorder recorder = run.recorder(at(-1));
+    recorder.set_state(at(0.1), {.free_slots = 6, .receiving_slots = 2});
+    recorder.set_state(at(0.4),
+                       {.free_slots = 5, .receiving_slots = 1, .queued_slots = 2, .processing = true});
+    recorder.set_state(at(0.7), {.queued_slots = 8, .processing = true});
+    recorder.set_state(at(1.2), {.free_slots = 1, .queued_slots = 7, .processing = true});
+    recorder.advance(at(2));
+    REQUIRE(run.rows.size() == 3);
+    CHECK(run.rows[0].time.waiting_for_data ==
+          Duration::seconds(1));  // all slots free before anything is said
+    CHECK(run.rows[0].free_slots_min == 8);
+    CHECK_FALSE(run.rows[0].blocked_now);
+    const ConsumerRow& row = run.rows[1];
+    CHECK(row.time.waiting_for_data == Duration::milliseconds(100));
+    CHECK(row.time.receiving == Duration::milliseconds(600));
+    CHECK(row.time.blocked == Duration::milliseconds(300));
+    CHECK(row.time.processing == Duration::milliseconds(600));
+    CHECK(row.blocked_now);
+    CHECK(row.free_slots_min == 0);
+    CHECK(run.rows[2].time.blocked == Duration::milliseconds(200));
+    CHECK(run.rows[2].time.waiting_for_data == Duration::milliseconds(800));
+    CHECK(run.rows[2].time.processing == Duration::seconds(1));
+    CHECK_FALSE(run.rows[2].blocked_now);
+    CHECK(run.rows[2].free_slots_min == 0);
+    CHECK(recorder.summary().blocked_seconds == 1);
+    CHECK(run.reports[1].blocked_now);
+}
+
+TEST_CASE("A consumer's observations and its integrity count in their second") {
+    Recorded run;
+    ConsumerRecorder recorder = run.recorder(at(-1));
+    recorder.observe(at(-0.5), seen(Kind::received, 10, Duration::seconds(9)));
+    recorder.observe(at(0.5), seen(Kind::chunk_received, 60));
+    recorder.observe(at(0.505), seen(Kind::chunk_received, 40));
+    recorder.observe(at(0.505), seen(Kind::received, 100, Duration::milliseconds(2)));
+    recorder.integrity(at(0.6), 1, 0);
+    recorder.observe(at(1.5), seen(Kind::processed, 100, Duration::milliseconds(900)));
+    recorder.integrity(at(1.6), 3, 2);
+    recorder.poll_gap(at(1.7), Duration::microseconds(70));
+    recorder.finish(at(1.8));
+    REQUIRE(run.rows.size() == 3);
+    CHECK(run.rows[1].received == Flow{1, {100}});
+    CHECK(run.rows[1].received_peak_10ms.bits_per_second == 100 * 8 * 100);
+    CHECK(run.rows[1].corrupt_events == 1);
+    CHECK(run.rows[1].duplicate_events == 0);
+    CHECK(run.rows[2].processed == Flow{1, {100}});
+    CHECK(run.rows[2].corrupt_events == 2);
+    CHECK(run.rows[2].duplicate_events == 2);
+    CHECK(run.rows[2].poll_gap_max == Duration::microseconds(70));
+    CHECK(run.rows[2].start.covered == Duration::milliseconds(800));
+    CHECK(run.latencies.delivery.count() == 1);
+    CHECK(run.latencies.delivery.max() == Duration::milliseconds(2));
+    CHECK(run.latencies.processing.max() == Duration::milliseconds(900));
+    CHECK(recorder.summary().run.corrupt_events == 3);
+    CHECK(recorder.summary().run.received.events == 2);
+    CHECK(recorder.summary().measured.received.events == 1);
+}
+
+TEST_CASE("A consumer's times sum to the second for random histories") {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        const auto below = [&](std::uint64_t n) { return random() % n; };
+        Recorded run;
+        ConsumerRecorder recorder = run.recorder(at(-2));
+        Instant now = at(-2);
+        std::int64_t received = 0;
+        for (int step = 0; step < 300; ++step) {
+            now =
+                now + Duration{static_cast<std::int64_t>(below(below(20) == 0 ? 3'000'000'000 : 40'000'000))};
+            if (below(2) == 0) {
+                recorder.set_state(now, {.free_slots = static_cast<std::uint32_t>(below(2)),
+                                         .receiving_slots = static_cast<std::uint32_t>(below(2)),
+                                         .processing = below(2) == 0});
+            } else {
+                recorder.observe(now, seen(Kind::chunk_received, 17));
+                received += 17;
+            }
+        }
+        recorder.finish(now);
+        std::int64_t row_received = 0;
+        for (const ConsumerRow& row : run.rows) {
+            REQUIRE(row.time.sum() == row.start.covered);
+            REQUIRE(row.time.processing <= row.start.covered);
+            row_received += row.received.bytes.count;
+        }
+        CHECK(row_received == received);
+    }
+}

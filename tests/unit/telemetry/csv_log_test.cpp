@@ -1,0 +1,188 @@
+#include "telemetry/csv_log.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "catch.hpp"
+#include "test_runs.hpp"
+
+using namespace weir::telemetry;
+using namespace weir::core;
+
+namespace {
+
+// 2026-01-31T12:00:00.250Z
+constexpr std::int64_t zero = 1769860800'250'000'000;
+
+class Directory {
+  public:
+    Directory() : path_(std::filesystem::temp_directory_path() / ("weir-csv-" + std::to_string(::getpid()))) {
+        std::filesystem::create_directories(path_);
+    }
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory() { std::filesystem::remove_all(path_); }
+    [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+std::string content(const std::string& path) {
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+ProducerRow producer_row() {
+    ProducerRow row;
+    row.start = {12, Phase::measure, Duration::seconds(1)};
+    row.generated = {4, {10725000000}};
+    row.sent = {3, {10000000001}};
+    row.sent_peak_10ms = {88123456789};
+    row.lost = {1, {5}};
+    row.backlog = {724999994};
+    row.occupancy_mean = 0.25;
+    row.occupancy_peak = 1.0000004;
+    row.grants = 5;
+    row.time.transferring = Duration{500'000'001};
+    row.time.waiting_for_slot = Duration{250'000'000};
+    row.time.waiting_for_grant = Duration{125'000'000};
+    row.time.waiting_for_data = Duration{124'999'999};
+    row.poll_gap_max = Duration{1234};
+    return row;
+}
+
+std::ptrdiff_t cells(std::string_view line) {
+    return std::count(line.begin(), line.end(), ',') + 1;
+}
+
+}  // namespace
+
+TEST_CASE("Rows become lines, exactly") {
+    CHECK(csv_header(Role::producer) ==
+          "second,phase,wall_time,covered_s,generated_events,generated_bytes,sent_events,sent_bytes,"
+          "sent_peak_10ms_bits_per_second,lost_events,lost_bytes,backlog_bytes,occupancy_mean,occupancy_peak,"
+          "grants,"
+          "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us\n");
+    CHECK(
+        csv_line(producer_row(), zero) ==
+        "12,measure,2026-01-31T12:00:12.250Z,1.000000,4,10725000000,3,10000000001,88123456789,1,5,724999994,"
+        "0.250000,1.000000,5,0.500000,0.250000,0.125000,0.125000,1.234\n");
+
+    ConsumerRow consumer;
+    consumer.start = {-2, Phase::warmup, Duration::milliseconds(500)};
+    consumer.received = {1, {1000}};
+    consumer.received_peak_10ms = {800000};
+    consumer.processed = {2, {2000}};
+    consumer.time.processing = Duration::milliseconds(400);
+    consumer.time.receiving = Duration::milliseconds(100);
+    consumer.time.blocked = Duration::milliseconds(150);
+    consumer.time.waiting_for_data = Duration::milliseconds(250);
+    consumer.blocked_now = true;
+    consumer.free_slots_min = 3;
+    consumer.corrupt_events = 1;
+    CHECK(csv_line(consumer, zero) ==
+          "-2,warmup,2026-01-31T11:59:58.250Z,0.500000,1,1000,800000,2,0.400000,0.100000,0.150000,0.250000,1,"
+          "3,1,0,"
+          "0.000\n");
+
+    SchedulerRow scheduler;
+    scheduler.start = {300, Phase::drain, Duration::seconds(1)};
+    scheduler.ready_messages = 1;
+    scheduler.offer_messages = 2;
+    scheduler.done_messages = 3;
+    scheduler.grants = 4;
+    scheduler.waiting_events = 5;
+    scheduler.free_slots = 6;
+    scheduler.time.waiting_for_data = Duration::seconds(1);
+    CHECK(csv_line(scheduler, zero) ==
+          "300,drain,2026-01-31T12:05:00.250Z,1.000000,1,2,3,4,5,6,1.000000,0.000000,0.000000,0.000000,0."
+          "000\n");
+
+    CHECK(cells(csv_line(producer_row(), zero)) == cells(csv_header(Role::producer)));
+    CHECK(cells(csv_line(consumer, zero)) == cells(csv_header(Role::consumer)));
+    CHECK(cells(csv_line(scheduler, zero)) == cells(csv_header(Role::scheduler)));
+}
+
+TEST_CASE("What is absent is empty") {
+    ProducerRow row = producer_row();
+    row.occupancy_mean = row.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
+    CHECK(csv_line(row, {}) ==
+          "12,measure,,1.000000,4,10725000000,3,10000000001,88123456789,1,5,724999994,,,5,0.500000,0.250000,"
+          "0.125000,0.125000,1.234\n");
+}
+
+TEST_CASE("File names sort by rank") {
+    CHECK(rank_file_name(12, Role::consumer) == "rank-00012-consumer.csv");
+    CHECK(rank_file_name(0, Role::scheduler) == "rank-00000-scheduler.csv");
+}
+
+TEST_CASE("Every row is in the file as soon as it is written") {
+    const Directory directory;
+    const std::string path = directory.file("rank.csv");
+    CsvLog log;
+    REQUIRE_FALSE(log.open(path, Role::producer, zero));
+    CHECK(content(path) == csv_header(Role::producer));
+    REQUIRE_FALSE(log.write(producer_row()));
+    CHECK(content(path) == std::string(csv_header(Role::producer)) + csv_line(producer_row(), zero));
+    CsvLog moved = std::move(log);
+    CHECK_FALSE(log.is_open());  // NOLINT(bugprone-use-after-move): that is the question
+    REQUIRE_FALSE(moved.write(producer_row()));
+    CHECK_FALSE(moved.close());
+    CHECK_FALSE(moved.close());
+    const std::string text = content(path);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+}
+
+TEST_CASE("Errors come back with path and reason") {
+    CsvLog log;
+    SECTION("no such directory") {
+        const MaybeIoError error = log.open("/nowhere/at/all/rank.csv", Role::producer, {});
+        REQUIRE(error);
+        CHECK(error->message() == "cannot create /nowhere/at/all/rank.csv: No such file or directory");
+        CHECK(log.write(producer_row()));
+    }
+    SECTION("a full disk") {
+        const MaybeIoError error = log.open("/dev/full", Role::producer, {});
+        REQUIRE(error);
+        CHECK(error->message() == "cannot write /dev/full: No space left on device");
+        CHECK(log.write(producer_row())->error_number == ENOSPC);
+        CHECK(log.close());
+    }
+    SECTION("never opened") {
+        CHECK(log.write(producer_row()));
+    }
+}
+
+TEST_CASE("A line that does not fit is taken back") {
+    const Directory directory;
+    const std::string path = directory.file("rank.csv");
+    CsvLog log;
+    REQUIRE_FALSE(log.open(path, Role::producer, zero));
+    REQUIRE_FALSE(log.write(producer_row()));
+    const std::string whole = content(path);
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit tight = before;
+    tight.rlim_cur = whole.size() + 10;  // room for ten bytes of the next line
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
+    const MaybeIoError error = log.write(producer_row());
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    std::signal(SIGXFSZ, handler);
+    REQUIRE(error);
+    CHECK(error->error_number == EFBIG);
+    CHECK(content(path) == whole);
+    // The file has a gap now: nothing may follow.
+    CHECK(log.write(producer_row()));
+    CHECK(content(path) == whole);
+}

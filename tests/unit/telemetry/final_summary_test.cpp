@@ -1,0 +1,111 @@
+#include "telemetry/final_summary.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "catch.hpp"
+#include "test_runs.hpp"
+
+using namespace weir::telemetry;
+using namespace weir::core;
+using test::contains;
+
+namespace {
+
+RunRecord record_of(std::vector<RankRecord> ranks) {
+    RunRecord record;
+    record.status = RunStatus::complete;
+    record.plan = test::small_plan();
+    record.ranks = std::move(ranks);
+    record.verdict = judge(record.plan, record.ranks, {});
+    record.blocked_at_once = {2, 5};
+    record.latencies.transfer = {500, 10.25, 20, 300, 4000, 50000};
+    record.clock_error_us = 1.5;
+    record.ledger_checked = true;
+    record.directory = "/data/run-1";
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("The final summary says the verdict first and fits a screen") {
+    const std::string text = final_summary_text(record_of(test::good_ranks(test::small_plan())), false);
+    CAPTURE(text);
+    CHECK(text == R"(Sustained: for 10 seconds no producer exceeded its buffer (worst occupancy 0.51, producer 1 on eb02 in second
+7).
+
+rate in Gb/s              min    mean     max   slowest second of any rank
+  2 producers           8.000   8.000   8.000   8.000 in second 4, producer 0 on eb01
+  3 consumers           5.333   5.333   5.333   5.333 in second 4, consumer 0 on eb10
+worst occupancy      0.510 in second 7, producer 1 on eb02
+blocked              consumers for 0 % of the time, up to 2 of 3 at once (second 5)
+time of producers    transferring 60 %, waiting for a slot 0 %, for a grant 0 %, for data 40 %
+time of consumers    receiving 80 %, blocked 0 %, waiting for data 20 %; processing 0 %
+latency in us                p50        p90        p99      p99.9        max      events
+  transfer                  10.2       20.0        300       4000      50000         500
+events               generated 60, sent 60, received 60; lost 0, corrupt 0, duplicate 0
+data                 generated 60.00 MB, sent 60.00 MB, received 60.00 MB
+ledgers              agree (count, bytes and hash)
+clock error          1.5 us
+run directory        /data/run-1
+)");
+}
+
+TEST_CASE("The final summary of a failed run names who failed, also when nothing was measured") {
+    RunRecord record = record_of({});
+    record.status = RunStatus::failed;
+    record.failure = Failure{"the rank was killed by signal 9", 4, "consumer 1", "eb11"};
+    record.verdict =
+        judge(record.plan, {}, {.complete = false, .blocked_at_once = {}, .ledger_differences = {}});
+    record.ledger_checked = false;
+    const std::string text = final_summary_text(record, false);
+    CHECK(contains(text, "FAILED: the rank was killed by signal 9 (rank 4, consumer 1, on eb11)\n"));
+    CHECK(contains(text, "Not judged: the run ended before its first measured second was over."));
+    CHECK(contains(text, "not compared"));
+    record.status = RunStatus::interrupted;
+    CHECK(contains(final_summary_text(record, false), "Interrupted: "));
+}
+
+TEST_CASE("The final summary fits a screen in the worst case too") {
+    auto ranks = test::good_ranks(test::small_plan());
+    ranks[1].summary.first_overflow_second = 3;
+    ranks[1].summary.max_occupancy = 1.4;
+    ranks[2].summary.poll_gap_max = Duration::milliseconds(20);
+    ranks[2].summary.poll_gap_second = 2;
+    RunRecord record = record_of(ranks);
+    record.failure = Failure{std::string("a long story about what happened "), {}, "", ""};
+    record.status = RunStatus::interrupted;
+    const LatencyDigest digest{1234567890, 1234567, 12345678, 123456789, 1234567890, 12345678901};
+    record.latencies = {digest, digest, digest, digest, digest};
+    record.ledger_differences = {"one", "two", "three", "four"};
+    record.fault_count = 3;
+    Fault fault;
+    fault.detail = "some detail";
+    record.faults.push_back(fault_record(fault));
+    for (const bool terminal : {false, true}) {
+        const std::string text = final_summary_text(record, terminal);
+        CAPTURE(text);
+        CHECK(std::count(text.begin(), text.end(), '\n') <= 30);
+        CHECK(contains(text, "ledgers DISAGREE     one\n"));
+        CHECK(contains(text, "longest poll gap     20.0 ms in second 2, producer 1 on eb02"));
+        CHECK(contains(text, "protocol_violation: scheduler -> scheduler (some detail)"));
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) {
+            CAPTURE(line);
+            CHECK(line.size() <= 110 + 11);
+        }
+        CHECK(contains(text, "\x1b[31;1mNOT sustained") == terminal);
+    }
+}
+
+TEST_CASE("The final summary for programs is one line") {
+    const std::string line = final_summary_json(record_of(test::good_ranks(test::small_plan())));
+    CHECK_FALSE(contains(line, "\n"));
+    const auto json = nlohmann::json::parse(line);
+    CHECK(json["type"] == "summary");
+    CHECK(json["directory"] == "/data/run-1");
+    CHECK(json["status"] == "complete");
+    CHECK(json["verdict"]["sustained"] == true);
+    CHECK(json["totals"]["received_events"] == 60);
+    CHECK_FALSE(json.contains("ranks"));
+}

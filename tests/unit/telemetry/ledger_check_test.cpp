@@ -1,0 +1,73 @@
+#include "telemetry/ledger_check.hpp"
+
+#include "catch.hpp"
+#include "test_runs.hpp"
+
+using namespace weir::telemetry;
+using namespace weir::core;
+using test::contains;
+
+TEST_CASE("Ledgers that agree leave nothing to say") {
+    const Plan plan = test::small_plan();
+    auto ranks = test::good_ranks(plan);
+    CHECK(ledger_differences(plan, ranks).empty());
+    // A corrupt event was received all the same.
+    ranks[3].summary.ledger.corrupt.add(EventId::of({0}, 0), {1'000'000});
+    CHECK(ledger_differences(plan, ranks).empty());
+    const LedgerSums sums = sum_ledgers(ranks);
+    CHECK(sums.producers.sent.events == 60);
+    CHECK(sums.consumers.received == sums.producers.sent);
+    CHECK(sums.scheduler.received == sums.producers.sent);
+}
+
+TEST_CASE("What disagrees is named with numbers") {
+    Plan plan = test::small_plan();
+    auto ranks = test::good_ranks(plan);
+    SECTION("an event that nobody received") {
+        ranks[1].summary.ledger.sent.add(EventId::of({0}, 100), {5});
+        ranks[1].summary.ledger.generated.add(EventId::of({0}, 100), {5});
+        const auto differences = ledger_differences(plan, ranks);
+        REQUIRE(differences.size() == 1);
+        CHECK(differences[0] ==
+              "sent by producers: 61 events, 60000005 bytes; received by consumers: 60 events, 60000000 "
+              "bytes.");
+    }
+    SECTION("a producer that does not add up") {
+        ranks[2].summary.ledger.generated.add(EventId::of({1}, 100), {5});
+        const auto differences = ledger_differences(plan, ranks);
+        REQUIRE(differences.size() == 1);
+        CHECK(contains(differences[0],
+                       "The ledger of producer 1 on eb02 does not add up: generated 31 events"));
+    }
+    SECTION("the same numbers of other events") {
+        Tally& received = ranks[4].summary.ledger.received;
+        received.hash += 1;
+        const auto differences = ledger_differences(plan, ranks);
+        REQUIRE(differences.size() == 2);
+        CHECK(contains(differences[0],
+                       "equal totals (60 events, 60000000 bytes), but they are not the same events"));
+        CHECK(contains(differences[1], "done according to the scheduler"));
+        // Without a scheduler in the way of data only the two sides are compared.
+        plan.policy = PolicyKind::none;
+        CHECK(ledger_differences(plan, ranks).size() == 1);
+    }
+    SECTION("a rank that is gone, an event that stayed incomplete") {
+        ranks[3].summary.ledger_known = false;
+        ranks[5].summary.ledger.incomplete.add(EventId::of({1}, 9), {10});
+        const auto differences = ledger_differences(plan, ranks);
+        REQUIRE(differences.size() == 2);
+        CHECK(differences[0] == "There is no ledger of consumer 0 on eb10.");
+        CHECK(differences[1] == "consumer 2 on eb12 began to receive 1 event that never became whole.");
+    }
+    SECTION("many ranks at once do not flood the page") {
+        std::vector<RankRecord> many;
+        for (int i = 0; i < 500; ++i) {
+            RankRecord rank;
+            rank.summary.node = {Role::producer, static_cast<std::uint32_t>(i)};
+            many.push_back(rank);
+        }
+        const auto differences = ledger_differences(plan, many);
+        REQUIRE(differences.size() == 9);
+        CHECK(differences.back() == "The like holds for 492 ranks more.");
+    }
+}

@@ -1,0 +1,54 @@
+#include "telemetry/scheduler_recorder.hpp"
+
+#include <vector>
+
+#include "catch.hpp"
+#include "test_runs.hpp"
+
+using namespace weir::telemetry;
+using namespace weir::core;
+
+TEST_CASE("The scheduler's second says who it waited for, and what it was told") {
+    std::vector<SchedulerRow> rows;
+    std::vector<SecondReport> reports;
+    SchedulerRecorder recorder(test::small_plan(), Instant{0},
+                               [&](const SchedulerRow& row, const SecondReport& report) {
+                                   rows.push_back(row);
+                                   reports.push_back(report);
+                               });
+    const auto at = [](std::int64_t ms) { return Instant{ms * 1000000}; };
+    recorder.set_state(at(100),
+                       {.offers_waiting = false, .credits_available = true, .offers = 0, .credits = 24});
+    recorder.message(at(100), MessageKind::ready);
+    recorder.message(at(110), MessageKind::ready);
+    recorder.message(at(300), MessageKind::offer);
+    recorder.message(at(300), MessageKind::heartbeat);
+    recorder.set_state(at(300),
+                       {.offers_waiting = true, .credits_available = true, .offers = 5, .credits = 20});
+    recorder.granted(at(300), 4);
+    recorder.set_state(at(700),
+                       {.offers_waiting = true, .credits_available = false, .offers = 3, .credits = 0});
+    recorder.message(at(800), MessageKind::done);
+    recorder.poll_gap(at(850), Duration::microseconds(12));
+    recorder.advance(at(2000));
+    recorder.finish(at(2500));
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].time.idle == Duration::milliseconds(100));
+    CHECK(rows[0].time.waiting_for_data == Duration::milliseconds(200));
+    CHECK(rows[0].time.waiting_for_stream == Duration::milliseconds(400));
+    CHECK(rows[0].time.waiting_for_slot == Duration::milliseconds(300));
+    CHECK(rows[0].time.sum() == Duration::seconds(1));
+    CHECK(rows[0].ready_messages == 2);
+    CHECK(rows[0].offer_messages == 1);
+    CHECK(rows[0].done_messages == 1);
+    CHECK(rows[0].grants == 4);
+    CHECK(rows[0].waiting_events == 3);
+    CHECK(rows[0].free_slots == 0);
+    CHECK(rows[0].poll_gap_max == Duration::microseconds(12));
+    CHECK(rows[1].time.waiting_for_slot == Duration::seconds(1));
+    CHECK(rows[1].ready_messages == 0);
+    CHECK(reports[0].waiting_events == 3);
+    CHECK(reports[1].run.grants == 4);
+    CHECK(recorder.summary().time.waiting_for_slot == Duration::milliseconds(1300));
+    CHECK(recorder.summary().node == scheduler_node());
+}

@@ -1,0 +1,224 @@
+#include "telemetry/verdict.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "test_runs.hpp"
+
+using namespace weir::telemetry;
+using namespace weir::core;
+using test::contains;
+
+namespace {
+
+struct Run {
+    Plan plan = test::small_plan();
+    std::vector<RankRecord> ranks = test::good_ranks(plan);
+    RunFacts facts;
+
+    RankSummary& producer(std::size_t index) { return ranks[1 + index].summary; }
+    RankSummary& consumer(std::size_t index) { return ranks[3 + index].summary; }
+
+    /// Producer `index` overflowed; where its streams' time went, in tenths of the run.
+    void overflow(std::size_t index, double occupancy, std::int64_t second, int transferring, int slot,
+                  int grant) {
+        RankSummary& summary = producer(index);
+        summary.max_occupancy = occupancy;
+        summary.max_occupancy_second = 9;
+        summary.first_overflow_second = second;
+        summary.overflow_seconds = 10 - second;
+        summary.time = {};
+        summary.time.transferring = Duration::seconds(transferring);
+        summary.time.waiting_for_slot = Duration::seconds(slot);
+        summary.time.waiting_for_grant = Duration::seconds(grant);
+        summary.time.waiting_for_data = Duration::seconds(10 - transferring - slot - grant);
+    }
+    void block(std::size_t index, int tenths) {
+        consumer(index).time.blocked = Duration::seconds(tenths);
+        consumer(index).time.receiving = Duration::seconds(10 - tenths);
+        consumer(index).time.waiting_for_data = Duration{};
+    }
+    Verdict judged() { return judge(plan, ranks, facts); }
+};
+
+}  // namespace
+
+TEST_CASE("A run in which no buffer overflowed is sustained") {
+    Run run;
+    const Verdict verdict = run.judged();
+    CHECK(verdict.judged);
+    CHECK(verdict.sustained);
+    CHECK(verdict.cause == Cause::none);
+    CHECK(verdict.first_overflow_second == no_second);
+    CHECK(verdict.max_occupancy == 0.51);
+    CHECK(verdict.text ==
+          "Sustained: for 10 seconds no producer exceeded its buffer (worst occupancy 0.51, "
+          "producer 1 on eb02 in second 7).");
+}
+
+TEST_CASE("Blocked consumers are the cause when they left no slot") {
+    Run run;
+    run.overflow(0, 1.1, 6, 5, 4, 1);
+    run.overflow(1, 1.43, 4, 5, 4, 1);
+    run.block(0, 6);
+    run.block(1, 3);
+    run.facts.blocked_at_once = {2, 5};
+    const Verdict verdict = run.judged();
+    CHECK(verdict.judged);
+    CHECK_FALSE(verdict.sustained);
+    CHECK(verdict.cause == Cause::consumers_blocked);
+    CHECK(verdict.first_overflow_second == 4);
+    CHECK(verdict.overflowing_producers == std::vector<std::uint32_t>{1, 0});
+    CHECK(verdict.text ==
+          "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
+          "1.43, producer 1 on eb02 in second 9). Main cause: blocked consumers. No consumer had a "
+          "free slot for 40 % of the waiting time, and consumers were blocked by processing for 30 % "
+          "of theirs; up to 2 of 3 consumers were blocked at once.");
+}
+
+TEST_CASE("Blocked consumers are the cause also when the others had slots but not the bandwidth") {
+    Run run;  // paper 1, row 5: two of fourteen permanently blocked, the others at line rate
+    run.overflow(0, 1.05, 8, 10, 0, 0);
+    run.block(0, 10);
+    run.facts.blocked_at_once = {1, 2};
+    run.consumer(0).measured.received.bytes = {0};
+    run.consumer(1).measured.received.bytes = {9'900'000'000};
+    run.consumer(2).measured.received.bytes = {9'900'000'000};
+    const Verdict verdict = run.judged();
+    CHECK(verdict.cause == Cause::consumers_blocked);
+    CHECK(contains(verdict.text, "NOT sustained: producer 0 exceeded its buffer from second 8 on"));
+    CHECK(contains(verdict.text,
+                   "Consumers were blocked by processing for 33 % of the time; up to 1 of 3 consumers "
+                   "were blocked at once; the others received 15.84 Gb/s in all, and 16.00 Gb/s were "
+                   "needed."));
+}
+
+TEST_CASE("The network is the cause when transfers were under way all the time") {
+    Run run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {5'000'000'000};
+    }
+    Verdict verdict = run.judged();
+    CHECK(verdict.cause == Cause::network);
+    CHECK(contains(verdict.text,
+                   "Main cause: the network. Transfers were under way for 100 % of the time that events "
+                   "were there, and consumers received 12.00 Gb/s in all where 16.00 Gb/s were needed."));
+    CHECK_FALSE(contains(verdict.text, "Note that"));
+    // A rank that does not run makes a network look slow.
+    run.consumer(2).poll_gap_max = Duration::milliseconds(300);
+    verdict = run.judged();
+    CHECK(contains(verdict.text, "Note that consumer 2 on eb12 did not run for up to 300 ms"));
+    // Slots that are full of data still arriving are the network's as well.
+    run.overflow(0, 2.0, 1, 6, 4, 0);
+    verdict = run.judged();
+    CHECK(verdict.cause == Cause::network);
+    CHECK(contains(verdict.text, "all slots were receiving"));
+}
+
+TEST_CASE("The scheduler is the cause when slots and streams waited for grants") {
+    Run run;
+    run.overflow(0, 1.2, 3, 4, 1, 5);
+    const Verdict verdict = run.judged();
+    CHECK(verdict.cause == Cause::scheduler);
+    CHECK(contains(verdict.text,
+                   "Main cause: the scheduler. Events waited for a grant for 50 % of the time although "
+                   "some consumer had a free slot (transfers took 40 %)."));
+}
+
+TEST_CASE("A producer that did not run or generate in time is its own cause") {
+    Run run;
+    run.overflow(1, 1.2, 3, 10, 0, 0);
+    run.producer(1).stalled = Duration::seconds(3);
+    run.producer(1).poll_gap_max = Duration::milliseconds(800);
+    Verdict verdict = run.judged();
+    CHECK(verdict.cause == Cause::producer_late);
+    CHECK(contains(
+        verdict.text,
+        "Main cause: a late producer. Producer 1 on eb02 did not run for 30 % of the time, up to 800 ms"));
+    run.producer(1).stalled = {};
+    run.producer(1).measured.generated.bytes = {9'000'000'000};
+    verdict = run.judged();
+    CHECK(verdict.cause == Cause::producer_late);
+    CHECK(contains(verdict.text, "Producer 1 on eb02 generated only 90 % of the planned data in time."));
+}
+
+TEST_CASE("The closing check alone can say no") {
+    Run run;
+    run.overflow(0, 1.0, 3, 10, 0, 0);
+    run.producer(0).first_overflow_second = no_second;
+    run.producer(0).overflowed_at_close = true;
+    const Verdict verdict = run.judged();
+    CHECK(verdict.judged);
+    CHECK_FALSE(verdict.sustained);
+    CHECK(verdict.first_overflow_second == no_second);
+    CHECK(verdict.overflowing_producers == std::vector<std::uint32_t>{0});
+    CHECK(contains(verdict.text,
+                   "NOT sustained: producer 0 still held data of the last set when the next one was due"));
+}
+
+TEST_CASE("Dropped events are named as lost") {
+    Run run;
+    run.plan.overflow = Overflow::drop;
+    run.overflow(0, 1.0, 3, 10, 0, 0);
+    run.producer(0).measured.lost = {12, {12}};
+    CHECK(contains(run.judged().text,
+                   "NOT sustained: producer 0 lost 12 events to its buffer from second 3 on"));
+}
+
+TEST_CASE("What cannot be judged is not judged") {
+    Run run;
+    SECTION("saturate") {
+        run.plan.generation = Generation::saturate;
+        const Verdict verdict = run.judged();
+        CHECK_FALSE(verdict.judged);
+        CHECK(std::isnan(verdict.max_occupancy));
+        CHECK(contains(verdict.text,
+                       "Not judged: with generation saturate there is always data to send. Producers "
+                       "sent 8.000 Gb/s each on average."));
+    }
+    SECTION("ended early") {
+        run.facts.complete = false;
+        run.producer(0).whole_seconds = 4;
+        Verdict verdict = run.judged();
+        CHECK_FALSE(verdict.judged);
+        CHECK(contains(verdict.text,
+                       "Not judged: the run ended after 4 of 10 seconds; until then no producer "
+                       "exceeded its buffer (worst occupancy 0.51"));
+        run.overflow(0, 1.2, 3, 10, 0, 0);
+        verdict = run.judged();
+        CHECK(verdict.judged);  // an overflow stays one
+        CHECK_FALSE(verdict.sustained);
+    }
+    SECTION("ended before it began") {
+        run.facts.complete = false;
+        run.ranks.clear();
+        CHECK(contains(run.judged().text, "before its first measured second"));
+    }
+}
+
+TEST_CASE("Broken data is said beside the verdict") {
+    Run run;
+    run.consumer(0).ledger.corrupt.events = 2;
+    run.consumer(1).ledger.duplicate_events = 1;
+    run.facts.ledger_differences = {"something"};
+    Verdict verdict = run.judged();
+    CHECK(verdict.sustained);
+    CHECK(verdict.cause == Cause::integrity);
+    CHECK(contains(verdict.text,
+                   "But the data was not delivered as it was sent: 2 events arrived corrupt, 1 event "
+                   "arrived twice, the ledgers disagree."));
+    run.overflow(0, 1.2, 3, 4, 1, 5);
+    verdict = run.judged();
+    CHECK(verdict.cause == Cause::scheduler);
+    CHECK(contains(verdict.text, "2 events arrived corrupt"));
+}
+
+TEST_CASE("Causes have stable names") {
+    CHECK(std::string(cause_name(Cause::none)) == "none");
+    CHECK(std::string(cause_name(Cause::consumers_blocked)) == "consumers_blocked");
+    CHECK(std::string(cause_name(Cause::scheduler)) == "scheduler");
+    CHECK(std::string(cause_name(Cause::network)) == "network");
+    CHECK(std::string(cause_name(Cause::producer_late)) == "producer_late");
+    CHECK(std::string(cause_name(Cause::integrity)) == "integrity");
+}
