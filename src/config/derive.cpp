@@ -1,0 +1,243 @@
+#include "config/derive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/host_list.hpp"
+#include "config/limits.hpp"
+#include "config/option_table.hpp"
+#include "config/quantities.hpp"
+#include "config/usage_error.hpp"
+#include "core/distribution.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using core::Bytes;
+using core::DistributionKind;
+
+bool is_drawn(const core::Distribution& sizes) {
+    return sizes.kind == DistributionKind::normal || sizes.kind == DistributionKind::lognormal;
+}
+
+Bytes whole(double size) { return {static_cast<std::int64_t>(std::ceil(size))}; }
+
+/// The largest event that the distribution gives; of a drawn one: where it is cut unless a slot says otherwise.
+Bytes largest_event(const core::Distribution& sizes) {
+    switch (sizes.kind) {
+        case DistributionKind::trace:
+            return {*std::max_element(sizes.trace.begin(), sizes.trace.end())};
+        case DistributionKind::normal:
+        case DistributionKind::lognormal:
+            return whole(sizes.maximum > 0 ? sizes.maximum : sizes.mean + 4 * sizes.deviation);
+        default:
+            return whole(sizes.mean);
+    }
+}
+
+template <typename Scale>
+auto scaled(const char* option, const Scale& scale) {
+    try {
+        return scale();
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--scale: --{}: {}", option, error.what()));
+    }
+}
+
+void apply_scale(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    plan.rate = scaled("rate", [&] { return scale_down(plan.rate, request.scale); });
+    scaled("event-size", [&] {
+        scale_sizes(plan.event_size, request.scale);
+        return 0;
+    });
+    plan.buffer = scaled("buffer", [&] { return scale_up(plan.buffer, request.scale); });
+    plan.slot_size = scaled("slot-size", [&] { return scale_up(plan.slot_size, request.scale); });
+    if (plan.rate > fastest_rate) {
+        throw UsageError(fmt::format("--scale: makes the rate {}, and at most {} is possible", to_text(plan.rate),
+                                     to_text(fastest_rate)));
+    }
+}
+
+// Sizes: set, event, slot, buffer, chunk, in this order.
+
+void derive_event_size(RunRequest& request, Bytes set) {
+    core::Plan& plan = request.plan;
+    if (!request.given("event-size") && plan.event_size.mean > static_cast<double>(set.count)) {
+        plan.event_size.mean = static_cast<double>(set.count);
+    }
+    if (plan.generation != core::Generation::sets) {
+        return;
+    }
+    // A drawn event may be cut to the set, but its mean must fit.
+    const Bytes event = is_drawn(plan.event_size) ? whole(plan.event_size.mean) : largest_event(plan.event_size);
+    if (event > set) {
+        throw UsageError(fmt::format("--event-size: {} is more than a set of {} (--rate {} x --interval {}); make "
+                                     "it at most a set, or use --generation steady",
+                                     to_text(event), to_text(set), to_text(plan.rate), to_text(plan.interval)));
+    }
+}
+
+void derive_buffer(RunRequest& request, Bytes set) {
+    core::Plan& plan = request.plan;
+    if (request.given("buffer")) {
+        return;
+    }
+    // Without sets an event may be larger than what one interval gives.
+    plan.buffer = plan.generation == core::Generation::sets ? set : std::max(set, largest_event(plan.event_size));
+}
+
+void derive_slot_size(RunRequest& request, Bytes set) {
+    core::Plan& plan = request.plan;
+    core::Distribution& sizes = plan.event_size;
+    const Bytes largest = largest_event(sizes);
+    if (!request.given("slot-size")) {
+        plan.slot_size = largest;
+        if (is_drawn(sizes)) {
+            const Bytes most = plan.generation == core::Generation::sets ? std::min(set, plan.buffer) : plan.buffer;
+            plan.slot_size = std::max(whole(sizes.mean), std::min(largest, most));
+        }
+    } else if (is_drawn(sizes) ? whole(sizes.mean) > plan.slot_size : largest > plan.slot_size) {
+        throw UsageError(fmt::format("--event-size: {} does not fit into a slot of {} (--slot-size); make slots at "
+                                     "least as large as events",
+                                     to_text(is_drawn(sizes) ? whole(sizes.mean) : largest),
+                                     to_text(plan.slot_size)));
+    }
+    if (is_drawn(sizes) && (sizes.maximum == 0 || Bytes{static_cast<std::int64_t>(sizes.maximum)} > plan.slot_size)) {
+        sizes.maximum = static_cast<double>(plan.slot_size.count);
+        request.notes.push_back(fmt::format("event sizes are cut at {}, the size of a slot", to_text(plan.slot_size)));
+    }
+}
+
+void check_buffer(const core::Plan& plan) {
+    const Bytes largest = is_drawn(plan.event_size) ? whole(plan.event_size.maximum) : largest_event(plan.event_size);
+    if (plan.buffer < largest) {
+        throw UsageError(fmt::format("--buffer: {} is less than an event of {} (--event-size); make it at least as "
+                                     "large",
+                                     to_text(plan.buffer), to_text(largest)));
+    }
+}
+
+void derive_chunk_size(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    if (plan.chunk_size > plan.slot_size) {
+        if (request.given("chunk-size")) {
+            request.notes.push_back(fmt::format("chunks are {}, as large as a slot", to_text(plan.slot_size)));
+        }
+        plan.chunk_size = std::min(plan.slot_size, chunk_limit);
+    }
+    const std::int64_t chunks = (plan.slot_size.count - 1) / plan.chunk_size.count + 1;
+    const auto least_chunk = [&](std::int64_t most_chunks) {
+        return to_text(Bytes{(plan.slot_size.count - 1) / most_chunks + 1});
+    };
+    if (chunks > chunks_per_slot_limit) {
+        throw UsageError(fmt::format("--chunk-size: {} cuts a slot of {} into {} chunks, and at most {} are possible; "
+                                     "make it at least {}",
+                                     to_text(plan.chunk_size), to_text(plan.slot_size), chunks,
+                                     chunks_per_slot_limit, least_chunk(chunks_per_slot_limit)));
+    }
+    if (chunks * plan.slots > receives_limit) {
+        throw UsageError(fmt::format("--slots: {} slots of {} chunks are {} open receives, and at most {} are "
+                                     "possible; use fewer slots, or a --chunk-size of at least {}",
+                                     plan.slots, chunks, chunks * plan.slots, receives_limit,
+                                     least_chunk(receives_limit / plan.slots)));
+    }
+}
+
+void derive_sizes(RunRequest& request) {
+    const Bytes set = request.plan.set_bytes();
+    if (set.count <= 0) {
+        throw UsageError(fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
+                                     to_text(request.plan.rate), to_text(request.plan.interval)));
+    }
+    derive_event_size(request, set);
+    derive_buffer(request, set);
+    derive_slot_size(request, set);
+    check_buffer(request.plan);
+    derive_chunk_size(request);
+}
+
+// Options that contradict each other. What the command line says beats a scenario silently; two options of the same
+// origin, or a command line that asks for what its scenario cannot give, are refused.
+
+void check_busy(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    if (plan.busy.kind != DistributionKind::none) {
+        return;
+    }
+    for (const char* option : {"busy-consumers", "busy-cpu"}) {
+        if (request.given(option) && request.origin(option) >= request.origin("busy")) {
+            throw UsageError(fmt::format("--{}: means nothing without --busy; add for example --busy "
+                                         "poisson:1.2s,quantum=50ms",
+                                         option));
+        }
+    }
+    plan.busy_consumers.clear();
+    plan.busy_burns_cpu = false;
+}
+
+void check_requirements(const RunRequest& request) {
+    if (request.require.sustained && request.plan.generation == core::Generation::saturate) {
+        throw UsageError("--require: 'sustained' contradicts --generation saturate, which has no rate to sustain; "
+                         "use sets or steady, or --require none");
+    }
+}
+
+void check_times(const RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    if (plan.generation == core::Generation::sets && plan.duration < plan.interval) {
+        throw UsageError(fmt::format("--duration: {} is shorter than the --interval of {}; make it at least one "
+                                     "interval",
+                                     to_text(plan.duration), to_text(plan.interval)));
+    }
+}
+
+void check_roles(const RunRequest& request) {
+    const RoleRequest& roles = request.roles;
+    if (roles.role) {
+        for (const char* option : {"producer-hosts", "consumer-hosts", "scheduler-host", "scheduler-rank",
+                                   "producers-per-host", "consumers-per-host"}) {
+            if (request.given(option)) {
+                throw UsageError(fmt::format("--role: contradicts --{}; say who does what in one way only", option));
+            }
+        }
+    }
+    if (roles.producers_per_host != 0 && roles.producer_hosts.empty()) {
+        throw UsageError("--producers-per-host: needs --producer-hosts; without host lists use --producers");
+    }
+    if (roles.consumers_per_host != 0 && roles.consumer_hosts.empty()) {
+        throw UsageError("--consumers-per-host: needs --consumer-hosts; without host lists use --consumers");
+    }
+    const bool numbered = !roles.scheduler_rank.empty() && roles.scheduler_rank != "first" &&
+                          roles.scheduler_rank != "last";
+    if (numbered && !roles.scheduler_host.empty()) {
+        throw UsageError(fmt::format("--scheduler-rank: {} contradicts --scheduler-host {}; give one of them",
+                                     roles.scheduler_rank, roles.scheduler_host));
+    }
+}
+
+}  // namespace
+
+void check_busy_consumers(const core::Plan& plan) {
+    if (plan.consumers != 0 && !plan.busy_consumers.empty() && plan.busy_consumers.back() >= plan.consumers) {
+        throw UsageError(fmt::format("--busy-consumers: there is no consumer {}; write indices from 0 to {}",
+                                     plan.busy_consumers.back(), plan.consumers - 1));
+    }
+}
+
+void derive(RunRequest& request) {
+    request.plan.producers = request.roles.producers;
+    request.plan.consumers = request.roles.consumers;
+    apply_scale(request);
+    derive_sizes(request);
+    check_times(request);
+    check_busy(request);
+    check_busy_consumers(request.plan);
+    check_requirements(request);
+    check_roles(request);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,331 @@
+#include "config/distributions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "config/limits.hpp"
+#include "config/usage_error.hpp"
+#include "core/distribution.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using core::Distribution;
+using core::DistributionKind;
+
+// Event sizes and busy times share everything but their unit, the kinds that make sense and the words of messages.
+struct Flavour {
+    std::int64_t (*parse)(std::string_view);
+    std::string (*print)(std::int64_t);
+    std::string_view what;
+    std::string_view kinds;
+    std::string_view example;
+};
+
+const Flavour sizes{[](std::string_view text) { return parse_bytes(text).count; },
+                    [](std::int64_t value) { return to_text(core::Bytes{value}); }, "event sizes",
+                    "fixed normal lognormal trace", "16MiB"};
+const Flavour times{[](std::string_view text) { return parse_duration(text).ns; },
+                    [](std::int64_t value) { return to_text(core::Duration{value}); }, "busy times",
+                    "none fixed poisson exponential lognormal pareto trace", "1.2s"};
+
+struct KindName {
+    std::string_view name;
+    DistributionKind kind;
+};
+constexpr KindName kind_names[] = {
+    {"none", DistributionKind::none},           {"fixed", DistributionKind::fixed},
+    {"poisson", DistributionKind::poisson},     {"exponential", DistributionKind::exponential},
+    {"normal", DistributionKind::normal},       {"lognormal", DistributionKind::lognormal},
+    {"pareto", DistributionKind::pareto},       {"trace", DistributionKind::trace},
+};
+
+std::string_view kind_name(DistributionKind kind) {
+    for (const KindName& entry : kind_names) {
+        if (entry.kind == kind) {
+            return entry.name;
+        }
+    }
+    return "none";
+}
+
+/// The kind of that name, if the flavour has it.
+DistributionKind parse_kind(std::string_view name, const Flavour& flavour) {
+    const bool known = fmt::format(" {} ", flavour.kinds).find(fmt::format(" {} ", name)) != std::string::npos;
+    for (const KindName& entry : kind_names) {
+        if (known && entry.name == name) {
+            return entry.kind;
+        }
+    }
+    throw UsageError(fmt::format("'{}' is not a distribution of {}; there are: {}", name, flavour.what,
+                                 flavour.kinds));
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blank = " \t\r";
+    const std::size_t begin = text.find_first_not_of(blank);
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
+}
+
+std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& flavour) {
+    constexpr auto here = UsageError::Reach::this_host;
+    std::ifstream stream(file);
+    if (!stream) {
+        throw UsageError(fmt::format("trace file '{}' cannot be read", file), here);
+    }
+    std::vector<std::int64_t> values;
+    std::string line;
+    for (int number = 1; std::getline(stream, line); ++number) {
+        const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
+        if (text.empty()) {
+            continue;
+        }
+        try {
+            values.push_back(flavour.parse(text));
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()), here);
+        }
+        if (values.size() > trace_limit) {
+            throw UsageError(fmt::format("trace file '{}' has more than {} entries", file, trace_limit), here);
+        }
+    }
+    if (values.empty()) {
+        throw UsageError(fmt::format("trace file '{}' has no entry; write one of the {} per line, such as {}", file,
+                                     flavour.what, flavour.example),
+                         here);
+    }
+    return values;
+}
+
+double above_zero(std::string_view text, const Flavour& flavour) {
+    const std::int64_t value = flavour.parse(text);
+    if (value == 0) {
+        throw UsageError(fmt::format("'{}' is not above zero; write for example {}", text, flavour.example));
+    }
+    return static_cast<double>(value);
+}
+
+std::string_view parameters_of(DistributionKind kind) {
+    switch (kind) {
+        case DistributionKind::poisson:
+            return "quantum max";
+        case DistributionKind::normal:
+        case DistributionKind::lognormal:
+            return "deviation max";
+        case DistributionKind::pareto:
+            return "shape max";
+        case DistributionKind::exponential:
+            return "max";
+        default:
+            return "";
+    }
+}
+
+void set_parameter(Distribution& distribution, std::string_view assignment, const Flavour& flavour) {
+    const std::string_view known = parameters_of(distribution.kind);
+    const std::size_t equals = assignment.find('=');
+    const std::string_view name = assignment.substr(0, equals);
+    const std::string kind(kind_name(distribution.kind));
+    if (equals == std::string_view::npos ||
+        fmt::format(" {} ", known).find(fmt::format(" {} ", name)) == std::string::npos) {
+        throw UsageError(known.empty()
+                             ? fmt::format("'{}' takes no parameter like '{}'", kind, assignment)
+                             : fmt::format("'{}' takes no parameter like '{}'; it takes NAME=VALUE with: {}", kind,
+                                           assignment, known));
+    }
+    const std::string_view value = assignment.substr(equals + 1);
+    if (name == "shape") {
+        distribution.shape = parse_number(value);
+        if (distribution.shape <= 1) {
+            throw UsageError(fmt::format("shape={} has no mean; write a shape above 1, such as shape=2.5", value));
+        }
+    } else if (name == "quantum") {
+        distribution.quantum = above_zero(value, flavour);
+    } else if (name == "deviation") {
+        distribution.deviation = above_zero(value, flavour);
+    } else {
+        distribution.maximum = above_zero(value, flavour);
+    }
+}
+
+void check(Distribution& distribution) {
+    if (distribution.kind == DistributionKind::poisson) {
+        if (distribution.quantum == 0) {
+            // Fine enough to look like a distribution, and never coarser than what the 2021 runs were read with.
+            constexpr double usual_quantum_ns = 50e6;
+            distribution.quantum = std::max(1.0, std::min(usual_quantum_ns, std::floor(distribution.mean / 4)));
+        }
+        if (distribution.mean / distribution.quantum > core::maximum_poisson_mean) {
+            throw UsageError("the quantum is too small for this mean; make it at least a billionth of it");
+        }
+    }
+    const bool spread = distribution.kind == DistributionKind::normal ||
+                        distribution.kind == DistributionKind::lognormal;
+    if (spread && distribution.deviation == 0) {
+        throw UsageError(fmt::format("'{0}' needs a deviation; write {0}:MEAN,deviation=...",
+                                     kind_name(distribution.kind)));
+    }
+    if (distribution.kind == DistributionKind::pareto && distribution.shape == 0) {
+        throw UsageError("'pareto' needs a shape; write pareto:MEAN,shape=2.5");
+    }
+    if (distribution.maximum != 0 && distribution.maximum < distribution.mean) {
+        throw UsageError("max is below the mean; make it larger");
+    }
+}
+
+NamedDistribution parse(std::string_view text, const Flavour& flavour) {
+    NamedDistribution named;
+    Distribution& distribution = named.distribution;
+    const bool bare_quantity = !text.empty() && (text.front() == '.' || text.front() == '-' ||
+                                                 (text.front() >= '0' && text.front() <= '9'));
+    if (bare_quantity) {
+        distribution.kind = DistributionKind::fixed;
+        distribution.mean = above_zero(text, flavour);
+        return named;
+    }
+    if (text.empty()) {
+        throw UsageError(fmt::format("nothing is given; write for example {}", flavour.example));
+    }
+    const std::size_t colon = text.find(':');
+    distribution.kind = parse_kind(text.substr(0, colon), flavour);
+    if (distribution.kind == DistributionKind::none) {
+        if (colon != std::string_view::npos) {
+            throw UsageError("'none' takes nothing behind it");
+        }
+        return named;
+    }
+    std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (rest.empty()) {
+        throw UsageError(distribution.kind == DistributionKind::trace
+                             ? std::string("'trace' needs a file; write trace:FILE")
+                             : fmt::format("'{0}' needs a mean; write for example {0}:{1}",
+                                           kind_name(distribution.kind), flavour.example));
+    }
+    if (distribution.kind == DistributionKind::trace) {
+        named.trace_file = std::string(rest);
+        distribution.trace = read_trace(named.trace_file, flavour);
+        return named;
+    }
+    bool first = true;
+    while (first || !rest.empty()) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view piece = rest.substr(0, comma);
+        if (first) {
+            distribution.mean = above_zero(piece, flavour);
+        } else {
+            set_parameter(distribution, piece, flavour);
+        }
+        first = false;
+        rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+    }
+    check(distribution);
+    return named;
+}
+
+std::string print(const NamedDistribution& named, const Flavour& flavour) {
+    const Distribution& distribution = named.distribution;
+    const auto quantity = [&](double value) { return flavour.print(static_cast<std::int64_t>(value)); };
+    if (distribution.kind == DistributionKind::none) {
+        return "none";
+    }
+    if (distribution.kind == DistributionKind::trace) {
+        return fmt::format("trace:{}", named.trace_file);
+    }
+    std::string text = fmt::format("{}:{}", kind_name(distribution.kind), quantity(distribution.mean));
+    if (distribution.quantum != 0) {
+        text += fmt::format(",quantum={}", quantity(distribution.quantum));
+    }
+    if (distribution.deviation != 0) {
+        text += fmt::format(",deviation={}", quantity(distribution.deviation));
+    }
+    if (distribution.shape != 0) {
+        text += fmt::format(",shape={}", number_text(distribution.shape));
+    }
+    if (distribution.maximum != 0) {
+        text += fmt::format(",max={}", quantity(distribution.maximum));
+    }
+    return text;
+}
+
+}  // namespace
+
+NamedDistribution parse_event_size(std::string_view text) { return parse(text, sizes); }
+NamedDistribution parse_busy(std::string_view text) { return parse(text, times); }
+
+std::string event_size_text(const NamedDistribution& event_size) {
+    // A fixed size is what people write without a kind.
+    if (event_size.distribution.kind == DistributionKind::fixed) {
+        return to_text(core::Bytes{static_cast<std::int64_t>(event_size.distribution.mean)});
+    }
+    return print(event_size, sizes);
+}
+std::string busy_text(const NamedDistribution& busy) { return print(busy, times); }
+
+void scale_sizes(Distribution& distribution, const Ratio& factor) {
+    const auto scaled = [&](std::int64_t size) { return scale_up(core::Bytes{size}, factor).count; };
+    const auto scaled_number = [&](double size) {
+        return static_cast<double>(scaled(static_cast<std::int64_t>(size)));
+    };
+    distribution.mean = scaled_number(distribution.mean);
+    distribution.deviation = scaled_number(distribution.deviation);
+    distribution.maximum = scaled_number(distribution.maximum);
+    for (std::int64_t& size : distribution.trace) {
+        size = scaled(size);
+    }
+}
+
+std::vector<std::uint32_t> parse_index_list(std::string_view text) {
+    constexpr std::string_view advice = "write for example 0-3,7";
+    std::set<std::uint32_t> indices;
+    std::string_view rest = text;
+    do {
+        const std::size_t comma = rest.find(',');
+        const std::string_view piece = rest.substr(0, comma);
+        rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+        const std::size_t dash = piece.find('-');
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
+        try {
+            first = parse_count(piece.substr(0, dash), 0, nodes_limit);
+            last = dash == std::string_view::npos ? first : parse_count(piece.substr(dash + 1), 0, nodes_limit);
+        } catch (const UsageError&) {
+            throw UsageError(fmt::format("'{}' in '{}' is not an index or a range; {}", piece, text, advice));
+        }
+        if (last < first) {
+            throw UsageError(fmt::format("'{}' counts downwards; {}", piece, advice));
+        }
+        for (std::uint64_t index = first; index <= last; ++index) {
+            indices.insert(static_cast<std::uint32_t>(index));
+        }
+        if (comma != std::string_view::npos && rest.empty()) {
+            throw UsageError(fmt::format("'{}' ends with a comma; {}", text, advice));
+        }
+    } while (!rest.empty());
+    return {indices.begin(), indices.end()};
+}
+
+std::string index_list_text(const std::vector<std::uint32_t>& indices) {
+    std::string text;
+    for (std::size_t i = 0; i < indices.size();) {
+        std::size_t end = i + 1;
+        while (end < indices.size() && indices[end] == indices[end - 1] + 1) {
+            ++end;
+        }
+        if (!text.empty()) {
+            text += ',';
+        }
+        text += end - i == 1 ? fmt::format("{}", indices[i]) : fmt::format("{}-{}", indices[i], indices[end - 1]);
+        i = end;
+    }
+    return text;
+}
+
+}  // namespace weir::config

@@ -1,0 +1,49 @@
+// The one table of options. Command line, scenario files, `plan` in run.json, help and manual are all made from it,
+// so that an option exists everywhere or nowhere, with one name and one syntax.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/run_request.hpp"
+
+namespace weir::config {
+
+enum class OptionGroup : std::uint8_t { layout, data, transfer, busy, run, output, testing };
+inline constexpr OptionGroup shown_groups[] = {OptionGroup::layout, OptionGroup::data, OptionGroup::transfer,
+                                               OptionGroup::busy,   OptionGroup::run,  OptionGroup::output};
+
+/// "layout", ...: what `--help GROUP` takes.
+const char* group_name(OptionGroup group);
+/// "Layout: which rank plays which part".
+const char* group_title(OptionGroup group);
+
+struct Option {
+    std::string_view name;  ///< on the command line after "--", in scenario files as key
+    OptionGroup group = OptionGroup::run;
+    std::string_view syntax = {};    ///< "RATE", "first|last|N"; empty: a flag
+    std::string_view help = {};      ///< one line
+    std::string_view fallback = {};  ///< the default, for people
+    std::string_view initial = {};   ///< the default as a value to set; empty: derived by resolve(), or none
+    /// Reads a value into the request. Throws UsageError without the option's name.
+    void (*set)(RunRequest&, std::string_view) = nullptr;
+    /// The value in force, canonical; reading it back gives the same. Empty: not set.
+    std::string (*get)(const RunRequest&) = nullptr;
+    bool repeatable = false;
+    bool in_scenario = true;  ///< may stand in a scenario file
+    bool in_plan = true;      ///< is part of what a run measures (`plan` in run.json)
+};
+
+std::span<const Option> option_table();
+/// nullptr: there is none of that name.
+const Option* find_option(std::string_view name);
+/// The option's name most like `text`, with dashes; empty: none is.
+std::string near_option(std::string_view text);
+
+/// Option name and value in force of everything that belongs to the plan, in table order; unset ones are left out.
+/// These go to run.json as `plan`. `scale` is among them and already applied to the others.
+std::vector<GivenOption> plan_values(const RunRequest& request);
+
+}  // namespace weir::config

@@ -1,0 +1,370 @@
+#include "config/quantities.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <span>
+
+#include "config/usage_error.hpp"
+
+namespace weir::config {
+
+namespace {
+
+// Wide enough for 18 digits times the largest unit; GNU C++, as in core/units.hpp.
+__extension__ using Wide = __int128;
+
+struct Unit {
+    std::string_view name;
+    std::int64_t factor;
+};
+
+// Largest first; the printer uses the whole list, the parser also the other spellings.
+constexpr std::int64_t kilo = 1000;
+constexpr std::int64_t kibi = 1024;
+constexpr std::array byte_units{
+    Unit{"TiB", kibi * kibi * kibi * kibi}, Unit{"TB", kilo* kilo* kilo* kilo}, Unit{"GiB", kibi* kibi* kibi},
+    Unit{"GB", kilo* kilo* kilo},           Unit{"MiB", kibi* kibi},            Unit{"MB", kilo* kilo},
+    Unit{"KiB", kibi},                      Unit{"kB", kilo},                   Unit{"B", 1},
+};
+constexpr std::array rate_units{
+    Unit{"Tb/s", kilo* kilo* kilo* kilo}, Unit{"Gb/s", kilo* kilo* kilo}, Unit{"Mb/s", kilo* kilo},
+    Unit{"kb/s", kilo},                   Unit{"b/s", 1},
+};
+constexpr std::array duration_units{
+    Unit{"s", kilo* kilo* kilo},
+    Unit{"ms", kilo* kilo},
+    Unit{"us", kilo},
+    Unit{"ns", 1},
+};
+constexpr std::array long_duration_units{
+    Unit{"h", 3600 * kilo * kilo * kilo},
+    Unit{"min", 60 * kilo * kilo * kilo},
+};
+
+constexpr std::int64_t largest_quantity = std::int64_t{1} << 62;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// mantissa / 10^decimals, and the text behind the number.
+struct Decimal {
+    std::int64_t mantissa = 0;
+    int decimals = 0;
+    std::string_view number;
+    std::string_view rest;
+};
+
+/// What to say when `text` does not even begin like a quantity.
+[[noreturn]] void refuse(std::string_view text, std::string_view why, std::string_view example) {
+    throw UsageError(fmt::format("'{}' {}; write for example {}", text, why, example));
+}
+
+Decimal parse_decimal(std::string_view text, std::string_view what, std::string_view example) {
+    if (text.empty()) {
+        throw UsageError(fmt::format("nothing is given; write for example {}", example));
+    }
+    if (text.front() == '-') {
+        refuse(text, "is negative", example);
+    }
+    Decimal decimal;
+    std::size_t i = 0;
+    std::size_t digits = 0;
+    bool point = false;
+    for (; i < text.size() && (is_digit(text[i]) || (text[i] == '.' && !point)); ++i) {
+        if (text[i] == '.') {
+            point = true;
+            continue;
+        }
+        if (digits > 0 || text[i] != '0') {
+            ++digits;
+        }
+        if (digits > 18) {
+            refuse(text, "has more than 18 digits", example);
+        }
+        decimal.mantissa = decimal.mantissa * 10 + (text[i] - '0');
+        decimal.decimals += point ? 1 : 0;
+    }
+    if (i == 0 || decimal.decimals > 18 || (point && i == 1)) {
+        refuse(text, fmt::format("is not {}", what), example);
+    }
+    decimal.number = text.substr(0, i);
+    decimal.rest = text.substr(i);
+    if (!decimal.rest.empty() && decimal.rest.front() == ' ') {
+        decimal.rest.remove_prefix(1);
+    }
+    return decimal;
+}
+
+/// mantissa x factor / 10^decimals, rounded to the nearest whole number.
+std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view text, std::string_view smallest) {
+    Wide divisor = 1;
+    for (int i = 0; i < decimal.decimals; ++i) {
+        divisor *= 10;
+    }
+    const Wide value = (static_cast<Wide>(decimal.mantissa) * factor + divisor / 2) / divisor;
+    if (value > largest_quantity) {
+        throw UsageError(fmt::format("'{}' is too large", text));
+    }
+    if (value == 0 && decimal.mantissa != 0) {
+        throw UsageError(fmt::format("'{}' is less than {}", text, smallest));
+    }
+    return static_cast<std::int64_t>(value);
+}
+
+std::string print(std::int64_t value, std::span<const Unit> units) {
+    if (value == 0) {
+        // "0s" and not "0ns": the unit that people write.
+        return fmt::format("0{}", units.size() == duration_units.size() ? units.front().name : units.back().name);
+    }
+    std::string best;
+    std::size_t fewest_digits = 0;
+    for (const Unit& unit : units) {
+        if (value < unit.factor) {
+            continue;
+        }
+        std::string text = fmt::format("{}", value / unit.factor);
+        std::size_t digits = text.size();
+        std::int64_t left = value % unit.factor;
+        if (left != 0) {
+            text += '.';
+        }
+        constexpr int most_decimals = 12;
+        for (int i = 0; left != 0 && i < most_decimals; ++i) {
+            const Wide shifted = static_cast<Wide>(left) * 10;
+            text += static_cast<char>('0' + static_cast<int>(shifted / unit.factor));
+            ++digits;
+            left = static_cast<std::int64_t>(shifted % unit.factor);
+        }
+        if (left == 0 && (best.empty() || digits < fewest_digits)) {
+            best = text.append(unit.name);
+            fewest_digits = digits;
+        }
+    }
+    return best;
+}
+
+std::string print_rounded(std::int64_t value, std::span<const Unit> units) {
+    for (const Unit& unit : units) {
+        if (unit.name.find('i') == std::string_view::npos && value >= unit.factor) {
+            const double in_unit = static_cast<double>(value) / static_cast<double>(unit.factor);
+            return in_unit >= 1000 ? fmt::format("{:.0f} {}", in_unit, unit.name)
+                                   : fmt::format("{:.4g} {}", in_unit, unit.name);
+        }
+    }
+    return fmt::format("0 {}", units.size() == duration_units.size() ? units.front().name : units.back().name);
+}
+
+/// The power of 1000 behind a prefix letter, either case ('m' can only mean mega here); 0: no such prefix.
+std::int64_t decimal_prefix(char letter) {
+    switch (letter) {
+        case 'k':
+        case 'K':
+            return kilo;
+        case 'm':
+        case 'M':
+            return kilo * kilo;
+        case 'g':
+        case 'G':
+            return kilo * kilo * kilo;
+        case 't':
+        case 'T':
+            return kilo * kilo * kilo * kilo;
+        default:
+            return 0;
+    }
+}
+
+/// The factor of a unit that is an optional prefix before one of `names`; 0: it is none.
+std::int64_t prefixed_factor(std::string_view unit, std::span<const std::string_view> names) {
+    for (const std::string_view name : names) {
+        if (unit == name) {
+            return 1;
+        }
+        if (unit.size() == name.size() + 1 && unit.substr(1) == name) {
+            return decimal_prefix(unit.front());
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+core::Bytes parse_bytes(std::string_view text) {
+    const Decimal decimal = parse_decimal(text, "a number of bytes", "16MiB");
+    if (decimal.rest.empty()) {
+        throw UsageError(fmt::format("'{}' has no unit; write for example {}MiB", text, decimal.number));
+    }
+    std::int64_t factor = 0;
+    for (const Unit& unit : byte_units) {
+        if (decimal.rest == unit.name || (decimal.rest == "KB" && unit.name == "kB") ||
+            (decimal.rest == "kiB" && unit.name == "KiB")) {
+            factor = unit.factor;
+        }
+    }
+    if (factor == 0) {
+        refuse(text, fmt::format("has the unknown unit '{}' (known: B kB MB GB TB KiB MiB GiB TiB)", decimal.rest),
+               fmt::format("{}MiB", decimal.number));
+    }
+    return {scale(decimal, factor, text, "1B")};
+}
+
+core::BitRate parse_rate(std::string_view text) {
+    const Decimal decimal = parse_decimal(text, "a rate", "2Gb/s");
+    if (decimal.rest.empty()) {
+        throw UsageError(fmt::format("'{}' has no unit; write for example {}Gb/s", text, decimal.number));
+    }
+    constexpr std::array<std::string_view, 3> bit_names{"b/s", "bit/s", "bps"};
+    constexpr std::array<std::string_view, 3> byte_names{"B/s", "iB/s", "Bps"};
+    if (const auto factor = prefixed_factor(decimal.rest, bit_names); factor != 0) {
+        return {scale(decimal, factor, text, "1b/s")};
+    }
+    if (const auto factor = prefixed_factor(decimal.rest, byte_names); factor != 0) {
+        const core::BitRate meant{scale(decimal, factor, text, "1B/s")};
+        if (meant.bits_per_second < largest_quantity / 8) {
+            refuse(text, "counts bytes, and rates are in bits per second",
+                   to_text(core::BitRate{meant.bits_per_second * 8}));
+        }
+    }
+    refuse(text, fmt::format("has the unknown unit '{}' (known: b/s kb/s Mb/s Gb/s Tb/s)", decimal.rest),
+           fmt::format("{}Gb/s", decimal.number));
+}
+
+core::Duration parse_duration(std::string_view text) {
+    const Decimal decimal = parse_decimal(text, "a time", "10s");
+    if (decimal.rest.empty()) {
+        throw UsageError(fmt::format("'{}' has no unit; write for example {}s", text, decimal.number));
+    }
+    for (const std::span<const Unit> units : {std::span<const Unit>(duration_units), std::span<const Unit>(long_duration_units)}) {
+        for (const Unit& unit : units) {
+            if (decimal.rest == unit.name) {
+                return {scale(decimal, unit.factor, text, "1ns")};
+            }
+        }
+    }
+    refuse(text, fmt::format("has the unknown unit '{}' (known: ns us ms s min h)", decimal.rest),
+           fmt::format("{}s", decimal.number));
+}
+
+std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uint64_t maximum) {
+    std::uint64_t value = 0;
+    bool whole = !text.empty();
+    bool fits = true;
+    for (const char c : text) {
+        if (!is_digit(c)) {
+            whole = false;
+            break;
+        }
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) {
+            fits = false;
+            break;
+        }
+        value = value * 10 + digit;
+    }
+    if (!whole) {
+        throw UsageError(fmt::format("'{}' is not a whole number; write one from {} to {}", text, minimum, maximum));
+    }
+    if (!fits || value < minimum || value > maximum) {
+        throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text, minimum, maximum));
+    }
+    return value;
+}
+
+Ratio parse_ratio(std::string_view text) {
+    constexpr std::string_view what = "a factor";
+    constexpr std::string_view example = "0.01 or 1/200";
+    const auto part = [&](std::string_view piece, bool whole) {
+        const Decimal decimal = parse_decimal(piece, what, example);
+        if (!decimal.rest.empty() || (whole && decimal.decimals != 0) || decimal.decimals > 9) {
+            refuse(text, "is not a factor", example);
+        }
+        if (decimal.mantissa == 0) {
+            refuse(text, "is not above zero", example);
+        }
+        return decimal;
+    };
+    Ratio ratio;
+    if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+        ratio.numerator = part(text.substr(0, slash), true).mantissa;
+        ratio.denominator = part(text.substr(slash + 1), true).mantissa;
+    } else {
+        const Decimal decimal = part(text, false);
+        ratio.numerator = decimal.mantissa;
+        for (int i = 0; i < decimal.decimals; ++i) {
+            ratio.denominator *= 10;
+        }
+        while (ratio.denominator > 1 && ratio.numerator % 10 == 0) {
+            ratio.numerator /= 10;
+            ratio.denominator /= 10;
+        }
+    }
+    constexpr std::int64_t most = 1000000000;
+    if (ratio.numerator > most || ratio.denominator > most) {
+        refuse(text, "has too many digits", example);
+    }
+    return ratio;
+}
+
+double parse_number(std::string_view text) {
+    const Decimal decimal = parse_decimal(text, "a number", "2.5");
+    if (!decimal.rest.empty()) {
+        refuse(text, "is not a number", "2.5");
+    }
+    if (decimal.mantissa == 0) {
+        refuse(text, "is not above zero", "2.5");
+    }
+    double divisor = 1;
+    for (int i = 0; i < decimal.decimals; ++i) {
+        divisor *= 10;
+    }
+    return static_cast<double>(decimal.mantissa) / divisor;
+}
+
+core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {
+    const Wide product = static_cast<Wide>(bytes.count) * factor.numerator;
+    const Wide scaled = (product + factor.denominator - 1) / factor.denominator;
+    if (scaled > largest_quantity) {
+        throw UsageError(fmt::format("{} times {} is too large", to_text(bytes), to_text(factor)));
+    }
+    return {static_cast<std::int64_t>(scaled)};
+}
+
+core::BitRate scale_down(core::BitRate rate, const Ratio& factor) {
+    const Wide scaled = static_cast<Wide>(rate.bits_per_second) * factor.numerator / factor.denominator;
+    if (scaled > largest_quantity || scaled == 0) {
+        throw UsageError(fmt::format("{} times {} is {}", to_text(rate), to_text(factor),
+                                     scaled == 0 ? "less than 1b/s" : "too large"));
+    }
+    return {static_cast<std::int64_t>(scaled)};
+}
+
+std::string to_text(core::Bytes bytes) { return print(bytes.count, byte_units); }
+std::string to_text(core::BitRate rate) { return print(rate.bits_per_second, rate_units); }
+std::string to_text(core::Duration duration) { return print(duration.ns, duration_units); }
+
+std::string to_text(const Ratio& ratio) {
+    // A denominator that is a power of ten reads best as a decimal number.
+    std::int64_t denominator = ratio.denominator;
+    int decimals = 0;
+    while (denominator % 10 == 0) {
+        denominator /= 10;
+        ++decimals;
+    }
+    if (denominator != 1) {
+        return fmt::format("{}/{}", ratio.numerator, ratio.denominator);
+    }
+    std::string digits = fmt::format("{:0{}}", ratio.numerator, decimals + 1);
+    if (decimals > 0) {
+        digits.insert(digits.size() - static_cast<std::size_t>(decimals), ".");
+    }
+    return digits;
+}
+
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+std::string rounded_text(core::Bytes bytes) { return print_rounded(bytes.count, byte_units); }
+std::string rounded_text(core::BitRate rate) { return print_rounded(rate.bits_per_second, rate_units); }
+std::string rounded_text(core::Duration duration) { return print_rounded(duration.ns, duration_units); }
+
+}  // namespace weir::config

@@ -1,0 +1,59 @@
+// Quantities as people write them: 16MiB, 85.8Gb/s, 50ms, 1/200. Every quantity carries its unit; a bare number is
+// refused, because a reader of a command line or a log cannot tell bits from bytes. Parsing and printing are exact
+// (integers only, no floating point): parse(to_text(x)) == x for every x.
+//
+// Rates are bits per second and never bytes per second: `MB/s` is refused with the number of bits.
+//
+// All parse functions throw UsageError with what was found and what would be right ("'2' has no unit; write for
+// example 2Gb/s"); the caller puts the option's name in front.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/units.hpp"
+
+namespace weir::config {
+
+/// An exact positive factor.
+struct Ratio {
+    std::int64_t numerator = 1;
+    std::int64_t denominator = 1;
+    bool operator==(const Ratio&) const = default;
+    [[nodiscard]] double value() const {
+        return static_cast<double>(numerator) / static_cast<double>(denominator);
+    }
+};
+
+/// B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024). Rounded to whole bytes. Zero is allowed.
+core::Bytes parse_bytes(std::string_view text);
+/// b/s, kb/s, Mb/s, Gb/s, Tb/s; also bit/s and bps (Gbit/s, Gbps). Rounded to whole bits per second.
+core::BitRate parse_rate(std::string_view text);
+/// ns, us, ms, s, min, h. Rounded to whole nanoseconds.
+core::Duration parse_duration(std::string_view text);
+/// A whole number from `minimum` to `maximum`, without a unit.
+std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uint64_t maximum);
+/// A plain decimal number or a fraction: 0.01, 2, 1/200. Above zero.
+Ratio parse_ratio(std::string_view text);
+/// A plain decimal number above zero, such as a shape parameter.
+double parse_number(std::string_view text);
+
+/// A size or rate times a factor, exactly: sizes are rounded up, so that a set still holds as many events; rates
+/// down. Throws UsageError if it is out of range.
+core::Bytes scale_up(core::Bytes bytes, const Ratio& factor);
+core::BitRate scale_down(core::BitRate rate, const Ratio& factor);
+
+/// The canonical form: exact, with the fewest digits, in the largest such unit that does not go below 1.
+std::string to_text(core::Bytes bytes);
+std::string to_text(core::BitRate rate);
+std::string to_text(core::Duration duration);
+std::string to_text(const Ratio& ratio);
+std::string number_text(double value);
+
+/// For people: about four digits, with a space before the unit ("2.681 GB", "85.8 Gb/s", "1.2 s").
+std::string rounded_text(core::Bytes bytes);
+std::string rounded_text(core::BitRate rate);
+std::string rounded_text(core::Duration duration);
+
+}  // namespace weir::config

@@ -1,0 +1,91 @@
+// Everything that a user can say about a run, resolved: what `weir run` is asked to do. The options fill it
+// (option_table), resolve() completes and checks it, the number of ranks settles the layout (role_assignment).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/distributions.hpp"
+#include "config/quantities.hpp"
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::config {
+
+/// How a rank waits when there is nothing to do. `automatic`: spin when there is a core per rank, nap when not.
+enum class Idle : std::uint8_t { automatic, spin, yield, nap };
+
+/// What the first rank writes to standard output.
+enum class OutputForm : std::uint8_t { text, json, quiet };
+
+/// What --require asks for; a requirement that does not hold makes exit status 3.
+struct Requirements {
+    bool sustained = false;  ///< no producer above occupancy 1 after the warm-up
+    bool lossless = false;   ///< no event lost
+    bool operator==(const Requirements&) const = default;
+};
+
+/// Who is to do what, as asked for. 0, empty and nullopt: not said.
+struct RoleRequest {
+    std::uint32_t producers = 0;
+    std::uint32_t consumers = 0;
+    std::vector<std::string> producer_hosts;  ///< expanded
+    std::vector<std::string> consumer_hosts;  ///< expanded
+    std::string scheduler_host;
+    std::uint32_t producers_per_host = 0;
+    std::uint32_t consumers_per_host = 0;
+    /// Rank of the scheduler in the job: "first", "last" or a number; empty: first, or by host list.
+    std::string scheduler_rank;
+    std::optional<core::Role> role;  ///< of this rank (MPMD start)
+};
+
+/// One option as it stood on the command line; `name` without dashes.
+struct GivenOption {
+    std::string name;
+    std::string value;
+    bool operator==(const GivenOption&) const = default;
+};
+
+/// Where an option's value came from, in order of precedence.
+enum class Origin : std::uint8_t { preset, scenario, command_line };
+
+struct RunRequest {
+    /// Complete after resolve(), --scale applied; only producers and consumers may still be 0 (= from the ranks),
+    /// until settle_layout().
+    core::Plan plan;
+    std::string event_size_trace;  ///< file behind plan.event_size, if a trace
+    std::string busy_trace;        ///< file behind plan.busy, if a trace
+
+    RoleRequest roles;
+    std::string scenario;        ///< name or file as given; empty: none
+    std::string scenario_title;  ///< from the scenario
+    Ratio scale;
+
+    Requirements require;
+    Idle idle = Idle::automatic;
+    core::Duration silence_timeout;  ///< a rank that is not heard for this long counts as dead
+
+    std::string label;
+    std::vector<std::pair<std::string, std::string>> tags;  ///< in the order given; keys are unique
+    std::string out;                                        ///< run directory; empty: default_run_directory()
+    OutputForm output = OutputForm::text;
+    bool dry_run = false;
+    std::vector<std::string> injections;  ///< --inject, passed through to the transport's test hooks
+
+    std::map<std::string, Origin, std::less<>> origins;  ///< option name -> where its value came from; absent: default
+    std::vector<GivenOption> command_line;               ///< as given, for run.json and for MPMD starts
+    std::vector<std::string> notes;  ///< what resolve() decided that the user should hear of, one line each
+
+    [[nodiscard]] Origin origin(std::string_view option) const {
+        const auto found = origins.find(option);
+        return found == origins.end() ? Origin::preset : found->second;
+    }
+    [[nodiscard]] bool given(std::string_view option) const { return origin(option) != Origin::preset; }
+};
+
+}  // namespace weir::config
