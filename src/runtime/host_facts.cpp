@@ -1,0 +1,157 @@
+#include "runtime/host_facts.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <string_view>
+
+extern char** environ;
+
+namespace weir::runtime {
+
+namespace {
+
+std::string first_line_with(const char* path, std::string_view beginning) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line)) {
+        if (line.starts_with(beginning)) {
+            return line;
+        }
+    }
+    return {};
+}
+
+std::string after_colon(const std::string& line) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) {
+        return {};
+    }
+    const auto start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? std::string{} : line.substr(start);
+}
+
+/// Control groups version 2 ("max 100000" or "200000 100000"), or version 1.
+double control_group_quota() {
+    std::ifstream unified("/sys/fs/cgroup/cpu.max");
+    std::string quota;
+    double period = 0;
+    if (unified >> quota >> period) {
+        return quota == "max" || period <= 0 ? 0 : std::stod(quota) / period;
+    }
+    std::ifstream old_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+    std::ifstream old_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    double allowed = 0;
+    if (old_quota >> allowed && old_period >> period && allowed > 0 && period > 0) {
+        return allowed / period;
+    }
+    return 0;
+}
+
+std::vector<int> allowed_cpus() {
+    // The kernel refuses a mask shorter than its own; grow until it fits.
+    for (int bits = 1024; bits <= 1 << 16; bits *= 2) {
+        cpu_set_t* mask = CPU_ALLOC(bits);
+        const std::size_t size = CPU_ALLOC_SIZE(bits);
+        std::vector<int> cpus;
+        if (sched_getaffinity(0, size, mask) == 0) {
+            for (int cpu = 0; cpu < bits; ++cpu) {
+                if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, mask)) {
+                    cpus.push_back(cpu);
+                }
+            }
+        }
+        CPU_FREE(mask);
+        if (!cpus.empty()) {
+            return cpus;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Place this_place() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return {name.data(), getpid(), allowed_cpus(), control_group_quota()};
+}
+
+std::string encode_place(const Place& place) {
+    return nlohmann::json{
+        {"host", place.host}, {"pid", place.pid}, {"cpus", place.cpus}, {"cpu_quota", place.cpu_quota}}
+        .dump();
+}
+
+Place decode_place(const std::string& text) {
+    const auto json = nlohmann::json::parse(text);
+    return {json.at("host"), json.at("pid"), json.at("cpus"), json.at("cpu_quota")};
+}
+
+std::string cpu_list_text(const std::vector<int>& cpus) {
+    std::string text;
+    for (std::size_t first = 0; first < cpus.size();) {
+        std::size_t last = first;
+        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) {
+            ++last;
+        }
+        text += text.empty() ? "" : ",";
+        text += first == last ? fmt::format("{}", cpus[first]) : fmt::format("{}-{}", cpus[first], cpus[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
+HostLoad load_of(const std::string& host, const std::vector<Place>& places) {
+    HostLoad load;
+    std::set<int> cores;
+    double quota = 0;
+    for (const Place& place : places) {
+        if (place.host == host) {
+            ++load.ranks;
+            cores.insert(place.cpus.begin(), place.cpus.end());
+            quota = std::max(quota, place.cpu_quota);
+        }
+    }
+    load.cores = static_cast<int>(cores.size());
+    if (quota > 0) {
+        load.cores = std::clamp(static_cast<int>(std::floor(quota)), 1, std::max(1, load.cores));
+    }
+    return load;
+}
+
+nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
+    utsname system{};
+    uname(&system);
+    nlohmann::ordered_json variables = nlohmann::ordered_json::object();
+    // Only what steers the run; a whole environment can hold secrets.
+    constexpr std::array<std::string_view, 7> prefixes = {"UCX_",  "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",
+                                                          "SLURM_", "MPICH_",    "OMP_NUM_"};
+    std::set<std::string> lines;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        lines.insert(*entry);
+    }
+    for (const std::string& line : lines) {
+        const bool wanted = std::any_of(prefixes.begin(), prefixes.end(),
+                                        [&](std::string_view prefix) { return line.starts_with(prefix); });
+        const auto equals = line.find('=');
+        const bool secret = line.find("KEY") < equals || line.find("TOKEN") < equals || line.find("JWT") < equals;
+        if (wanted && !secret && equals != std::string::npos) {
+            variables[line.substr(0, equals)] = line.substr(equals + 1);
+        }
+    }
+    return {{"kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+            {"processor", after_colon(first_line_with("/proc/cpuinfo", "model name"))},
+            {"memory", after_colon(first_line_with("/proc/meminfo", "MemTotal"))},
+            {"mpi_library", mpi_library},
+            {"variables", variables}};
+}
+
+}  // namespace weir::runtime

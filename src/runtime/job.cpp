@@ -1,0 +1,185 @@
+#include "runtime/job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+#include <thread>
+
+#include "runtime/common_clock.hpp"
+
+namespace weir::runtime {
+
+void check_mpi(int status, const char* what) {
+    if (status == MPI_SUCCESS) {
+        return;
+    }
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    MPI_Error_string(status, text, &length);
+    throw JobError(fmt::format("MPI failed in {}: {}", what, std::string(text, static_cast<std::size_t>(length))));
+}
+
+Job::Job(int& argc, char**& argv) {
+    int provided = 0;
+    check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "start-up");
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "start-up");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(communicator_, &rank_);
+    MPI_Comm_size(communicator_, &size_);
+}
+
+Job::~Job() {
+    MPI_Comm_free(&communicator_);
+    MPI_Finalize();
+}
+
+std::string Job::library_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string version(text, static_cast<std::size_t>(length));
+    while (!version.empty() && (version.back() == '\0' || version.back() == '\n' || version.back() == ' ')) {
+        version.pop_back();
+    }
+    return version;
+}
+
+void Job::wait(MPI_Request& request, core::Duration limit, const char* what) const {
+    const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
+    int turns = 0;
+    while (true) {
+        int done = 0;
+        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+        if (done != 0) {
+            return;
+        }
+        if (waiting_hook_) {
+            waiting_hook_();
+        }
+        if (monotonic_ns() > deadline_ns) {
+            throw JobError(fmt::format("rank {} waited {:.0f} s in vain for the other ranks: {}", rank_,
+                                       limit.in_seconds(), what));
+        }
+        // Short waits are common at first, long ones later: back off from yielding to naps of 1 ms.
+        if (++turns < 20) {
+            std::this_thread::yield();
+        } else {
+            std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns * 5, 1000)));
+        }
+    }
+}
+
+std::vector<std::string> Job::share(const std::string& text, const char* what) {
+    const auto ranks = static_cast<std::size_t>(size_);
+    const int length = static_cast<int>(text.size());
+    std::vector<int> lengths(ranks);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator_, &request), what);
+    wait(request, exchange_limit_, what);
+    std::vector<int> places(ranks);
+    std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
+    std::string all(static_cast<std::size_t>(places.back() + lengths.back()), '\0');
+    check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR,
+                              communicator_, &request),
+              what);
+    wait(request, exchange_limit_, what);
+    std::vector<std::string> texts;
+    texts.reserve(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        texts.push_back(
+            all.substr(static_cast<std::size_t>(places[rank]), static_cast<std::size_t>(lengths[rank])));
+    }
+    return texts;
+}
+
+void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
+                 const std::function<void(int rank, std::span<const std::byte>)>& take) {
+    // Point to point and one rank after the other: thousands of blocks of 50 kB need not lie in memory at once, and
+    // the counts of a gatherv are int.
+    constexpr int tag = 11;
+    if (rank_ != root) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, tag, communicator_,
+                            &request),
+                  what);
+        wait(request, exchange_limit_, what);
+        return;
+    }
+    std::vector<std::byte> block;
+    const std::int64_t deadline_ns = monotonic_ns() + exchange_limit_.ns;
+    for (int rank = 0; rank < size_; ++rank) {
+        if (rank == root) {
+            take(rank, bytes);
+            continue;
+        }
+        int there = 0;
+        MPI_Status status;
+        while (true) {
+            check_mpi(MPI_Iprobe(rank, tag, communicator_, &there, &status), what);
+            if (there != 0) {
+                break;
+            }
+            if (waiting_hook_) {
+                waiting_hook_();
+            }
+            if (monotonic_ns() > deadline_ns) {
+                throw JobError(fmt::format("nothing came from rank {}: {}", rank, what));
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        int length = 0;
+        MPI_Get_count(&status, MPI_BYTE, &length);
+        block.resize(static_cast<std::size_t>(length));
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Irecv(block.data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
+        wait(request, exchange_limit_, what);
+        take(rank, block);
+    }
+}
+
+std::string Job::broadcast(const std::string& text, int root, const char* what) {
+    auto length = static_cast<std::uint64_t>(text.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibcast(&length, 1, MPI_UINT64_T, root, communicator_, &request), what);
+    wait(request, exchange_limit_, what);
+    std::string result = text;
+    result.resize(length);
+    check_mpi(MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, root, communicator_, &request), what);
+    wait(request, exchange_limit_, what);
+    return result;
+}
+
+void Job::barrier(const char* what) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(communicator_, &request), what);
+    wait(request, exchange_limit_, what);
+}
+
+std::vector<Objection> Job::objections(const std::string& mine, const char* what) {
+    std::vector<Objection> found;
+    const auto texts = share(mine, what);
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+        if (!texts[rank].empty()) {
+            found.push_back({static_cast<int>(rank), texts[rank]});
+        }
+    }
+    return found;
+}
+
+void Job::leave(int status) {
+    std::fflush(nullptr);
+    _exit(status);
+}
+
+void Job::abort(int status) {
+    std::fflush(nullptr);
+    MPI_Abort(MPI_COMM_WORLD, status);
+    _exit(status);
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,216 @@
+#include "runtime/node.hpp"
+
+#include "core/distribution.hpp"
+#include "core/event_generator.hpp"
+#include "core/random.hpp"
+
+namespace weir::runtime {
+
+namespace {
+
+core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id, core::Instant start) {
+    const core::Random random(plan.seed, random_stream(core::RandomPurpose::event_size, id.value));
+    return {plan, core::Sampler(plan.event_size, random), start, core::Instant{} + plan.duration};
+}
+
+core::Sampler make_processing_times(const core::Plan& plan, core::ConsumerId id) {
+    return {plan.busy, core::Random(plan.seed, random_stream(core::RandomPurpose::processing, id.value))};
+}
+
+std::uint64_t policy_seed(const core::Plan& plan) {
+    return core::Random(plan.seed, random_stream(core::RandomPurpose::policy, 0)).next();
+}
+
+}  // namespace
+
+void Node::on_chunk(core::Instant /*now*/, core::SlotId /*slot*/, const core::ArrivedChunk& /*chunk*/,
+                    core::Actions& /*out*/) {
+    WEIR_ASSERT(!"only consumers receive chunks");
+}
+
+void Node::on_chunk_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::uint32_t /*sequence*/,
+                         core::Actions& /*out*/) {
+    WEIR_ASSERT(!"only producers send chunks");
+}
+
+// Producer
+
+ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
+                           telemetry::Latencies& latencies, RowOutput& output)
+    : start_(start),
+      direct_(plan.policy == core::PolicyKind::none),
+      core_(plan, id, make_generator(plan, id, start)),
+      recorder_(plan, id, start, latencies,
+                [&output](const telemetry::ProducerRow& row, const telemetry::SecondReport& report) {
+                    output.put(row, report);
+                }) {}
+
+void ProducerNode::on_start(core::Instant /*now*/, core::Actions& /*out*/) {}
+
+void ProducerNode::on_time(core::Instant now, core::Actions& out) {
+    core_.on_time(now, out);
+}
+
+void ProducerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                              core::Actions& out) {
+    if (message.kind == core::MessageKind::heartbeat) {
+        // With policy `none` grants are free slots themselves: waiting for one is waiting for a slot.
+        recorder_.no_credit(now, direct_ ? now - start_ : core::Duration{message.bytes});
+        return;
+    }
+    core_.on_message(now, from, message, out);
+}
+
+void ProducerNode::on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
+                                 core::Actions& out) {
+    core_.on_chunk_sent(now, stream, sequence, out);
+}
+
+void ProducerNode::record(core::Instant now, const core::Actions& out) {
+    for (const core::Observation& observation : out.observations) {
+        recorder_.observe(now, observation);
+    }
+    const core::StreamUse use = core_.stream_use();
+    recorder_.set_state(now, {.backlog = core_.backlog(),
+                              .transferring = use.transferring,
+                              .waiting_for_grant = use.waiting_for_grant,
+                              .waiting_for_data = use.waiting_for_data});
+}
+
+void ProducerNode::record_poll_gap(core::Instant now, core::Duration gap) {
+    recorder_.poll_gap(now, gap);
+}
+
+void ProducerNode::finish_recording(core::Instant now) {
+    recorder_.finish(now);
+}
+
+core::Instant ProducerNode::next_deadline() const {
+    return core_.next_deadline();
+}
+
+telemetry::RankSummary ProducerNode::summary() const {
+    telemetry::RankSummary summary = recorder_.summary();
+    summary.ledger = core_.ledger();
+    summary.ledger_known = core_.finished();
+    summary.overflowed_at_close = core_.overflowed_at_close();
+    return summary;
+}
+
+// Consumer
+
+ConsumerNode::ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
+                           telemetry::Latencies& latencies, RowOutput& output)
+    : core_(plan, id, make_processing_times(plan, id)),
+      recorder_(plan, id, start, latencies,
+                [&output](const telemetry::ConsumerRow& row, const telemetry::SecondReport& report) {
+                    output.put(row, report);
+                }) {}
+
+void ConsumerNode::on_start(core::Instant now, core::Actions& out) {
+    core_.on_start(now, out);
+}
+
+void ConsumerNode::on_time(core::Instant now, core::Actions& out) {
+    core_.on_time(now, out);
+}
+
+void ConsumerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                              core::Actions& out) {
+    if (message.kind != core::MessageKind::heartbeat) {
+        core_.on_message(now, from, message, out);
+    }
+}
+
+void ConsumerNode::on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk,
+                            core::Actions& out) {
+    core_.on_chunk(now, slot, chunk, out);
+}
+
+void ConsumerNode::record(core::Instant now, const core::Actions& out) {
+    for (const core::Observation& observation : out.observations) {
+        recorder_.observe(now, observation);
+    }
+    const core::SlotUse use = core_.slot_use();
+    recorder_.set_state(now, {.free_slots = use.free,
+                              .receiving_slots = use.receiving,
+                              .queued_slots = use.queued,
+                              .processing = core_.processing()});
+    recorder_.integrity(now, core_.ledger().corrupt.events, core_.ledger().duplicate_events);
+}
+
+void ConsumerNode::record_poll_gap(core::Instant now, core::Duration gap) {
+    recorder_.poll_gap(now, gap);
+}
+
+void ConsumerNode::finish_recording(core::Instant now) {
+    recorder_.finish(now);
+}
+
+core::Instant ConsumerNode::next_deadline() const {
+    return core_.next_deadline();
+}
+
+telemetry::RankSummary ConsumerNode::summary() const {
+    telemetry::RankSummary summary = recorder_.summary();
+    summary.ledger = core_.ledger();
+    summary.ledger_known = core_.finished();
+    return summary;
+}
+
+// Scheduler
+
+SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output)
+    : core_(plan, core::make_policy(plan, policy_seed(plan))),
+      recorder_(plan, start,
+                [&output](const telemetry::SchedulerRow& row, const telemetry::SecondReport& report) {
+                    output.put(row, report);
+                }) {}
+
+void SchedulerNode::on_start(core::Instant /*now*/, core::Actions& /*out*/) {}
+
+void SchedulerNode::on_time(core::Instant now, core::Actions& out) {
+    core_.on_time(now, out);
+}
+
+void SchedulerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                               core::Actions& out) {
+    if (message.kind == core::MessageKind::heartbeat) {
+        return;
+    }
+    recorder_.message(now, message.kind);
+    core_.on_message(now, from, message, out);
+}
+
+void SchedulerNode::record(core::Instant now, const core::Actions& out) {
+    std::uint64_t grants = 0;
+    for (const core::SendMessage& message : out.messages) {
+        grants += message.message.kind == core::MessageKind::grant ? 1U : 0U;
+    }
+    recorder_.granted(now, grants);
+    recorder_.set_state(now, {.offers_waiting = core_.waiting_events() > 0,
+                              .credits_available = core_.consumer_available(),
+                              .offers = core_.waiting_events(),
+                              .credits = core_.free_slots()});
+}
+
+void SchedulerNode::record_poll_gap(core::Instant now, core::Duration gap) {
+    recorder_.poll_gap(now, gap);
+}
+
+void SchedulerNode::finish_recording(core::Instant now) {
+    recorder_.finish(now);
+}
+
+core::Instant SchedulerNode::next_deadline() const {
+    return core_.next_deadline();
+}
+
+telemetry::RankSummary SchedulerNode::summary() const {
+    telemetry::RankSummary summary = recorder_.summary();
+    summary.ledger.received = core_.done();
+    summary.ledger_known = core_.closed();
+    return summary;
+}
+
+}  // namespace weir::runtime

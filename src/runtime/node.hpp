@@ -1,0 +1,131 @@
+// A node: one core state machine and the recorder that watches it. Nodes neither know a clock nor a transport; the
+// loop of a rank (or a simulator) hands them what happened and carries out what they ask for.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/consumer.hpp"
+#include "core/plan.hpp"
+#include "core/producer.hpp"
+#include "core/scheduler.hpp"
+#include "runtime/row_output.hpp"
+#include "telemetry/consumer_recorder.hpp"
+#include "telemetry/latencies.hpp"
+#include "telemetry/producer_recorder.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/scheduler_recorder.hpp"
+
+namespace weir::runtime {
+
+class Node {
+public:
+    Node() = default;
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+    virtual ~Node() = default;
+
+    /// Once, before any other input.
+    virtual void on_start(core::Instant now, core::Actions& out) = 0;
+    virtual void on_time(core::Instant now, core::Actions& out) = 0;
+    virtual void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                            core::Actions& out) = 0;
+    virtual void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk, core::Actions& out);
+    virtual void on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
+                               core::Actions& out);
+
+    /// Records what the inputs since the last call led to. After every turn.
+    virtual void record(core::Instant now, const core::Actions& out) = 0;
+    virtual void record_poll_gap(core::Instant now, core::Duration gap) = 0;
+    /// Closes the last row.
+    virtual void finish_recording(core::Instant now) = 0;
+
+    [[nodiscard]] virtual core::Instant next_deadline() const = 0;
+    /// The protocol has come to its end for this node.
+    [[nodiscard]] virtual bool finished() const = 0;
+    /// Scheduler: time in which offers waited and no consumer had a credit; travels with its heartbeats.
+    [[nodiscard]] virtual core::Duration no_credit_time(core::Instant /*now*/) const { return {}; }
+    /// Consumer: is working on an event.
+    [[nodiscard]] virtual bool processing() const { return false; }
+    /// Producer: the events that it lost.
+    [[nodiscard]] virtual std::vector<core::LostRange> lost_ranges() const { return {}; }
+    /// With the ledger filled in.
+    [[nodiscard]] virtual telemetry::RankSummary summary() const = 0;
+};
+
+class ProducerNode final : public Node {
+public:
+    /// `latencies` and `output` must outlive the node, as in the other nodes.
+    ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
+                 telemetry::Latencies& latencies, RowOutput& output);
+
+    void on_start(core::Instant now, core::Actions& out) override;
+    void on_time(core::Instant now, core::Actions& out) override;
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    void on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
+                       core::Actions& out) override;
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override;
+    void finish_recording(core::Instant now) override;
+    [[nodiscard]] core::Instant next_deadline() const override;
+    [[nodiscard]] bool finished() const override { return core_.finished(); }
+    [[nodiscard]] std::vector<core::LostRange> lost_ranges() const override { return core_.lost_ranges(); }
+    [[nodiscard]] telemetry::RankSummary summary() const override;
+
+private:
+    core::Instant start_;
+    bool direct_;
+    core::Producer core_;
+    telemetry::ProducerRecorder recorder_;
+};
+
+class ConsumerNode final : public Node {
+public:
+    ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
+                 telemetry::Latencies& latencies, RowOutput& output);
+
+    void on_start(core::Instant now, core::Actions& out) override;
+    void on_time(core::Instant now, core::Actions& out) override;
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk,
+                  core::Actions& out) override;
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override;
+    void finish_recording(core::Instant now) override;
+    [[nodiscard]] core::Instant next_deadline() const override;
+    [[nodiscard]] bool finished() const override { return core_.finished(); }
+    [[nodiscard]] bool processing() const override { return core_.processing() && !core_.finished(); }
+    [[nodiscard]] telemetry::RankSummary summary() const override;
+
+private:
+    core::Consumer core_;
+    telemetry::ConsumerRecorder recorder_;
+};
+
+class SchedulerNode final : public Node {
+public:
+    SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output);
+
+    void on_start(core::Instant now, core::Actions& out) override;
+    void on_time(core::Instant now, core::Actions& out) override;
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override;
+    void finish_recording(core::Instant now) override;
+    [[nodiscard]] core::Instant next_deadline() const override;
+    [[nodiscard]] bool finished() const override { return core_.closed(); }
+    [[nodiscard]] core::Duration no_credit_time(core::Instant now) const override {
+        return core_.no_credit_time(now);
+    }
+    [[nodiscard]] telemetry::RankSummary summary() const override;
+
+private:
+    core::Scheduler core_;
+    telemetry::SchedulerRecorder recorder_;
+};
+
+}  // namespace weir::runtime

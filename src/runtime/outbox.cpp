@@ -1,0 +1,47 @@
+#include "runtime/outbox.hpp"
+
+#include "runtime/packet.hpp"
+
+namespace weir::runtime {
+
+Outbox::Outbox(const core::RoleMap& roles, transport::Transport& transport)
+    : roles_(roles),
+      transport_(transport),
+      messages_per_packet_((transport.packet_limit() - sizeof(PacketHead)) / sizeof(core::ControlMessage)),
+      by_rank_(static_cast<std::size_t>(roles.ranks())) {
+    WEIR_ASSERT(messages_per_packet_ > 0);
+}
+
+void Outbox::add(const core::SendMessage& message) {
+    const auto rank = static_cast<std::size_t>(roles_.rank(message.to));
+    auto& waiting = by_rank_[rank];
+    if (waiting.empty()) {
+        filled_.push_back(rank);
+    } else if (waiting.back().kind == core::MessageKind::offer &&
+               message.message.kind == core::MessageKind::offer) {
+        waiting.back() = message.message;
+        return;
+    }
+    waiting.push_back(message.message);
+    if (waiting.size() == messages_per_packet_) {
+        send(rank);
+    }
+}
+
+void Outbox::send(std::size_t rank) {
+    auto& waiting = by_rank_[rank];
+    encode_packet(PacketKind::control, std::span<const core::ControlMessage>(waiting), packet_);
+    waiting.clear();
+    transport_.send_packet({static_cast<int>(rank)}, packet_);
+}
+
+void Outbox::flush() {
+    for (const std::size_t rank : filled_) {
+        if (!by_rank_[rank].empty()) {
+            send(rank);
+        }
+    }
+    filled_.clear();
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,48 @@
+// Who is still there. Two kinds of evidence: something was heard of a rank not long ago, and (for ranks on the same
+// host) its process exists. The second is instant and exact, the first works across hosts.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "runtime/host_facts.hpp"
+
+namespace weir::runtime {
+
+class PeerWatch {
+public:
+    /// `places` by rank; `self` is this rank.
+    PeerWatch(const std::vector<Place>& places, int self, core::Instant now);
+
+    void heard(int rank, core::Instant now) { heard_[static_cast<std::size_t>(rank)] = now; }
+    /// Everyone counts as heard now (this rank itself was away).
+    void forgive(core::Instant now);
+
+    /// The rank that has been silent longest, if for longer than `limit`; this rank aside.
+    [[nodiscard]] std::optional<int> silent(core::Instant now, core::Duration limit) const;
+    [[nodiscard]] bool silent(int rank, core::Instant now, core::Duration limit) const;
+
+    /// A rank on this host whose process does not exist any more.
+    [[nodiscard]] std::optional<int> gone() const;
+    /// Likewise, but looks at one peer only: every call costs one system call, whatever the number of ranks.
+    [[nodiscard]] std::optional<int> next_gone();
+
+private:
+    struct LocalPeer {
+        int rank = -1;
+        pid_t pid = 0;
+    };
+    [[nodiscard]] static bool exists(pid_t pid);
+
+    int self_;
+    std::vector<core::Instant> heard_;
+    std::vector<LocalPeer> local_;
+    std::size_t next_ = 0;
+};
+
+}  // namespace weir::runtime

@@ -1,0 +1,88 @@
+#include "runtime/rank_account.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+namespace weir::runtime {
+
+namespace {
+
+struct FixedPart {
+    telemetry::RankSummary summary;
+    telemetry::Latencies latencies;
+    ClockOffset clock_at_start;
+    ClockOffset clock_at_end;
+    core::Duration started_late;
+    std::uint64_t fault_count = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t log_error = 0;
+};
+static_assert(std::is_trivially_copyable_v<FixedPart>);
+
+template <typename T>
+void append(std::vector<std::byte>& bytes, const T* items, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::size_t place = bytes.size();
+    bytes.resize(place + count * sizeof(T));
+    if (count > 0) {
+        std::memcpy(bytes.data() + place, items, count * sizeof(T));
+    }
+}
+
+template <typename T>
+bool take(std::span<const std::byte>& bytes, T* items, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (bytes.size() / sizeof(T) < count) {
+        return false;
+    }
+    if (count > 0) {
+        std::memcpy(items, bytes.data(), count * sizeof(T));
+    }
+    bytes = bytes.subspan(count * sizeof(T));
+    return true;
+}
+
+template <typename Container>
+bool take_all(std::span<const std::byte>& bytes, Container& items, std::uint64_t count) {
+    if (count > bytes.size()) {
+        return false;
+    }
+    items.resize(count);
+    return take(bytes, items.data(), items.size());
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_account(const RankAccount& account) {
+    const FixedPart fixed{account.summary,       account.latencies,     account.clock_at_start,
+                          account.clock_at_end,  account.started_late,  account.fault_count,
+                          account.faults.size(), account.lost.size(),   account.log_error.size()};
+    std::vector<std::byte> bytes;
+    append(bytes, &fixed, 1);
+    append(bytes, account.faults.data(), account.faults.size());
+    append(bytes, account.lost.data(), account.lost.size());
+    append(bytes, account.log_error.data(), account.log_error.size());
+    return bytes;
+}
+
+std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
+    FixedPart fixed;
+    if (!take(bytes, &fixed, 1)) {
+        return std::nullopt;
+    }
+    RankAccount account;
+    account.summary = fixed.summary;
+    account.latencies = fixed.latencies;
+    account.clock_at_start = fixed.clock_at_start;
+    account.clock_at_end = fixed.clock_at_end;
+    account.started_late = fixed.started_late;
+    account.fault_count = fixed.fault_count;
+    if (!take_all(bytes, account.faults, fixed.faults) || !take_all(bytes, account.lost, fixed.lost) ||
+        !take_all(bytes, account.log_error, fixed.log_error) || !bytes.empty()) {
+        return std::nullopt;
+    }
+    return account;
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,37 @@
+// What a rank hands in after a regular end, as bytes: its summary, latencies, clock and what went wrong. Own
+// encoding of plain structs rather than a library: both sides are the same executable, and 4500 blocks of 50 kB
+// should be a memcpy each.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/producer.hpp"
+#include "runtime/clock_sync.hpp"
+#include "telemetry/latencies.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/run_record.hpp"
+
+namespace weir::runtime {
+
+struct RankAccount {
+    telemetry::RankSummary summary;
+    telemetry::Latencies latencies;
+    ClockOffset clock_at_start;
+    ClockOffset clock_at_end;
+    core::Duration started_late;  ///< the loop began this much after the agreed start
+    std::uint64_t fault_count = 0;
+    std::vector<telemetry::FaultRecord> faults;
+    std::vector<core::LostRange> lost;
+    std::string log_error;  ///< of the last row or of closing the file; empty: none
+};
+
+std::vector<std::byte> encode_account(const RankAccount& account);
+
+/// Nothing if the bytes are no account.
+std::optional<RankAccount> decode_account(std::span<const std::byte> bytes);
+
+}  // namespace weir::runtime

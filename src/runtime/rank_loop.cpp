@@ -1,0 +1,371 @@
+#include "runtime/rank_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/signals.hpp"
+#include "transport/transport_error.hpp"
+
+namespace weir::runtime {
+
+namespace {
+
+constexpr auto look_period = core::Duration::milliseconds(100);
+
+/// The scheduler's heartbeats go to every rank, so their period grows with the ranks: at most 4000 messages/s.
+core::Duration heartbeat_period(bool leads, int ranks) {
+    if (!leads) {
+        return core::Duration::milliseconds(200);
+    }
+    return std::max(core::Duration::milliseconds(100), core::Duration::microseconds(250) * ranks);
+}
+
+}  // namespace
+
+RankLoop::RankLoop(const Parts& parts)
+    : parts_(parts),
+      scheduler_rank_(parts.settings.roles.scheduler_rank()),
+      outbox_(parts.settings.roles, parts.transport),
+      heartbeat_period_(heartbeat_period(parts.collector != nullptr, parts.settings.roles.ranks())) {
+    const core::Plan& plan = parts_.settings.plan;
+    if (plan.busy_burns_cpu && parts_.settings.roles.node(parts_.rank).role == core::Role::consumer) {
+        burner_.emplace();
+    }
+}
+
+LoopEnd RankLoop::run() {
+    core::Instant now = parts_.clock.now();
+    last_turn_ = next_heartbeat_ = next_look_ = now;
+    parts_.watch.forgive(now);
+    parts_.node.on_start(now, actions_);
+    while (!end_) {
+        try {
+            turn(now);
+        } catch (const transport::TransportError& error) {
+            cannot_go_on(now, error.what());
+            if (!leads() && !end_) {
+                lose_scheduler(error.what());
+            }
+        }
+        const core::Instant next = std::min(parts_.node.next_deadline(), std::min(next_heartbeat_, next_look_));
+        if (found_.empty()) {
+            parts_.idle.wait(next - now);
+        } else {
+            parts_.idle.worked();
+        }
+        now = parts_.clock.now();
+    }
+    if (burner_) {
+        burner_->set(false);
+    }
+    if (end_->kind == LoopEnd::Kind::regular) {
+        parts_.node.finish_recording(now);
+    }
+    return *end_;
+}
+
+void RankLoop::turn(core::Instant now) {
+    parts_.watchdog.alive();
+    const core::Duration gap = now - last_turn_;
+    last_turn_ = now;
+    if (gap > core::Duration::seconds(1)) {
+        parts_.watch.forgive(now);  // we were away, not they
+    }
+    found_.clear();
+    parts_.transport.poll(found_);
+
+    parts_.node.record_poll_gap(now, gap);
+    parts_.node.on_time(now, actions_);
+    for (const transport::ChunkSent& sent : found_.sent) {
+        parts_.node.on_chunk_sent(now, sent.stream, sent.sequence, actions_);
+    }
+    for (const transport::ChunkArrived& chunk : found_.chunks) {
+        parts_.node.on_chunk(now, chunk.slot,
+                             {.source = parts_.settings.roles.node(chunk.source.value),
+                              .header_intact = chunk.header_intact,
+                              .payload_intact = chunk.payload_intact,
+                              .chunk = chunk.chunk},
+                             actions_);
+    }
+    take_packets(now);
+    parts_.node.record(now, actions_);
+    carry_out();
+    if (burner_) {
+        burner_->set(parts_.node.processing());
+    }
+
+    if (leads()) {
+        parts_.collector->poll(now);
+        if (parts_.node.finished() && !end_) {
+            end_ = LoopEnd{};
+            for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
+                if (rank != parts_.rank) {
+                    send_notice(rank, make_notice(EndReason::none, parts_.rank, 0, {}));
+                }
+            }
+        }
+    }
+    if (now >= next_heartbeat_) {
+        next_heartbeat_ = now + heartbeat_period_;
+        send_heartbeats(now);
+    }
+    if (now >= next_look_ || (signal_ == 0 && caught_signal() != 0)) {
+        next_look_ = now + (signal_ != 0 ? core::Duration::milliseconds(10) : look_period);
+        look_at_own_log(now);
+        look_at_signals(now);
+        look_after_peers(now);
+    }
+}
+
+void RankLoop::take_packets(core::Instant now) {
+    for (const transport::PacketArrived& packet : found_.packets) {
+        const int rank = packet.source.value;
+        parts_.watch.heard(rank, now);
+        const auto content = found_.content(packet);
+        const auto kind = packet_kind(content);
+        if (kind == PacketKind::control) {
+            take_control(now, rank, content);
+        } else if (kind == PacketKind::report && leads() && decode_packet(content, reports_)) {
+            for (const telemetry::SecondReport& report : reports_) {
+                parts_.collector->add(report);
+            }
+        } else if (kind == PacketKind::notice && decode_packet(content, notices_)) {
+            for (const Notice& notice : notices_) {
+                take_notice(now, notice);
+            }
+        } else {
+            cannot_go_on(now, fmt::format("a packet of {} bytes from {} that nobody can read", content.size(),
+                                          rank_text(parts_.settings, rank)));
+        }
+    }
+}
+
+void RankLoop::take_control(core::Instant now, int rank, std::span<const std::byte> packet) {
+    if (!decode_packet(packet, messages_)) {
+        cannot_go_on(now, fmt::format("a control packet of {} bytes from {} whose length is wrong", packet.size(),
+                                      rank_text(parts_.settings, rank)));
+        return;
+    }
+    const core::NodeId from = parts_.settings.roles.node(rank);
+    for (const core::ControlMessage& message : messages_) {
+        parts_.node.on_message(now, from, message, actions_);
+    }
+}
+
+void RankLoop::carry_out() {
+    for (const core::SlotId slot : actions_.open_slots) {
+        parts_.transport.open_slot(slot);
+    }
+    for (const core::SendChunk& chunk : actions_.chunks) {
+        parts_.transport.send_chunk(chunk);
+    }
+    for (const core::SendMessage& message : actions_.messages) {
+        outbox_.add(message);
+    }
+    outbox_.flush();
+    if (actions_.close_slots) {
+        parts_.transport.close_slots();
+    }
+    take_faults();
+    actions_.clear();
+}
+
+void RankLoop::take_faults() {
+    for (const core::Fault& fault : actions_.faults) {
+        ++fault_count_;
+        const telemetry::FaultRecord record = telemetry::fault_record(fault);
+        if (faults_.size() < telemetry::RunRecord::listed_max) {
+            faults_.push_back(record);
+        }
+        if (fault.kind == core::Fault::Kind::protocol_violation) {
+            cannot_go_on(last_turn_, telemetry::fault_text(record));
+        }
+    }
+}
+
+void RankLoop::send_heartbeats(core::Instant now) {
+    const core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat,
+                                         .bytes = parts_.node.no_credit_time(now).ns};
+    if (!leads()) {
+        outbox_.add({core::scheduler_node(), heartbeat});
+    } else {
+        for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
+            if (rank != parts_.rank) {
+                outbox_.add({parts_.settings.roles.node(rank), heartbeat});
+            }
+        }
+    }
+    outbox_.flush();
+}
+
+void RankLoop::take_report(const telemetry::SecondReport& report) {
+    if (leads()) {
+        parts_.collector->add(report);
+        return;
+    }
+    encode_packet(PacketKind::report, std::span(&report, 1), packet_);
+    parts_.transport.send_packet({scheduler_rank_}, packet_);
+}
+
+// Ends before their time
+
+void RankLoop::look_at_signals(core::Instant now) {
+    if (signal_ == 0) {
+        signal_ = caught_signal();
+        if (signal_ == 0) {
+            return;
+        }
+        signalled_at_ = now;
+        if (!leads()) {
+            leave_at_ = std::min(leave_at_, now + patience_after_signal);
+            send_notice(scheduler_rank_, make_notice(EndReason::interrupted, parts_.rank, signal_, {}));
+        }
+    }
+    if (const auto gone = parts_.watch.gone()) {
+        peer_gone(now, *gone);
+    }
+    if (leads() && now - signalled_at_ >= settle_signal && !end_) {
+        end_ = LoopEnd{.kind = LoopEnd::Kind::interrupted, .signal = signal_, .failure = {}};
+    }
+}
+
+void RankLoop::look_after_peers(core::Instant now) {
+    if (end_) {
+        return;
+    }
+    if (const auto gone = parts_.watch.next_gone()) {
+        peer_gone(now, *gone);
+    }
+    const core::Duration limit = parts_.settings.silence_timeout;
+    if (leads()) {
+        if (const auto silent = parts_.watch.silent(now, limit)) {
+            fail(EndReason::rank_silent, *silent,
+                 fmt::format("{} has not been heard for {:.1f} s", rank_text(parts_.settings, *silent),
+                             limit.in_seconds()));
+        }
+    } else if (parts_.watch.silent(scheduler_rank_, now, limit)) {
+        lose_scheduler(fmt::format("{} has not been heard for {:.1f} s",
+                                   rank_text(parts_.settings, scheduler_rank_), limit.in_seconds()));
+    } else if (now >= leave_at_) {
+        lose_scheduler(fmt::format("{} did not answer when the run had to end",
+                                   rank_text(parts_.settings, scheduler_rank_)));
+    }
+}
+
+void RankLoop::peer_gone(core::Instant now, int rank) {
+    const std::string what = fmt::format("{} is gone: its process does not exist any more",
+                                         rank_text(parts_.settings, rank));
+    if (leads()) {
+        fail(EndReason::rank_gone, rank, what);
+    } else if (rank == scheduler_rank_) {
+        lose_scheduler(what);
+    } else if (!said_why_) {
+        said_why_ = true;
+        leave_at_ = std::min(leave_at_, now + patience_after_failure);
+        send_notice(scheduler_rank_, make_notice(EndReason::rank_gone, rank, 0, what));
+    }
+}
+
+void RankLoop::look_at_own_log(core::Instant now) {
+    if (parts_.output.error()) {
+        cannot_go_on(now, parts_.output.error()->message());
+    }
+}
+
+void RankLoop::cannot_go_on(core::Instant now, const std::string& why) {
+    const std::string what = fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why);
+    if (leads()) {
+        fail(EndReason::rank_failed, parts_.rank, what);
+    } else if (!said_why_) {
+        said_why_ = true;
+        leave_at_ = std::min(leave_at_, now + patience_after_failure);
+        try {
+            send_notice(scheduler_rank_, make_notice(EndReason::rank_failed, parts_.rank, 0, what));
+        } catch (const transport::TransportError&) {
+            lose_scheduler(what);
+        }
+    }
+}
+
+void RankLoop::take_notice(core::Instant now, const Notice& notice) {
+    if (notice.rank < 0 || notice.rank >= parts_.settings.roles.ranks()) {
+        cannot_go_on(now, "a notice about a rank that does not exist");
+        return;
+    }
+    const std::string_view text(notice.text, strnlen(notice.text, sizeof notice.text));
+    switch (notice.reason) {
+        case EndReason::none:
+            if (!leads() && !end_) {
+                end_ = LoopEnd{};
+            }
+            return;
+        case EndReason::ended:
+            if (!leads() && !end_) {
+                end_ = LoopEnd{.kind = LoopEnd::Kind::told, .status = notice.detail, .failure = {}};
+            }
+            return;
+        case EndReason::interrupted:
+            if (leads() && signal_ == 0) {
+                signal_ = notice.detail;
+                signalled_at_ = now;
+                next_look_ = now;
+            }
+            return;
+        case EndReason::rank_gone:
+        case EndReason::rank_silent:
+        case EndReason::rank_failed:
+            if (leads()) {
+                fail(notice.reason, notice.rank, std::string(text));
+            }
+            return;
+    }
+    cannot_go_on(now, "a notice of unknown kind");
+}
+
+void RankLoop::fail(EndReason /*reason*/, int rank, const std::string& what) {
+    if (end_ && end_->kind != LoopEnd::Kind::interrupted) {
+        return;
+    }
+    const core::NodeId node = parts_.settings.roles.node(rank);
+    end_ = LoopEnd{.kind = LoopEnd::Kind::failed,
+                   .status = 1,
+                   .signal = signal_,
+                   .failure = {.what = what,
+                               .rank = rank,
+                               .role = telemetry::node_text(node),
+                               .host = parts_.settings.places[static_cast<std::size_t>(rank)].host}};
+}
+
+void RankLoop::lose_scheduler(const std::string& what) {
+    if (end_) {
+        return;
+    }
+    fail(EndReason::rank_gone, scheduler_rank_, what);
+    end_->kind = LoopEnd::Kind::scheduler_lost;
+}
+
+void RankLoop::send_notice(int rank, const Notice& notice) {
+    encode_packet(PacketKind::notice, std::span(&notice, 1), packet_);
+    parts_.transport.send_packet({rank}, packet_);
+}
+
+void RankLoop::tell_all_to_leave(int status) {
+    const core::Instant deadline = parts_.clock.now() + core::Duration::milliseconds(200);
+    try {
+        for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
+            if (rank != parts_.rank) {
+                send_notice(rank, make_notice(EndReason::ended, parts_.rank, status, {}));
+            }
+        }
+        while (parts_.transport.packets_under_way() > 0 && parts_.clock.now() < deadline) {
+            found_.clear();
+            parts_.transport.poll(found_);
+        }
+    } catch (const transport::TransportError&) {
+        // The network is what broke: the others will notice by themselves.
+    }
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,124 @@
+// The loop of one rank: polls the transport, feeds the node, carries out what it asks for, and notices when the run
+// cannot go on. How a run ends before its time:
+//
+//   A rank that is signalled, finds a peer's process gone, or cannot go on itself, tells the scheduler's rank. The
+//   scheduler's rank decides what is said of it, writes run.json and tells all ranks to leave. mpirun answers the
+//   death of one rank with SIGTERM to all others and SIGKILL a second later, so a signal is looked at for a moment
+//   (settle_signal) before it is believed to be an interruption. If the scheduler's rank itself is gone, the lowest
+//   other rank (the deputy) speaks in its place.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/cpu_burner.hpp"
+#include "runtime/idle.hpp"
+#include "runtime/node.hpp"
+#include "runtime/outbox.hpp"
+#include "runtime/packet.hpp"
+#include "runtime/peer_watch.hpp"
+#include "runtime/run_settings.hpp"
+#include "runtime/watchdog.hpp"
+#include "telemetry/run_record.hpp"
+#include "telemetry/second_collector.hpp"
+#include "transport/transport.hpp"
+
+namespace weir::runtime {
+
+/// How a rank's loop came to its end.
+struct LoopEnd {
+    enum class Kind : std::uint8_t {
+        regular,         ///< the protocol is through, on all ranks
+        told,            ///< the scheduler's rank said to leave; `status` is the exit status
+        failed,          ///< scheduler's rank only: decided that the run has failed; `failure` says why
+        interrupted,     ///< scheduler's rank only: a signal ended the run; `signal`
+        scheduler_lost,  ///< other ranks: the scheduler's rank is gone or silent; `failure` says which
+    };
+    Kind kind = Kind::regular;
+    int status = 0;
+    int signal = 0;
+    telemetry::Failure failure;
+};
+
+class RankLoop {
+public:
+    /// How long a signal is looked at before it counts as an interruption.
+    static constexpr core::Duration settle_signal = core::Duration::milliseconds(300);
+    /// How long a rank that has been signalled waits to be told to leave.
+    static constexpr core::Duration patience_after_signal = core::Duration::milliseconds(700);
+    /// How long a rank that cannot go on waits to be told to leave.
+    static constexpr core::Duration patience_after_failure = core::Duration::seconds(3);
+
+    struct Parts {
+        const RunSettings& settings;
+        int rank;
+        transport::Transport& transport;
+        Node& node;
+        CommonClock clock;
+        IdleStrategy& idle;
+        PeerWatch& watch;
+        Watchdog& watchdog;
+        const RowOutput& output;
+        telemetry::SecondCollector* collector;  ///< on the scheduler's rank, else nullptr
+    };
+    explicit RankLoop(const Parts& parts);
+
+    LoopEnd run();
+
+    /// Scheduler's rank: tells all ranks to leave with `status` and gives the packets time to go.
+    void tell_all_to_leave(int status);
+
+    /// A row was closed on this rank.
+    void take_report(const telemetry::SecondReport& report);
+
+    [[nodiscard]] const std::vector<telemetry::FaultRecord>& faults() const { return faults_; }
+    [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
+
+private:
+    [[nodiscard]] bool leads() const { return parts_.collector != nullptr; }
+    void turn(core::Instant now);
+    void take_packets(core::Instant now);
+    void take_control(core::Instant now, int rank, std::span<const std::byte> packet);
+    void take_notice(core::Instant now, const Notice& notice);
+    void carry_out();
+    void take_faults();
+    void send_heartbeats(core::Instant now);
+    void look_after_peers(core::Instant now);
+    void look_at_signals(core::Instant now);
+    void look_at_own_log(core::Instant now);
+    void peer_gone(core::Instant now, int rank);
+    void cannot_go_on(core::Instant now, const std::string& why);
+    void send_notice(int rank, const Notice& notice);
+    void fail(EndReason reason, int rank, const std::string& what);
+    void lose_scheduler(const std::string& what);
+
+    Parts parts_;
+    int scheduler_rank_;
+    Outbox outbox_;
+    transport::Polled found_;
+    core::Actions actions_;
+    std::vector<std::byte> packet_;
+    std::vector<core::ControlMessage> messages_;
+    std::vector<Notice> notices_;
+    std::vector<telemetry::SecondReport> reports_;
+    std::optional<CpuBurner> burner_;
+
+    core::Duration heartbeat_period_;
+    core::Instant next_heartbeat_;
+    core::Instant next_look_;
+    core::Instant last_turn_;
+
+    int signal_ = 0;
+    core::Instant signalled_at_ = core::Instant::never();
+    core::Instant leave_at_ = core::Instant::never();  ///< other ranks: no word came from the scheduler's rank
+    bool said_why_ = false;
+    std::optional<LoopEnd> end_;
+
+    std::vector<telemetry::FaultRecord> faults_;
+    std::uint64_t fault_count_ = 0;
+};
+
+}  // namespace weir::runtime

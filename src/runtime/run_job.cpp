@@ -1,0 +1,422 @@
+#include "runtime/run_job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "runtime/clock_sync.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/node.hpp"
+#include "runtime/peer_watch.hpp"
+#include "runtime/rank_account.hpp"
+#include "runtime/rank_loop.hpp"
+#include "runtime/run_report.hpp"
+#include "runtime/signals.hpp"
+#include "telemetry/csv_log.hpp"
+#include "telemetry/final_summary.hpp"
+#include "telemetry/live_view.hpp"
+#include "telemetry/second_collector.hpp"
+#include "telemetry/text.hpp"
+#include "transport/fault_injection.hpp"
+#include "transport/mpi_send_transport.hpp"
+
+namespace weir::runtime {
+
+namespace {
+
+/// Thrown out of a wait before or after the measurement when a signal has come.
+struct Signalled {
+    int number = 0;
+};
+
+/// When all ranks are ready: their loops begin at `begin`, second 0 follows the warm-up.
+struct Start {
+    std::int64_t second_zero_ns = 0;          ///< on the scheduler's monotonic clock
+    std::int64_t second_zero_unix_ns = 0;     ///< label only
+};
+
+class JobRun {
+public:
+    JobRun(Job& job, Watchdog& watchdog, const RunSettings& settings)
+        : job_(job),
+          watchdog_(watchdog),
+          settings_(settings),
+          self_(settings.roles.node(job.rank())),
+          leads_(job.rank() == settings.roles.scheduler_rank()),
+          terminal_(isatty(STDOUT_FILENO) != 0),
+          watch_(settings.places, job.rank(), {}),
+          idle_(make_idle()),
+          report_(settings) {}
+
+    int run();
+
+private:
+    IdleStrategy make_idle() const;
+    bool go_on(const std::string& objection, const char* what);
+    std::string prepare();
+    void warm_up();
+    Start agree_on_start();
+    std::unique_ptr<Node> make_node(core::Instant begin, RowOutput& output);
+    int measure();
+    int account(const LoopEnd& end, const RankLoop& loop, core::Duration started_late);
+    [[noreturn]] void end_early(const LoopEnd& end, RankLoop* loop);
+    [[noreturn]] void end_signalled(int number);
+    std::string write_record(const telemetry::RunRecord& record) const;
+    void say(std::string_view line) const;
+    void say_what_starts() const;
+    void print_summary(const telemetry::RunRecord& record) const;
+
+    Job& job_;
+    Watchdog& watchdog_;
+    const RunSettings& settings_;
+    core::NodeId self_;
+    bool leads_;
+    bool terminal_;
+    PeerWatch watch_;
+    IdleStrategy idle_;
+    RunReport report_;
+
+    std::unique_ptr<transport::MpiSendTransport> mpi_;
+    std::unique_ptr<transport::FaultInjection> injection_;
+    transport::Transport* transport_ = nullptr;
+    telemetry::CsvLog log_;
+    telemetry::Latencies latencies_;
+    ClockOffset clock_at_start_;
+    std::unique_ptr<telemetry::LiveView> live_;
+    std::unique_ptr<telemetry::SecondCollector> collector_;
+    std::unique_ptr<Node> node_;
+};
+
+IdleStrategy JobRun::make_idle() const {
+    const HostLoad load = load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
+    const core::Duration nap = choose_nap(load.ranks, load.cores);
+    return {settings_.idle_mode.value_or(choose_idle_mode(load.ranks, load.cores)), nap};
+}
+
+void JobRun::say(std::string_view line) const {
+    if (settings_.output != telemetry::LiveForm::text) {
+        return;
+    }
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+void JobRun::say_what_starts() const {
+    const core::Plan& plan = settings_.plan;
+    say(fmt::format("weir run: {} producers x {} to {} consumers for {}, run directory {}", plan.producers,
+                    telemetry::readable(plan.rate), plan.consumers, telemetry::readable(plan.duration),
+                    settings_.directory));
+    const std::string nap = idle_.mode() == IdleMode::nap ? " of " + telemetry::readable(idle_.nap()) : "";
+    const HostLoad load = load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
+    say(fmt::format("weir run: idle ranks {}{} ({} ranks on {} cores of {}; --idle changes it)",
+                    idle_mode_name(idle_.mode()), nap, load.ranks, load.cores,
+                    settings_.places[static_cast<std::size_t>(job_.rank())].host));
+}
+
+/// Whether all ranks can go on; otherwise one of them says why not.
+bool JobRun::go_on(const std::string& objection, const char* what) {
+    const auto objections = job_.objections(objection, what);
+    if (objections.empty()) {
+        return true;
+    }
+    const Objection& first = objections.front();
+    const std::string text = fmt::format("{}: {}{}", rank_text(settings_, first.rank), first.text,
+                                         objections.size() > 1
+                                             ? fmt::format(" (and {} more ranks)", objections.size() - 1)
+                                             : std::string{});
+    if (leads_) {
+        fmt::print(stderr, "weir run: {}\n", text);
+        LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
+        end.failure = {.what = text,
+                       .rank = first.rank,
+                       .role = telemetry::node_text(settings_.roles.node(first.rank)),
+                       .host = settings_.places[static_cast<std::size_t>(first.rank)].host};
+        write_record(report_.broken_off(nullptr, end));
+    }
+    return false;
+}
+
+/// Makes what only this rank can: directory, buffers. Returns why it cannot.
+std::string JobRun::prepare() {
+    std::error_code error;
+    std::filesystem::create_directories(settings_.directory + "/ranks", error);
+    if (error) {
+        return fmt::format("cannot create {}/ranks: {}", settings_.directory, error.message());
+    }
+    if (leads_) {
+        return write_record(report_.at_start());
+    }
+    return {};
+}
+
+std::string JobRun::write_record(const telemetry::RunRecord& record) const {
+    const auto error = telemetry::write_run_json(settings_.directory + "/run.json", record);
+    return error ? error->message() : std::string{};
+}
+
+void JobRun::warm_up() {
+    mpi_->begin_warmup();
+    while (!mpi_->warmup_step()) {
+        watchdog_.alive();
+        if (caught_signal() != 0) {
+            throw Signalled{caught_signal()};
+        }
+        idle_.wait(core::Duration::milliseconds(1));
+    }
+    job_.barrier("warm-up of the transport");
+}
+
+Start JobRun::agree_on_start() {
+    Start start;
+    if (leads_) {
+        // Far enough ahead that the news reaches every rank before: exchanges take longer with more ranks.
+        const auto margin = core::Duration::milliseconds(300) + core::Duration::milliseconds(5) * job_.size();
+        const std::int64_t ahead_ns = (margin + settings_.plan.warmup).ns;
+        start = {monotonic_ns() + ahead_ns, wall_clock_ns() + ahead_ns};
+    }
+    const std::string text = job_.broadcast(
+        fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns), settings_.roles.scheduler_rank(),
+        "agreement on the start");
+    const auto space = text.find(' ');
+    return {std::stoll(text.substr(0, space)), std::stoll(text.substr(space + 1))};
+}
+
+std::unique_ptr<Node> JobRun::make_node(core::Instant begin, RowOutput& output) {
+    switch (self_.role) {
+        case core::Role::scheduler: return std::make_unique<SchedulerNode>(settings_.plan, begin, output);
+        case core::Role::producer:
+            return std::make_unique<ProducerNode>(settings_.plan, core::ProducerId{self_.index}, begin, latencies_,
+                                                  output);
+        case core::Role::consumer:
+            return std::make_unique<ConsumerNode>(settings_.plan, core::ConsumerId{self_.index}, begin, latencies_,
+                                                  output);
+    }
+    return nullptr;
+}
+
+int JobRun::run() {
+    job_.set_waiting_hook([this] {
+        watchdog_.alive();
+        if (caught_signal() != 0) {
+            throw Signalled{caught_signal()};
+        }
+    });
+    try {
+        watchdog_.enter("preparation", core::Duration::seconds(120));
+        if (leads_) {
+            say_what_starts();
+        }
+        if (!go_on(prepare(), "preparation of the run directory")) {
+            return exit_failed;
+        }
+        std::string objection;
+        try {
+            mpi_ = std::make_unique<transport::MpiSendTransport>(job_.communicator(), settings_.roles,
+                                                                 settings_.plan);
+        } catch (const std::runtime_error& error) {
+            objection = error.what();
+        }
+        if (!go_on(objection, "allocation of buffers")) {
+            return exit_failed;
+        }
+        transport_ = mpi_.get();
+        if (!settings_.faults.empty()) {
+            injection_ = std::make_unique<transport::FaultInjection>(*mpi_, *mpi_, settings_.faults);
+            transport_ = injection_.get();
+        }
+        warm_up();
+        clock_at_start_ = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+        return measure();
+    } catch (const Signalled& signal) {
+        end_signalled(signal.number);
+    } catch (const std::exception& error) {
+        LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
+        end.failure = {.what = fmt::format("{}: {}", rank_text(settings_, job_.rank()), error.what()),
+                       .rank = job_.rank(),
+                       .role = telemetry::node_text(self_),
+                       .host = settings_.places[static_cast<std::size_t>(job_.rank())].host};
+        fmt::print(stderr, "weir run: {}\n", end.failure.what);
+        if (leads_) {
+            write_record(report_.broken_off(collector_.get(), end));
+        }
+        Job::abort(exit_failed);
+    }
+}
+
+int JobRun::measure() {
+    const Start start = agree_on_start();
+    const CommonClock clock(start.second_zero_ns + clock_at_start_.offset_ns);
+    const core::Instant begin = core::Instant{} - settings_.plan.warmup;
+
+    const std::string path =
+        settings_.directory + "/ranks/" + telemetry::rank_file_name(job_.rank(), self_.role);
+    const auto cannot_open = log_.open(path, self_.role, start.second_zero_unix_ns);
+    if (!go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
+        return exit_failed;
+    }
+    if (leads_) {
+        live_ = std::make_unique<telemetry::LiveView>(settings_.plan, settings_.output, terminal_,
+                                                      [](std::string_view line) {
+                                                          fmt::print("{}\n", line);
+                                                          std::fflush(stdout);
+                                                      });
+        collector_ = std::make_unique<telemetry::SecondCollector>(
+            settings_.plan, [this](const telemetry::ClusterSecond& second) { live_->show(second); });
+    }
+    RankLoop* loop_of_rows = nullptr;
+    RowOutput output(&log_, [&](const telemetry::SecondReport& report) { loop_of_rows->take_report(report); });
+    node_ = make_node(begin, output);
+    RankLoop loop({.settings = settings_,
+                   .rank = job_.rank(),
+                   .transport = *transport_,
+                   .node = *node_,
+                   .clock = clock,
+                   .idle = idle_,
+                   .watch = watch_,
+                   .watchdog = watchdog_,
+                   .output = output,
+                   .collector = collector_.get()});
+    loop_of_rows = &loop;
+
+    while (clock.now() < begin) {
+        watchdog_.alive();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    const core::Duration late = clock.now() - begin;
+    // Less than this is the grain of sleeping, not a late rank.
+    constexpr auto noticeably = core::Duration::milliseconds(20);
+
+    watchdog_.enter("measurement", settings_.silence_timeout + core::Duration::seconds(2));
+    const LoopEnd end = loop.run();
+    if (end.kind != LoopEnd::Kind::regular) {
+        end_early(end, &loop);
+    }
+    // Nothing but small messages from here on: a rank that does not come is not coming.
+    job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
+    watchdog_.enter("account", core::Duration::seconds(8));
+    return account(end, loop, late > noticeably ? late : core::Duration{});
+}
+
+int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration started_late) {
+    RankAccount mine;
+    mine.summary = node_->summary();
+    mine.latencies = latencies_;
+    mine.clock_at_start = clock_at_start_;
+    mine.clock_at_end = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+    mine.started_late = started_late;
+    mine.fault_count = loop.fault_count();
+    mine.faults = loop.faults();
+    mine.lost = node_->lost_ranges();
+    if (const auto error = log_.close()) {
+        mine.log_error = error->message();
+    }
+    job_.gather(encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
+                [&](int rank, std::span<const std::byte> bytes) {
+                    const auto account = decode_account(bytes);
+                    if (!account) {
+                        throw JobError(fmt::format("the account of {} cannot be read", rank_text(settings_, rank)));
+                    }
+                    report_.add(rank, *account);
+                });
+
+    int status = exit_ok;
+    if (leads_) {
+        collector_->finish();
+        const telemetry::RunRecord record = report_.complete(*collector_);
+        status = report_.exit_status(record);
+        const std::string cannot_write = write_record(record);
+        if (!cannot_write.empty()) {
+            fmt::print(stderr, "weir run: {}\n", cannot_write);
+            status = exit_failed;
+        }
+        print_summary(record);
+        for (const std::string& unmet : report_.unmet_requirements(record)) {
+            fmt::print(stderr, "weir run: {}\n", unmet);
+        }
+    }
+    status = std::stoi(job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "exit status"));
+    if (!mpi_->shut_down(core::Duration::seconds(5))) {
+        Job::abort(status == exit_ok ? exit_failed : status);
+    }
+    return status;
+}
+
+void JobRun::print_summary(const telemetry::RunRecord& record) const {
+    switch (settings_.output) {
+        case telemetry::LiveForm::text: fmt::print("\n{}", telemetry::final_summary_text(record, terminal_)); break;
+        case telemetry::LiveForm::json: fmt::print("{}\n", telemetry::final_summary_json(record)); break;
+        case telemetry::LiveForm::quiet: break;
+    }
+    std::fflush(stdout);
+}
+
+void JobRun::end_early(const LoopEnd& end, RankLoop* loop) {
+    using Kind = LoopEnd::Kind;
+    const bool interrupted = end.kind == Kind::interrupted;
+    const int status = end.kind == Kind::told ? end.status
+                       : interrupted          ? exit_signal_base + end.signal
+                                              : exit_failed;
+    const int deputy = settings_.roles.scheduler_rank() == 0 ? 1 : 0;
+    if (end.kind == Kind::failed || interrupted || (end.kind == Kind::scheduler_lost && job_.rank() == deputy)) {
+        // Say it first: whoever sent the signal may not leave the time to write.
+        if (!interrupted) {
+            fmt::print(stderr, "weir run: {}\n", end.failure.what);
+        }
+        const telemetry::RunRecord record = report_.broken_off(collector_.get(), end);
+        const std::string cannot_write = write_record(record);
+        if (!cannot_write.empty()) {
+            fmt::print(stderr, "weir run: {}\n", cannot_write);
+        }
+        if (leads_) {
+            print_summary(record);
+            loop->tell_all_to_leave(status);
+        }
+    } else if (end.kind == Kind::scheduler_lost) {
+        // Leave the deputy the time to speak; mpirun ends the job at the first rank that goes.
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    }
+    if (end.kind == Kind::failed || end.kind == Kind::scheduler_lost) {
+        // A rank that hangs or was stopped does not leave by itself.
+        Job::abort(status);
+    }
+    Job::leave(status);
+}
+
+void JobRun::end_signalled(int number) {
+    LoopEnd end{.kind = LoopEnd::Kind::interrupted, .signal = number, .failure = {}};
+    // mpirun answers the death of a rank with SIGTERM to the others: look whether that is what happened.
+    if (const auto gone = watch_.gone()) {
+        end.kind = LoopEnd::Kind::failed;
+        end.failure = {.what = fmt::format("{} is gone: its process does not exist any more",
+                                           rank_text(settings_, *gone)),
+                       .rank = *gone,
+                       .role = telemetry::node_text(settings_.roles.node(*gone)),
+                       .host = settings_.places[static_cast<std::size_t>(*gone)].host};
+    }
+    const int deputy = settings_.roles.scheduler_rank() == 0 ? 1 : 0;
+    const bool scheduler_gone = end.failure.rank == settings_.roles.scheduler_rank();
+    if (leads_ || (scheduler_gone && job_.rank() == deputy)) {
+        if (end.kind == LoopEnd::Kind::failed) {
+            fmt::print(stderr, "weir run: {}\n", end.failure.what);
+        }
+        const telemetry::RunRecord record = report_.broken_off(collector_.get(), end);
+        write_record(record);
+        print_summary(record);
+    } else {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    Job::leave(end.kind == LoopEnd::Kind::failed ? exit_failed : exit_signal_base + number);
+}
+
+}  // namespace
+
+int run_job(Job& job, Watchdog& watchdog, const RunSettings& settings) {
+    return JobRun(job, watchdog, settings).run();
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,134 @@
+#include "runtime/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/common_clock.hpp"
+#include "runtime/exit_status.hpp"
+#include "telemetry/csv_log.hpp"
+#include "telemetry/ledger_check.hpp"
+#include "telemetry/text.hpp"
+#include "telemetry/verdict.hpp"
+
+namespace weir::runtime {
+
+RunReport::RunReport(const RunSettings& settings) : settings_(settings) {
+    base_.started_at = telemetry::utc_text(wall_clock_ns());
+    base_.directory = settings.directory;
+    base_.labels = settings.labels;
+    base_.plan = settings.plan;
+    base_.plan_options = settings.plan_options;
+    base_.environment = settings.environment;
+    for (int rank = 0; rank < settings.roles.ranks(); ++rank) {
+        const Place& place = settings.places[static_cast<std::size_t>(rank)];
+        const core::NodeId node = settings.roles.node(rank);
+        telemetry::RankRecord record;
+        record.rank = rank;
+        record.summary.node = node;
+        record.ended_regularly = false;
+        record.host = place.host;
+        record.pid = place.pid;
+        record.cpus = cpu_list_text(place.cpus);
+        record.file = "ranks/" + telemetry::rank_file_name(rank, node.role);
+        base_.ranks.push_back(std::move(record));
+    }
+}
+
+void RunReport::add(int rank, const RankAccount& account) {
+    telemetry::RankRecord& record = base_.ranks.at(static_cast<std::size_t>(rank));
+    record.summary = account.summary;
+    record.ended_regularly = true;
+    latencies_.merge(account.latencies);
+    clock_error_ns_ =
+        std::max(clock_error_ns_, clock_error_bound_ns(account.clock_at_start, account.clock_at_end));
+    base_.fault_count += account.fault_count;
+    for (const telemetry::FaultRecord& fault : account.faults) {
+        if (base_.faults.size() < telemetry::RunRecord::listed_max) {
+            base_.faults.push_back(fault);
+        }
+    }
+    base_.lost_range_count += account.lost.size();
+    for (const core::LostRange& range : account.lost) {
+        if (base_.lost.size() < telemetry::RunRecord::listed_max) {
+            base_.lost.push_back({settings_.roles.node(rank).index, range.first, range.last});
+        }
+    }
+    if (account.started_late > core::Duration{}) {
+        late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(settings_, rank),
+                                           telemetry::readable(account.started_late)));
+    }
+    if (!account.log_error.empty()) {
+        log_errors_.push_back(fmt::format("{}: {}", rank_text(settings_, rank), account.log_error));
+    }
+}
+
+telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& collector) {
+    telemetry::RunRecord record = base_;
+    record.status = telemetry::RunStatus::complete;
+    record.latencies = telemetry::digest(latencies_);
+    record.clock_error_us = static_cast<double>(clock_error_ns_) * 1e-3;
+    record.blocked_at_once = collector.blocked_at_once();
+    record.ledger_checked = true;
+    record.ledger_differences = telemetry::ledger_differences(settings_.plan, record.ranks);
+    record.environment["late_starts"] = late_starts_;
+    record.verdict = telemetry::judge(settings_.plan, record.ranks,
+                                      {.complete = true,
+                                       .blocked_at_once = record.blocked_at_once,
+                                       .ledger_differences = record.ledger_differences});
+    if (!log_errors_.empty()) {
+        record.status = telemetry::RunStatus::failed;
+        record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
+    } else if (record.fault_count > 0) {
+        record.status = telemetry::RunStatus::failed;
+        record.failure = {.what = telemetry::fault_text(record.faults.front()), .rank = {}, .role = {}, .host = {}};
+    } else if (!record.ledger_differences.empty()) {
+        record.status = telemetry::RunStatus::failed;
+        record.failure = {.what = record.ledger_differences.front(), .rank = {}, .role = {}, .host = {}};
+    }
+    return record;
+}
+
+telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* collector, const LoopEnd& end) const {
+    telemetry::RunRecord record = base_;
+    if (end.kind == LoopEnd::Kind::interrupted) {
+        record.status = telemetry::RunStatus::interrupted;
+        record.failure = {.what = fmt::format("interrupted by signal {}", end.signal), .rank = {}, .role = {}, .host = {}};
+    } else {
+        record.status = telemetry::RunStatus::failed;
+        record.failure = end.failure;
+    }
+    if (collector != nullptr) {
+        record.blocked_at_once = collector->blocked_at_once();
+        for (telemetry::RankRecord& rank : record.ranks) {
+            if (const telemetry::SecondReport* report = collector->latest(rank.summary.node)) {
+                rank.summary = telemetry::summary_from(*report);
+            }
+        }
+    }
+    record.verdict = telemetry::judge(
+        settings_.plan, record.ranks,
+        {.complete = false, .blocked_at_once = record.blocked_at_once, .ledger_differences = {}});
+    return record;
+}
+
+std::vector<std::string> RunReport::unmet_requirements(const telemetry::RunRecord& record) const {
+    std::vector<std::string> unmet;
+    if (settings_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
+        unmet.emplace_back("--require sustained: the run was not sustained");
+    }
+    const auto lost = telemetry::totals_of(record).lost.events;
+    if (settings_.require_lossless && lost > 0) {
+        unmet.push_back(fmt::format("--require lossless: {} lost", telemetry::counted(lost, "event")));
+    }
+    return unmet;
+}
+
+int RunReport::exit_status(const telemetry::RunRecord& record) const {
+    if (record.status != telemetry::RunStatus::complete) {
+        return exit_failed;
+    }
+    return unmet_requirements(record).empty() ? exit_ok : exit_requirement;
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,47 @@
+// Makes the record of a run (run.json) on the scheduler's rank: from the ranks' accounts after a regular end, from
+// their last reports when the run ended before its time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/rank_account.hpp"
+#include "runtime/rank_loop.hpp"
+#include "runtime/run_settings.hpp"
+#include "telemetry/run_record.hpp"
+#include "telemetry/second_collector.hpp"
+
+namespace weir::runtime {
+
+class RunReport {
+public:
+    explicit RunReport(const RunSettings& settings);
+
+    /// To be written before anything happens: if this stays, the run could not say how it ended.
+    [[nodiscard]] telemetry::RunRecord at_start() const { return telemetry::unfinished(base_); }
+
+    /// Adds one rank's account; all ranks have one after a regular end.
+    void add(int rank, const RankAccount& account);
+
+    /// After a regular end. `collector`: of the whole run.
+    telemetry::RunRecord complete(const telemetry::SecondCollector& collector);
+
+    /// After any other end, from what was reported second by second.
+    telemetry::RunRecord broken_off(const telemetry::SecondCollector* collector, const LoopEnd& end) const;
+
+    /// Exit status that a record deserves, with the requirements of the settings.
+    [[nodiscard]] int exit_status(const telemetry::RunRecord& record) const;
+
+    /// "--require sustained: not held", one line each; empty if all hold.
+    [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
+
+private:
+    const RunSettings& settings_;
+    telemetry::RunRecord base_;
+    telemetry::Latencies latencies_;
+    std::int64_t clock_error_ns_ = 0;
+    std::vector<std::string> late_starts_;
+    std::vector<std::string> log_errors_;
+};
+
+}  // namespace weir::runtime

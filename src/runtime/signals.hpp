@@ -1,0 +1,14 @@
+// SIGINT and SIGTERM as a flag that the loop reads. The handler does nothing else: everything that has to be said
+// and written when a run is interrupted happens in the loop, with the whole program in a known state.
+#pragma once
+
+namespace weir::runtime {
+
+/// Catches SIGINT, SIGTERM and SIGHUP from now on; SIGPIPE is ignored (a reader of our output that went away shows
+/// as a write error).
+void install_signal_handlers();
+
+/// The first signal caught, or 0.
+int caught_signal();
+
+}  // namespace weir::runtime

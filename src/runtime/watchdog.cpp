@@ -1,0 +1,60 @@
+#include "runtime/watchdog.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "runtime/common_clock.hpp"
+
+namespace weir::runtime {
+
+Watchdog::Watchdog(std::string who)
+    : who_(std::move(who)),
+      phase_("start-up"),
+      limit_ns_(core::Duration::seconds(120).ns),
+      last_ns_(monotonic_ns()),
+      thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+}
+
+void Watchdog::enter(const char* phase, core::Duration limit) {
+    last_ns_ = monotonic_ns();
+    limit_ns_ = limit.ns;
+    phase_ = phase;
+}
+
+void Watchdog::alive() {
+    last_ns_.store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+void Watchdog::watch() {
+    constexpr auto look_every = std::chrono::milliseconds(100);
+    std::int64_t looked_ns = monotonic_ns();
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, look_every, [this] { return ending_; })) {
+        const std::int64_t now_ns = monotonic_ns();
+        // A process that was stopped and goes on, or a host that slept, finds an old sign of life: begin anew.
+        if (now_ns - looked_ns > core::Duration::seconds(1).ns) {
+            last_ns_ = now_ns;
+        }
+        looked_ns = now_ns;
+        if (now_ns - last_ns_ < limit_ns_) {
+            continue;
+        }
+        const std::string message =
+            fmt::format("weir run: {} has made no progress for {:.1f} s in phase '{}' and ends the run\n", who_,
+                        static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load());
+        [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
+        _exit(1);
+    }
+}
+
+}  // namespace weir::runtime
