@@ -1,0 +1,169 @@
+#include "cli/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <deque>
+#include <string_view>
+
+#include "config/near_name.hpp"
+#include "config/option_table.hpp"
+#include "config/usage_error.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using config::UsageError;
+
+constexpr std::array<std::string_view, 2> commands{"run", "scenarios"};
+
+/// An option's values, one per time that it is given.
+struct Values {
+    const config::Option* option = nullptr;
+    std::vector<std::string> values;
+};
+
+// `help` is an option with an optional topic and not CLI11's own, whose pages list all of 40 options at once.
+void add_help(CLI::App& app, std::vector<std::string>& topic) {
+    app.set_help_flag();
+    app.add_option("-h,--help", topic)->expected(0, 1);
+}
+
+void add_run_options(CLI::App& run, std::deque<Values>& options) {
+    for (const config::Option& option : config::option_table()) {
+        Values& values = options.emplace_back();
+        values.option = &option;
+        const std::string name = fmt::format("--{}", option.name);
+        if (option.syntax.empty()) {
+            run.add_flag_callback(name, [&values] { values.values.emplace_back(); });
+        } else {
+            // Repetitions are config's to judge: it knows which options may be.
+            run.add_option(name, values.values)
+                ->expected(1)
+                ->allow_extra_args(false)
+                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        }
+    }
+}
+
+[[noreturn]] void refuse_argument(const std::string& argument, std::string_view command) {
+    const bool inside_run = command == "run";
+    if (argument.starts_with('-')) {
+        const std::string near = inside_run ? config::near_option(argument) : std::string{};
+        const std::string name = argument.substr(0, argument.find('='));
+        throw UsageError(fmt::format("{}: there is no such option; {}", name,
+                                     !near.empty() ? fmt::format("did you mean {}?", near)
+                                                   : fmt::format("see `weir {0}{1}--help`", command,
+                                                                 command.empty() ? "" : " ")));
+    }
+    if (inside_run) {
+        throw UsageError(fmt::format("'{}': nothing is expected here; options begin with --", argument));
+    }
+    if (!command.empty()) {
+        throw UsageError(fmt::format("'{}': nothing more is expected here; write one name", argument));
+    }
+    const auto near = config::near_names(argument, commands, 1);
+    throw UsageError(fmt::format("'{}': there is no such command; {}", argument,
+                                 near.empty() ? "there are run and scenarios"
+                                              : fmt::format("did you mean `weir {}`?", near.front())));
+}
+
+[[noreturn]] void refuse_missing_value(const std::string& message) {
+    // All that CLI11 gives is a text that begins with the option's name.
+    const std::string name = message.substr(0, message.find(':'));
+    const config::Option* option = name.starts_with("--") ? config::find_option(name.substr(2)) : nullptr;
+    if (option == nullptr) {
+        throw UsageError(message);
+    }
+    if (option->syntax.empty()) {
+        throw UsageError(fmt::format("{}: takes no value; write it alone", name));
+    }
+    throw UsageError(fmt::format("{0}: needs a value; write {0} {1}", name, option->syntax));
+}
+
+void parse(CLI::App& app, int argc, const char* const* argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ArgumentMismatch& error) {
+        refuse_missing_value(error.what());
+    } catch (const CLI::ParseError& error) {
+        throw UsageError(error.what());
+    }
+}
+
+}  // namespace
+
+std::string command_name(int argc, const char* const* argv) {
+    for (const std::string_view command : commands) {
+        if (argc > 1 && command == argv[1]) {
+            return fmt::format("weir {}", command);
+        }
+    }
+    return "weir";
+}
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    CommandLine line;
+    CLI::App app;
+    std::vector<std::string> topic;
+    std::deque<Values> options;
+    bool version = false;
+    bool quiet = false;
+    bool json = false;
+
+    app.allow_extras();
+    app.require_subcommand(0, 1);
+    app.add_flag("--version", version);
+    add_help(app, topic);
+
+    CLI::App* run = app.add_subcommand("run");
+    run->allow_extras();
+    add_help(*run, topic);
+    add_run_options(*run, options);
+    run->add_flag("-q,--quiet", quiet);
+    run->add_flag("--json", json);
+
+    CLI::App* scenarios = app.add_subcommand("scenarios");
+    scenarios->allow_extras();
+    add_help(*scenarios, topic);
+    scenarios->add_option("NAME", line.scenario);
+
+    parse(app, argc, argv);
+    for (const Values& given : options) {
+        for (const std::string& value : given.values) {
+            // CLI11 takes whatever follows as the value that it needs.
+            if (value.starts_with("--")) {
+                refuse_missing_value(fmt::format("--{}: ", given.option->name));
+            }
+            line.options.push_back({std::string(given.option->name), value});
+        }
+    }
+    for (const CLI::App* part : std::initializer_list<const CLI::App*>{&app, run, scenarios}) {
+        const std::vector<std::string> unknown = part->remaining();
+        if (!unknown.empty()) {
+            refuse_argument(unknown.front(), part == &app ? std::string{} : part->get_name());
+        }
+    }
+
+    if (app.count("--help") + run->count("--help") + scenarios->count("--help") > 0) {
+        line.help = topic.empty() ? std::string{} : topic.front();
+    }
+    if (version) {
+        line.command = CommandLine::Command::version;
+    } else if (run->parsed()) {
+        line.command = CommandLine::Command::run;
+    } else if (scenarios->parsed()) {
+        line.command = CommandLine::Command::scenarios;
+    }
+    if (quiet) {
+        line.options.push_back({"output", "quiet"});
+    }
+    if (json) {
+        line.options.push_back({"output", "json"});
+    }
+    return line;
+}
+
+}  // namespace weir::cli

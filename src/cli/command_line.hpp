@@ -1,0 +1,27 @@
+// The command line, taken apart: which command, which options. What options mean is config's business; CLI11 stays
+// inside command_line.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/run_request.hpp"
+
+namespace weir::cli {
+
+struct CommandLine {
+    enum class Command { overview, version, run, scenarios };
+    Command command = Command::overview;
+    std::optional<std::string> help;           ///< --help [TOPIC]; an empty topic is the overview
+    std::vector<config::GivenOption> options;  ///< of run
+    std::string scenario;                      ///< of scenarios; empty: list
+};
+
+/// "weir run", "weir scenarios" or "weir": how messages about this command line begin.
+std::string command_name(int argc, const char* const* argv);
+
+/// Throws config::UsageError.
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace weir::cli

@@ -1,0 +1,219 @@
+#include "cli/execute_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/launcher.hpp"
+#include "config/checks.hpp"
+#include "config/option_table.hpp"
+#include "config/resolve.hpp"
+#include "config/role_assignment.hpp"
+#include "core/assertion.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/host_facts.hpp"
+#include "runtime/job.hpp"
+#include "runtime/run_job.hpp"
+#include "runtime/signals.hpp"
+#include "runtime/watchdog.hpp"
+#include "weir_version.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+void report_assertion(const char* expression, const char* file, int line) {
+    fmt::print(stderr, "weir: internal error, please report: {} does not hold ({}:{})\n", expression, file, line);
+}
+
+telemetry::LiveForm live_form(config::OutputForm form) {
+    switch (form) {
+        case config::OutputForm::text: return telemetry::LiveForm::text;
+        case config::OutputForm::json: return telemetry::LiveForm::json;
+        case config::OutputForm::quiet: return telemetry::LiveForm::quiet;
+    }
+    return telemetry::LiveForm::text;
+}
+
+std::optional<runtime::IdleMode> idle_mode(config::Idle idle) {
+    switch (idle) {
+        case config::Idle::automatic: return std::nullopt;
+        case config::Idle::spin: return runtime::IdleMode::spin;
+        case config::Idle::yield: return runtime::IdleMode::yield;
+        case config::Idle::nap: return runtime::IdleMode::nap;
+    }
+    return std::nullopt;
+}
+
+/// What every rank says of itself before anything else.
+struct Introduction {
+    std::vector<runtime::Place> places;
+    std::vector<std::string> hosts;
+    std::vector<std::optional<core::Role>> roles;
+    std::vector<std::string> options;
+    std::vector<core::Bytes> memory;
+};
+
+Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
+    Introduction all;
+    for (const std::string& text : job.share(runtime::encode_place(runtime::this_place()), "introduction")) {
+        all.places.push_back(runtime::decode_place(text));
+        all.hosts.push_back(all.places.back().host);
+    }
+    const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";
+    bool any_role = false;
+    for (const std::string& name : job.share(role, "introduction")) {
+        std::optional<core::Role> told;
+        for (const auto candidate : {core::Role::scheduler, core::Role::producer, core::Role::consumer}) {
+            if (name == core::role_name(candidate)) {
+                told = candidate;
+                any_role = true;
+            }
+        }
+        all.roles.push_back(told);
+    }
+    if (!any_role) {
+        all.roles.clear();
+    }
+    all.options = job.share(config::encode_options(request), "introduction");
+    for (const std::string& bytes : job.share(std::to_string(config::available_memory().count), "introduction")) {
+        all.memory.push_back({std::stoll(bytes)});
+    }
+    return all;
+}
+
+/// Refuses a job whose ranks run different builds: they would not understand each other's packets.
+void check_versions(runtime::Job& job) {
+    const std::string mine = fmt::format("{} ({})", build_info::version, build_info::git_commit);
+    const auto versions = job.share(mine, "introduction");
+    const auto other = std::find_if(versions.begin(), versions.end(),
+                                    [&](const std::string& version) { return version != versions.front(); });
+    if (other != versions.end()) {
+        throw config::UsageError(fmt::format("rank 0 runs weir {}, but rank {} runs weir {}: install the same build on all hosts",
+                                             versions.front(), other - versions.begin(), *other));
+    }
+}
+
+/// Name of the run directory, made by the scheduler's rank.
+std::string make_directory(runtime::Job& job, const config::RunRequest& request, int scheduler_rank) {
+    std::string directory;
+    std::string refusal;
+    if (job.rank() == scheduler_rank) {
+        directory = request.out.empty()
+                        ? config::default_run_directory(runtime::wall_clock_ns() / 1000000000)
+                        : request.out;
+        try {
+            config::create_run_directory(directory);
+        } catch (const config::UsageError& error) {
+            refusal = error.what();
+        }
+        directory = std::filesystem::absolute(directory).string();
+    }
+    const auto objections = job.objections(refusal, "creation of the run directory");
+    if (!objections.empty()) {
+        throw config::UsageError(objections.front().text);
+    }
+    return job.broadcast(directory, scheduler_rank, "name of the run directory");
+}
+
+std::vector<std::pair<std::string, std::string>> labels_of(const config::RunRequest& request) {
+    auto labels = request.tags;
+    if (!request.label.empty()) {
+        labels.insert(labels.begin(), {"label", request.label});
+    }
+    return labels;
+}
+
+nlohmann::ordered_json environment_of(const config::RunRequest& request, const runtime::Job& job) {
+    nlohmann::ordered_json environment = runtime::environment_facts(runtime::Job::library_version());
+    environment["weir_version"] = std::string(build_info::version);
+    environment["weir_commit"] = std::string(build_info::git_commit);
+    environment["compiler"] = std::string(build_info::compiler);
+    environment["build_type"] = std::string(build_info::build_type);
+    environment["job_ranks"] = job.size();
+    if (!request.scenario.empty()) {
+        environment["scenario"] = request.scenario;
+    }
+    auto& arguments = environment["options_given"] = nlohmann::ordered_json::array();
+    for (const auto& option : request.command_line) {
+        arguments.push_back({{"option", option.name}, {"value", option.value}});
+    }
+    return environment;
+}
+
+runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked) {
+    check_versions(job);
+    Introduction all = introduce(job, asked);
+    config::RunRequest request = asked;
+    if (std::any_of(all.options.begin(), all.options.end(),
+                    [&](const std::string& options) { return options != all.options.front(); })) {
+        request = config::merge_options(all.options);
+    }
+    runtime::RunSettings settings;
+    settings.roles = config::assign_roles(request.roles, all.hosts, all.roles);
+    config::settle_layout(request, settings.roles);
+    config::check_memory(request.plan, settings.roles, all.hosts, all.memory);
+    settings.plan = request.plan;
+    settings.places = std::move(all.places);
+    settings.idle_mode = idle_mode(request.idle);
+    settings.silence_timeout = request.silence_timeout;
+    settings.output = live_form(request.output);
+    settings.require_sustained = request.require.sustained;
+    settings.require_lossless = request.require.lossless;
+    settings.labels = labels_of(request);
+    for (const auto& option : config::plan_values(request)) {
+        settings.plan_options.emplace_back(option.name, option.value);
+    }
+    settings.environment = environment_of(request, job);
+    for (const std::string& text : request.injections) {
+        settings.faults.push_back(transport::parse_fault_spec(text));
+    }
+    settings.directory = make_directory(job, request, settings.roles.scheduler_rank());
+    return settings;
+}
+
+}  // namespace
+
+int execute_run(const config::RunRequest& request) {
+    core::set_assertion_handler(report_assertion);
+    int argument_count = 0;
+    char** arguments = nullptr;
+    std::optional<runtime::Job> job;
+    try {
+        job.emplace(argument_count, arguments);
+    } catch (const runtime::JobError& error) {
+        fmt::print(stderr, "weir run: {}\n", error.what());
+        return runtime::exit_failed;
+    }
+    runtime::install_signal_handlers();
+    runtime::Watchdog watchdog(fmt::format("rank {}", job->rank()));
+    job->set_waiting_hook([&] {
+        watchdog.alive();
+        if (runtime::caught_signal() != 0) {
+            runtime::Job::leave(runtime::exit_signal_base + runtime::caught_signal());
+        }
+    });
+    std::optional<runtime::RunSettings> settings;
+    try {
+        settings = prepare(*job, request);
+    } catch (const config::UsageError& error) {
+        // Every rank has seen the same input and throws the same: one of them says it.
+        if (job->rank() == 0) {
+            fmt::print(stderr, "weir run: {}\n", error.what());
+        }
+        job->barrier("refusal");
+        return runtime::exit_usage;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
+        runtime::Job::abort(runtime::exit_failed);
+    }
+    return runtime::run_job(*job, watchdog, *settings);
+}
+
+}  // namespace weir::cli

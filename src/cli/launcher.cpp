@@ -1,0 +1,122 @@
+#include "cli/launcher.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/exit_status.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::optional<std::uint32_t> number_in(const char* text) {
+    if (text == nullptr) {
+        return std::nullopt;
+    }
+    const std::string_view view(text);
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+    if (error != std::errc{} || end != view.data() + view.size()) {
+        return std::nullopt;
+    }
+    return value;
+}
+
+struct Names {
+    const char* rank;
+    const char* size;
+};
+// The innermost launcher first: mpirun inside a SLURM job leaves SLURM's variables of the batch step in place.
+constexpr std::array launchers{
+    Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    Names{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},
+    Names{"PMI_RANK", "PMI_SIZE"},
+    Names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+};
+
+}  // namespace
+
+LaunchedAs launched_as(const std::function<const char*(const char*)>& lookup) {
+    LaunchedAs launched;
+    for (const Names& names : launchers) {
+        if (const auto rank = number_in(lookup(names.rank))) {
+            launched.rank = rank;
+            launched.size = number_in(lookup(names.size));
+            break;
+        }
+    }
+    if (!launched.rank) {
+        return launched;
+    }
+    launched.first_of_application = *launched.rank == 0;
+    // Open MPI 4.1 has OMPI_FIRST_RANKS too, but wrong ("0 0"); the sizes are right.
+    if (const char* sizes = lookup("OMPI_APP_CTX_NUM_PROCS")) {
+        std::uint32_t first = 0;
+        std::uint32_t applications = 0;
+        std::string_view rest(sizes);
+        while (!rest.empty()) {
+            const std::string_view piece = rest.substr(0, rest.find(' '));
+            rest.remove_prefix(std::min(rest.size(), piece.size() + 1));
+            const std::uint32_t size = number_in(std::string(piece).c_str()).value_or(0);
+            if (*launched.rank >= first && *launched.rank < first + size) {
+                launched.application = applications;
+                launched.first_of_application = *launched.rank == first;
+            }
+            first += size;
+            ++applications;
+        }
+        launched.applications = std::max(1U, applications);
+    }
+    return launched;
+}
+
+LaunchedAs launched_as() {
+    return launched_as([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
+    if (launched.is_first()) {
+        return {0ms, true};
+    }
+    // Waiting costs nothing under mpirun, which ends all ranks as soon as the one that spoke exits; and on a loaded
+    // machine ranks start seconds apart, so a silent rank that leaves early could end the job before the other spoke.
+    // Each application's first rank has a turn: if the error is in all of them, the first one's exit ends the rest.
+    constexpr auto turn = 1500ms;
+    constexpr std::uint32_t most_turns = 4;
+    if (launched.first_of_application) {
+        return {turn * std::min(launched.application, most_turns), true};
+    }
+    const auto silence = 4s + turn * std::min(launched.applications - 1, most_turns);
+    if (reach == config::UsageError::Reach::this_host) {
+        // Nobody else may have met it, so this rank speaks if it is still there; rank by rank, so that one does.
+        constexpr std::uint32_t most_steps = 100;
+        return {silence + 20ms * std::min(launched.rank.value_or(0), most_steps), true};
+    }
+    return {silence, false};
+}
+
+int report_usage_error(std::string_view command, const config::UsageError& error) {
+    const Report report = report_of(launched_as(), error.reach());
+    std::this_thread::sleep_for(report.wait);
+    if (report.print) {
+        // In one write, so that no other rank's line comes in between.
+        const std::string line = fmt::format("{}: {}\n", command, error.what());
+        std::fputs(line.c_str(), stderr);
+        std::fflush(stderr);
+        // The line has to be through mpirun's pipe before mpirun hears of the exit.
+        if (launched_as().rank) {
+            std::this_thread::sleep_for(50ms);
+        }
+    }
+    return runtime::exit_usage;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,42 @@
+// What the launcher (mpirun, srun) tells a process through its environment, before MPI_Init: its rank and the number
+// of ranks; and the one careful way to refuse a command line that all ranks have parsed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/usage_error.hpp"
+
+namespace weir::cli {
+
+struct LaunchedAs {
+    std::optional<std::uint32_t> rank;  ///< nullopt: not started by a launcher that is known
+    std::optional<std::uint32_t> size;
+    /// MPMD: index of this rank's application (`:` on mpirun's line), and whether this is its first rank.
+    std::uint32_t application = 0;
+    bool first_of_application = false;
+    std::uint32_t applications = 1;
+    [[nodiscard]] bool is_first() const { return rank.value_or(0) == 0; }
+};
+
+/// From the environment. `lookup` is getenv, or a test's stand-in.
+LaunchedAs launched_as(const std::function<const char*(const char*)>& lookup);
+LaunchedAs launched_as();
+
+/// How a rank reports an error that happened before MPI could arrange for one voice.
+struct Report {
+    std::chrono::milliseconds wait{0};
+    bool print = true;
+};
+/// mpirun kills all ranks at the first that exits with an error, so the speaking rank must come first and the others
+/// wait; a rank that may be alone with its error waits longer and speaks if it is still there.
+Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach);
+
+/// Writes "COMMAND: message" to stderr on one rank and returns the exit status 2. For use before MPI_Init.
+int report_usage_error(std::string_view command, const config::UsageError& error);
+
+}  // namespace weir::cli

@@ -1,0 +1,60 @@
+#include "cli/run_command.hpp"
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "cli/dry_run.hpp"
+#include "cli/execute_run.hpp"
+#include "cli/launcher.hpp"
+#include "config/resolve.hpp"
+#include "config/role_assignment.hpp"
+#include "config/usage_error.hpp"
+#include "runtime/exit_status.hpp"
+#include "transport/fault_injection.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+void check_injections(const config::RunRequest& request) {
+    for (const std::string& injection : request.injections) {
+        try {
+            transport::parse_fault_spec(injection);
+        } catch (const std::invalid_argument& error) {
+            throw config::UsageError(std::string("--inject: ") + error.what());
+        }
+    }
+}
+
+/// Where the launcher has said how many ranks there are and their order decides, the layout is known before MPI is
+/// started, and can be refused before.
+void settle_early(config::RunRequest& request, const LaunchedAs& launched) {
+    const config::RoleRequest& roles = request.roles;
+    const bool by_order = roles.producer_hosts.empty() && roles.consumer_hosts.empty() &&
+                          roles.scheduler_host.empty() && !roles.role && launched.applications == 1;
+    if (launched.size && by_order) {
+        const std::vector<std::string> hosts(*launched.size);
+        config::settle_layout(request, config::assign_roles(roles, hosts));
+    }
+}
+
+}  // namespace
+
+int run_command(const std::vector<config::GivenOption>& options) {
+    config::RunRequest request = config::resolve(options);
+    check_injections(request);
+    const LaunchedAs launched = launched_as();
+    settle_early(request, launched);
+    if (request.dry_run) {
+        if (launched.is_first()) {
+            const std::string text = request.output == config::OutputForm::json ? dry_run_json(request)
+                                                                                : dry_run_text(request);
+            std::fputs(text.c_str(), stdout);
+        }
+        return runtime::exit_ok;
+    }
+    return execute_run(request);
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,61 @@
+#include "cli/scenarios_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "config/distributions.hpp"
+#include "config/quantities.hpp"
+#include "config/resolve.hpp"
+#include "config/scenario.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using Row = std::array<std::string, 5>;
+
+Row row_of(const std::string& name) {
+    const config::GivenOption option{"scenario", name};
+    const config::RunRequest request = config::resolve({&option, 1});
+    const auto count = [](std::uint32_t number) { return number == 0 ? "any" : fmt::format("{}", number); };
+    std::string layout = "any";
+    if (request.plan.producers + request.plan.consumers != 0) {
+        layout = fmt::format("{} -> {}", count(request.plan.producers), count(request.plan.consumers));
+    }
+    const bool saturates = request.plan.generation == core::Generation::saturate;
+    std::string busy = config::busy_text({request.plan.busy, request.busy_trace});
+    busy = busy == "none" ? "-" : busy.substr(0, busy.find(','));
+    return {name, layout, saturates ? "maximum" : config::to_text(request.plan.rate), busy, request.scenario_title};
+}
+
+}  // namespace
+
+std::string scenarios_text(const std::string& name) {
+    if (!name.empty()) {
+        return config::load_scenario(name).text;
+    }
+    std::vector<Row> rows{{"NAME", "LAYOUT", "RATE", "BUSY", "WHAT IT SHOWS"}};
+    for (const std::string& scenario : config::scenario_names()) {
+        rows.push_back(row_of(scenario));
+    }
+    std::array<std::size_t, 5> widths{};
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    }
+    std::string text;
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+            text += fmt::format("{:{}}  ", row[i], widths[i]);
+        }
+        text += row.back() + '\n';
+    }
+    return text + "\nLAYOUT is producers -> consumers, RATE is per producer, BUSY is the mean per event.\n"
+                  "Print one: weir scenarios NAME. Look at it: weir run --scenario NAME --dry-run\n";
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,11 @@
+// `weir scenarios`: what is built in.
+#pragma once
+
+#include <string>
+
+namespace weir::cli {
+
+/// A table of the built-in scenarios, or the TOML of one (built in, or a file). Throws config::UsageError.
+std::string scenarios_text(const std::string& name);
+
+}  // namespace weir::cli
