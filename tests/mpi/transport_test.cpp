@@ -1,0 +1,179 @@
+// The send transport between real ranks: events of random sizes go through slots at every verify level while
+// numbered packets go between all ranks; every injected fault must be seen, and nothing else. Run with 3 or
+// more ranks; the exit status is the result. With an argument, only scenarios whose name contains it.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport_test_node.hpp"
+
+using namespace weir;
+using namespace weir::test;
+
+namespace {
+
+core::RoleMap make_roles() {
+    const int producers = (ranks - 1) / 2;
+    std::vector<core::NodeId> nodes{core::scheduler_node()};
+    for (int i = 0; i < producers; ++i) {
+        nodes.push_back(core::node_of(core::ProducerId{static_cast<std::uint32_t>(i)}));
+    }
+    for (int i = 0; i < ranks - 1 - producers; ++i) {
+        nodes.push_back(core::node_of(core::ConsumerId{static_cast<std::uint32_t>(i)}));
+    }
+    return core::RoleMap(nodes);
+}
+
+core::Plan make_plan(const core::RoleMap& roles, std::int64_t chunk_size, core::Verify verify) {
+    core::Plan plan;
+    plan.producers = roles.producers();
+    plan.consumers = roles.consumers();
+    plan.chunk_size = {chunk_size};
+    plan.slot_size = {chunk_size * 6 - chunk_size / 3};
+    plan.buffer = {chunk_size * 20};
+    plan.window = 3;
+    plan.slots = 2;
+    plan.streams = 2;
+    plan.verify = verify;
+    plan.seed = 5;
+    return plan;
+}
+
+std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
+    std::vector<Scenario> scenarios;
+    const std::pair<core::Verify, const char*> levels[] = {
+        {core::Verify::none, "none"}, {core::Verify::header, "header"}, {core::Verify::full, "full"}};
+    for (const auto& [verify, level] : levels) {
+        // 1000 bytes go eagerly, 200000 by rendezvous.
+        for (const std::int64_t chunk_size : {1000, 200000}) {
+            const core::Plan plan = make_plan(roles, chunk_size, verify);
+            const std::string name = std::string(level) + " " + std::to_string(chunk_size);
+            scenarios.push_back({name + " clean", plan, std::nullopt});
+            for (const FaultKind kind : {FaultKind::corrupt_header, FaultKind::corrupt_payload,
+                                         FaultKind::duplicate, FaultKind::lose}) {
+                const transport::FaultSpec spec{kind, 0, 2, 1};
+                scenarios.push_back({name + " " + to_string(spec), plan, spec});
+            }
+        }
+    }
+    return scenarios;
+}
+
+/// Slots are closed while a chunk is on its way: it is found or withdrawn from, and nothing hangs.
+void close_under_way(const core::RoleMap& roles) {
+    core::Plan plan = make_plan(roles, 1000, core::Verify::full);
+    transport::MpiSendTransport net(MPI_COMM_WORLD, roles, plan);
+    const core::NodeId self = roles.node(rank);
+    transport::Polled found;
+    const bool receiver = self == core::node_of(core::ConsumerId{0});
+    const bool sender = self == core::node_of(core::ProducerId{0});
+    if (self.role == core::Role::consumer) {
+        net.open_slot({0});
+        net.open_slot({1});
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (sender) {
+        net.send_chunk({.to = {0},
+                        .slot = {1},
+                        .stream = {0},
+                        .chunk = {.event = {7},
+                                  .event_bytes = {500},
+                                  .offset = {},
+                                  .length = {500},
+                                  .sequence = 0,
+                                  .generated_at = {}}});
+        const auto deadline = Clock::now() + std::chrono::seconds(10);
+        while (net.chunks_under_way() > 0 && Clock::now() < deadline) {
+            net.poll(found);
+        }
+        check(found.sent.size() == 1, "a small chunk leaves without the receiver's help");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(20000);
+    net.close_slots();
+    net.poll(found);
+    if (receiver) {
+        check(found.chunks.size() <= 1, "at most the one chunk was found");
+        for (const auto& chunk : found.chunks) {
+            check(chunk.header_intact && chunk.payload_intact && chunk.slot == core::SlotId{1} &&
+                      chunk.chunk.event == core::EventId{7},
+                  "the chunk that had arrived is whole");
+        }
+        std::printf("close_slots: the chunk under way was %s\n",
+                    found.chunks.empty() ? "not received" : "received");
+    }
+    net.poll(found);
+    check(net.shut_down(core::Duration::seconds(10)), "shut_down after close_slots");
+}
+
+/// A rank that destroys its transport in the middle of everything waits for nobody.
+void destroy_in_the_middle(const core::RoleMap& roles) {
+    const core::Plan plan = make_plan(roles, 1000, core::Verify::full);
+    const auto begin = Clock::now();
+    {
+        transport::MpiSendTransport net(MPI_COMM_WORLD, roles, plan);
+        if (roles.node(rank).role == core::Role::consumer) {
+            net.open_slot({0});
+        }
+    }
+    check(Clock::now() - begin < std::chrono::seconds(5), "the destructor is quick");
+}
+
+void refused_plans(const core::RoleMap& roles) {
+    const auto refused = [&roles](const core::Plan& plan) {
+        try {
+            const transport::MpiSendTransport net(MPI_COMM_WORLD, roles, plan);
+        } catch (const transport::CapacityError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    core::Plan plan = make_plan(roles, std::int64_t{1} << 31, core::Verify::none);
+    check(refused(plan).find("--chunk-size") != std::string::npos, "a chunk of 2 GiB is refused");
+    plan = make_plan(roles, 1000, core::Verify::none);
+    plan.slots = 4000000000;
+    check(refused(plan).find("--slots") != std::string::npos, "more slots than tags are refused");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks < 3) {
+        give_up("needs 3 ranks or more");
+    }
+    const std::string wanted = argc > 1 ? argv[1] : "";
+    try {
+        const core::RoleMap roles = make_roles();
+        int scenarios = 0;
+        const auto begin = Clock::now();
+        for (const Scenario& scenario : make_scenarios(roles)) {
+            if (scenario.name.find(wanted) != std::string::npos) {
+                Node(scenario, roles).run();
+                ++scenarios;
+            }
+        }
+        if (wanted.empty()) {
+            close_under_way(roles);
+            refused_plans(roles);
+            destroy_in_the_middle(roles);
+        }
+        MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0) {
+            std::printf("%d scenarios with %d ranks in %.1f s: %d failures\n", scenarios, ranks,
+                        std::chrono::duration<double>(Clock::now() - begin).count(), failures);
+        }
+    } catch (const std::exception& error) {
+        give_up(error.what());
+    }
+    MPI_Finalize();
+    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Checks what the compiler cannot: which directory of src/ may include which, and what each must not use.
+
+    check_structure.py DIRECTORY      the directory that holds core/, transport/, ...
+
+Prints one line per violation (file:line: what and why) and exits with 1 if there is any.
+
+The text is searched, without comments and string literals; nothing is compiled. That is exact for includes and
+near enough for calls: a name that only looks like a forbidden one can be given another name.
+"""
+
+import pathlib
+import re
+import sys
+
+LONGEST_FILE = 500
+LONGEST_LINE = 110
+
+# What each directory may include besides itself. Includes point inward only.
+MAY_INCLUDE = {
+    "core": set(),
+    "transport": {"core"},
+    "telemetry": {"core"},
+    "simulation": {"core"},
+    "config": {"core"},
+    "runtime": {"core", "transport", "telemetry"},
+    "cli": {"core", "transport", "telemetry", "simulation", "config", "runtime"},
+}
+
+MAY_USE_MPI = {"transport", "runtime", "cli"}
+MPI_HEADERS = {"mpi.h", "mpi-ext.h", "mpio.h"}
+
+# The core is a state machine: time and chance come in as arguments, and it reaches nothing outside itself. What
+# is not on this list of standard headers is forbidden there, so that a new header is a decision.
+CORE_HEADERS = {
+    "algorithm", "array", "bit", "bitset", "cfloat", "cmath", "compare", "concepts", "cstddef", "cstdint", "cstdlib",
+    "cstring", "deque", "exception", "functional", "initializer_list", "iterator", "limits", "list", "map",
+    "memory", "new", "numbers", "numeric", "optional", "queue", "ranges", "set", "source_location", "span",
+    "stack", "stdexcept", "string", "string_view", "tuple", "type_traits", "typeinfo", "unordered_map",
+    "unordered_set", "utility", "variant", "vector", "version",
+}
+# Reachable through a header that is allowed.
+CORE_CALLS = (
+    "abort exit _Exit quick_exit atexit getenv system rand srand random drand48 arc4random time clock gettimeofday "
+    "clock_gettime nanosleep usleep sleep printf fprintf puts putchar fputs fwrite fopen open read write perror"
+).split()
+# In this one file of the core: a broken invariant ends the process, and says which one it was.
+CORE_EXEMPT_FILE = "core/assertion.cpp"
+CORE_EXEMPT_NAMES = {"cstdio", "cstdlib", "abort", "fprintf", "fputs"}
+
+# Assertions stay on in every build, so nothing may depend on NDEBUG.
+FORBIDDEN_EVERYWHERE = {
+    "headers": {"cassert": "assertions that vanish in release", "assert.h": "assertions that vanish in release"},
+    "names": {"NDEBUG": "a release build must behave like the tested one"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+COMMENT_OR_LITERAL = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'(?![0-9])',
+    re.DOTALL)
+
+
+def code_of(text):
+    """The text without comments and literals, line numbers intact."""
+    # Digit separators look like character literals.
+    text = re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", text)
+    return COMMENT_OR_LITERAL.sub(lambda match: " " + "\n" * match.group(0).count("\n"), text)
+
+
+def check_include(directory, path, quoted, name):
+    """Why this include is wrong, or None."""
+    if name in FORBIDDEN_EVERYWHERE["headers"]:
+        return f"<{name}>: {FORBIDDEN_EVERYWHERE['headers'][name]}"
+    if name in MPI_HEADERS and directory not in MAY_USE_MPI:
+        return f"<{name}>: only {', '.join(sorted(MAY_USE_MPI))} may use MPI"
+    if quoted:
+        if "/" not in name:
+            return None if name == "weir_version.hpp" and directory in {"telemetry", "cli"} else \
+                f'"{name}": write the path from src/, as in "core/units.hpp"'
+        target = name.split("/")[0]
+        if target == directory or target in MAY_INCLUDE[directory]:
+            return None
+        allowed = ", ".join(sorted(MAY_INCLUDE[directory])) or "nothing but itself"
+        return f'"{name}": {directory} may include {allowed}'
+    if name.split("/")[0] in MAY_INCLUDE:
+        return f'<{name}>: files of this project are included as "{name}"'
+    if directory == "core" and name not in CORE_HEADERS:
+        if path == CORE_EXEMPT_FILE and name in CORE_EXEMPT_NAMES:
+            return None
+        return f"<{name}>: not among the headers that the core may use (no clock, random source, I/O, thread or MPI)"
+    return None
+
+
+def check_names(directory, path, line):
+    for name, reason in FORBIDDEN_EVERYWHERE["names"].items():
+        if re.search(rf"\b{name}\b", line):
+            yield f"{name}: {reason}"
+    if directory != "core":
+        return
+    for name in CORE_CALLS:
+        if path == CORE_EXEMPT_FILE and name in CORE_EXEMPT_NAMES:
+            continue
+        # A call of a free function: not a member, not a declaration of a function with this name.
+        match = re.search(rf"(?<![\w.>])(?:(?:std)?::)?{name}\s*\(", line)
+        if match and not re.search(rf"\b(?!return\b)\w+[\s*&]+{name}\s*\(", line):
+            yield f"{name}(): the core takes time and chance as arguments, and does no I/O"
+
+
+def check_file(root, file):
+    path = file.relative_to(root).as_posix()
+    directory = path.split("/")[0]
+    if directory not in MAY_INCLUDE:
+        yield f"{path}:1: {directory}/ is no directory that this test knows: add it to MAY_INCLUDE"
+        return
+    text = file.read_text(encoding="utf-8")
+    original = text.splitlines()
+    if len(original) > LONGEST_FILE:
+        yield f"{path}:{len(original)}: {len(original)} lines; more than {LONGEST_FILE} in a file are too many"
+    code = code_of(text).splitlines()
+    for number, line in enumerate(original, start=1):
+        if len(line) > LONGEST_LINE and "NOLINT" not in line and "://" not in line:
+            yield f"{path}:{number}: {len(line)} characters; a line has {LONGEST_LINE} at most"
+        # From the original, as the name in quotes is a literal; a comment does not start with #.
+        include = INCLUDE.match(line)
+        if include:
+            problem = check_include(directory, path, include.group(1) == '"', include.group(2))
+            if problem:
+                yield f"{path}:{number}: {problem}"
+    for number, line in enumerate(code, start=1):
+        for problem in check_names(directory, path, line):
+            yield f"{path}:{number}: {problem}"
+
+
+def check(root):
+    files = sorted(path for path in root.rglob("*") if path.suffix in {".hpp", ".cpp", ".h", ".cc"})
+    if not files:
+        return [f"{root}: no source files here"]
+    return [violation for file in files for violation in check_file(root, file)]
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    violations = check(pathlib.Path(sys.argv[1]))
+    print("\n".join(violations) if violations else "structure: no violations")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""clang-tidy on every source file of src/, with the checks in .clang-tidy; any finding is a failure.
+
+A file that was found clean is not looked at again until something changes that the answer depends on: the
+file, one of the project's headers that it includes (directly or not), the command that compiles it, the checks,
+or clang-tidy itself. What is known to be clean is kept in BUILD/clang-tidy-clean.json.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+SKIPPED = 77
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def compile_commands(source, build):
+    """The entries for src/, each file once: the sanitized targets compile the same files again."""
+    with open(build / "compile_commands.json", encoding="utf-8") as file:
+        entries = json.load(file)
+    found = {}
+    for entry in entries:
+        path = pathlib.Path(entry["directory"], entry["file"]).resolve()
+        if path.is_relative_to(source / "src") and "_sanitized.dir" not in entry["command"]:
+            found.setdefault(path, entry)
+    return dict(sorted(found.items()))
+
+
+class Fingerprints:
+    def __init__(self, source, build, common):
+        self.roots = [source / "src", build / "generated"]
+        self.common = common
+        self.headers = {}
+
+    def included_by(self, path):
+        """The project's files that this file includes, by reading and not by preprocessing."""
+        if path not in self.headers:
+            names = INCLUDE.findall(path.read_text(encoding="utf-8"))
+            self.headers[path] = [root / name for name in names for root in self.roots if (root / name).is_file()]
+        return self.headers[path]
+
+    def of(self, path, entry):
+        reached, waiting = set(), [path]
+        while waiting:
+            current = waiting.pop()
+            if current not in reached:
+                reached.add(current)
+                waiting += self.included_by(current)
+        digest = hashlib.sha256(self.common)
+        digest.update(entry["command"].encode())
+        for file in sorted(reached):
+            # The header with the version changes with each commit, and only in its constants.
+            if file.name != "weir_version.hpp":
+                digest.update(str(file).encode() + b"\0" + file.read_bytes() + b"\0")
+        return digest.hexdigest()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--source", required=True, type=pathlib.Path)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    if not os.access(arguments.program, os.X_OK):
+        print("skipped: clang-tidy is not installed (bench/install-dependencies --tests)")
+        return SKIPPED
+
+    source, build = arguments.source.resolve(), arguments.build.resolve()
+    version = subprocess.run([arguments.program, "--version"], capture_output=True).stdout
+    common = version + (source / ".clang-tidy").read_bytes()
+    commands = compile_commands(source, build)
+    fingerprints = Fingerprints(source, build, common)
+    known_file = build / "clang-tidy-clean.json"
+    try:
+        known = set(json.loads(known_file.read_text()))
+    except (OSError, ValueError):
+        known = set()
+
+    wanted = {path: fingerprints.of(path, entry) for path, entry in commands.items()}
+    # The longest files first, so that the last ones are quick and no core waits.
+    waiting = sorted((path for path in wanted if wanted[path] not in known), key=lambda path: -path.stat().st_size)
+
+    # clang-tidy runs every entry of a file: a database of its own, with one each.
+    database = build / "clang-tidy"
+    database.mkdir(exist_ok=True)
+    (database / "compile_commands.json").write_text(json.dumps(list(commands.values())))
+
+    def run(path):
+        start = time.monotonic()
+        # Warnings are for the compiler that builds; clang does not know all of its options.
+        command = [arguments.program, "--quiet", "-p", str(database), "--extra-arg=-w",
+                   "--extra-arg=-Wno-unknown-warning-option", str(path)]
+        result = subprocess.run(command, capture_output=True, text=True)
+        return path, result, time.monotonic() - start
+
+    failed = []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for path, result, seconds in pool.map(run, waiting):
+            name = path.relative_to(source)
+            print(f"{name}: {'clean' if result.returncode == 0 else 'FINDINGS'} ({seconds:.1f} s)", flush=True)
+            if result.returncode != 0:
+                failed.append(str(name))
+                print(result.stdout + result.stderr)
+            else:
+                known.add(wanted[path])
+    # Only what is current: the file stays small.
+    known_file.write_text(json.dumps(sorted(known & set(wanted.values())), indent=0))
+
+    print(f"{len(commands)} files, {len(commands) - len(waiting)} of them known to be clean")
+    if failed:
+        print("with findings: " + ", ".join(failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
