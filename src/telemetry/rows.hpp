@@ -34,7 +34,8 @@ constexpr Phase phase_of(std::int64_t second, core::Duration duration) {
     if (second < 0) {
         return Phase::warmup;
     }
-    return second * core::Duration::seconds(1).ns < duration.ns ? Phase::measure : Phase::drain;
+    constexpr std::int64_t ns = core::Duration::seconds(1).ns;
+    return second < (duration.ns + ns - 1) / ns ? Phase::measure : Phase::drain;
 }
 
 /// A number of events and of their bytes.

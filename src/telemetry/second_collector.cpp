@@ -105,8 +105,7 @@ void SecondCollector::add(const SecondReport& report) {
 }
 
 void SecondCollector::poll(core::Instant now) {
-    while (!open_.empty() &&
-           now >= core::Instant{(open_.front().collected.second + 1) * ns_per_second} + patience) {
+    while (!open_.empty() && second_of(now - patience) > open_.front().collected.second) {
         pass_on_oldest();
     }
 }

@@ -107,11 +107,12 @@ std::string node_text(core::NodeId node) {
 }
 
 std::string utc_text(std::int64_t unix_ns) {
-    using namespace std::chrono;
-    const sys_time<milliseconds> time{floor<milliseconds>(nanoseconds{unix_ns})};
-    const auto day = floor<days>(time);
-    const year_month_day date{day};
-    const hh_mm_ss clock{time - day};
+    namespace chrono = std::chrono;
+    const chrono::sys_time<chrono::milliseconds> time{
+        chrono::floor<chrono::milliseconds>(chrono::nanoseconds{unix_ns})};
+    const auto day = chrono::floor<chrono::days>(time);
+    const chrono::year_month_day date{day};
+    const chrono::hh_mm_ss clock{time - day};
     return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                        clock.hours().count(), clock.minutes().count(), clock.seconds().count(),

@@ -88,7 +88,7 @@ Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
         // Sets come at the beginning of an interval, so an interrupted run may show more than its time's
         // share.
         const double planned = static_cast<double>(core::bytes_in(plan.rate, summary.covered).count);
-        const double generated = static_cast<double>(summary.measured.generated.bytes.count);
+        const auto generated = static_cast<double>(summary.measured.generated.bytes.count);
         if (planned > 0 && generated / planned < evidence.generated_share) {
             evidence.generated_share = generated / planned;
             evidence.least_generated = &rank;

@@ -1,0 +1,28 @@
+# What every target of weir is compiled with. Two interface targets: `weir_options` for all, and
+# `weir_sanitizers` for those built under the sanitizers.
+
+add_library(weir_options INTERFACE)
+target_compile_features(weir_options INTERFACE cxx_std_20)
+target_compile_options(weir_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    # A multiplication and an addition fused on one machine and not on another round differently: the
+    # same seed must give the same run everywhere.
+    -ffp-contract=off)
+if(WEIR_WERROR)
+    target_compile_options(weir_options INTERFACE -Werror)
+endif()
+# The C++ bindings left the MPI standard long ago; their headers bring warnings and a library of their own.
+target_compile_definitions(weir_options INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+
+add_library(weir_sanitizers INTERFACE)
+set(weir_sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+# Test cases are not optimized: they compile in half of the time, and it is the code under test that must be fast.
+target_compile_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags} -g1 -fno-omit-frame-pointer
+    $<IF:$<BOOL:$<TARGET_PROPERTY:WEIR_TEST_CASES>>,-O0,-O1>)
+target_link_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags})
+if(WEIR_SANITIZE)
+    target_link_libraries(weir_options INTERFACE weir_sanitizers)
+endif()
+
+# Colours in compiler messages also when Ninja stands between the compiler and the terminal.
+set(CMAKE_COLOR_DIAGNOSTICS ON)

@@ -1,0 +1,57 @@
+# The functions that declare weir's libraries and executables. Each target exists once, and a second time
+# as NAME_sanitized when WEIR_SANITIZED_TESTS asks for it: one build tree then holds the optimized
+# program and everything that is tested under the sanitizers, so that one ctest call runs both.
+
+# The names of the dependencies in `links`, with weir's own libraries replaced by their sanitized twins.
+function(weir_sanitized_links result)
+    set(links "")
+    foreach(link IN LISTS ARGN)
+        if(link MATCHES "^weir::")
+            string(APPEND link "_sanitized")
+        endif()
+        list(APPEND links "${link}")
+    endforeach()
+    set(${result} "${links}" PARENT_SCOPE)
+endfunction()
+
+# weir_add_library(core PUBLIC ... PRIVATE ...)
+# The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory. A directory
+# of headers only becomes an interface library. What is public is what its headers include.
+function(weir_add_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PUBLIC;PRIVATE;SOURCES")
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    list(APPEND sources ${arg_SOURCES})
+
+    weir_add_library_variant("weir_${name}" "${sources}" "${arg_PUBLIC}" "${arg_PRIVATE}")
+    add_library("weir::${name}" ALIAS "weir_${name}")
+    if(WEIR_SANITIZED_TESTS)
+        weir_sanitized_links(public ${arg_PUBLIC})
+        weir_sanitized_links(private ${arg_PRIVATE})
+        weir_add_library_variant("weir_${name}_sanitized" "${sources}" "${public}" "${private};weir_sanitizers")
+        add_library("weir::${name}_sanitized" ALIAS "weir_${name}_sanitized")
+    endif()
+endfunction()
+
+function(weir_add_library_variant target sources public private)
+    if(sources)
+        add_library("${target}" STATIC ${sources})
+        target_include_directories("${target}" PUBLIC "${PROJECT_SOURCE_DIR}/src")
+        target_link_libraries("${target}" PUBLIC ${public} PRIVATE weir_options ${private})
+    else()
+        add_library("${target}" INTERFACE)
+        target_include_directories("${target}" INTERFACE "${PROJECT_SOURCE_DIR}/src")
+        target_link_libraries("${target}" INTERFACE ${public})
+    endif()
+endfunction()
+
+# weir_add_executable(weir LINK ... SOURCES ...)
+function(weir_add_executable name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;SOURCES")
+    add_executable("${name}" ${arg_SOURCES})
+    target_link_libraries("${name}" PRIVATE weir_options ${arg_LINK})
+    if(WEIR_SANITIZED_TESTS)
+        weir_sanitized_links(links ${arg_LINK})
+        add_executable("${name}_sanitized" ${arg_SOURCES})
+        target_link_libraries("${name}_sanitized" PRIVATE weir_options weir_sanitizers ${links})
+    endif()
+endfunction()
