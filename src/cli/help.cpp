@@ -162,14 +162,15 @@ std::string run_help(std::string_view topic) {
 std::string scenarios_help() {
     return R"(Usage: weir scenarios [NAME]
 
-Without NAME, lists the built-in scenarios. With NAME, prints that one as TOML, comments included: the start
-of a scenario of your own.
+Without NAME, lists the built-in scenarios. With NAME, prints that one as TOML, comments included:
+the start of a scenario of your own.
 
   weir scenarios lhcb2021-2 > mine.toml
   mpirun -np 87 weir run --scenario ./mine.toml
 
-Keys are the names of options without dashes, values are written as on the command line, in quotes;
-`name`, `title`, `description` and `source` are text. Options on the command line override a scenario.
+Keys are the names of options without the dashes in front, values are written as on the command
+line, in quotes; `name`, `title`, `description` and `source` are text. Options on the command line
+override a scenario.
 )";
 }
 

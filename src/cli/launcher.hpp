@@ -31,6 +31,7 @@ LaunchedAs launched_as();
 struct Report {
     std::chrono::milliseconds wait{0};
     bool print = true;
+    std::chrono::milliseconds linger{0};  ///< between printing and exit
 };
 /// mpirun kills all ranks at the first that exits with an error, so the speaking rank must come first and the others
 /// wait; a rank that may be alone with its error waits longer and speaks if it is still there.

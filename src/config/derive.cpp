@@ -184,6 +184,12 @@ void check_requirements(const RunRequest& request) {
         throw UsageError("--require: 'sustained' contradicts --generation saturate, which has no rate to sustain; "
                          "use sets or steady, or --require none");
     }
+    if (request.require.sustained && request.plan.generation == core::Generation::sets &&
+        request.plan.buffer < request.plan.set_bytes()) {
+        throw UsageError(fmt::format("--require: 'sustained' cannot hold, because every set of {} overflows the "
+                                     "--buffer of {}; make it at least a set, or use --require none",
+                                     to_text(request.plan.set_bytes()), to_text(request.plan.buffer)));
+    }
 }
 
 void check_times(const RunRequest& request) {

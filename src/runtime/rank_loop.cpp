@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/exit_status.hpp"
 #include "runtime/signals.hpp"
 #include "transport/transport_error.hpp"
 
@@ -70,6 +71,11 @@ void RankLoop::turn(core::Instant now) {
     parts_.watchdog.alive();
     const core::Duration gap = now - last_turn_;
     last_turn_ = now;
+    if (gap.ns > parts_.settings.silence_timeout.ns / 2) {
+        // The others may have given this rank up meanwhile, and said so: wait whether the job is being ended
+        // before saying anything about them.
+        listen_until_ = now + core::Duration::seconds(1);
+    }
     if (gap > core::Duration::seconds(1)) {
         parts_.watch.forgive(now);  // we were away, not they
     }
@@ -218,6 +224,10 @@ void RankLoop::look_at_signals(core::Instant now) {
             return;
         }
         signalled_at_ = now;
+        if (now < listen_until_) {
+            end_ = LoopEnd{.kind = LoopEnd::Kind::told, .status = exit_failed, .failure = {}};
+            return;
+        }
         if (!leads()) {
             leave_at_ = std::min(leave_at_, now + patience_after_signal);
             send_notice(scheduler_rank_, make_notice(EndReason::interrupted, parts_.rank, signal_, {}));
@@ -232,7 +242,7 @@ void RankLoop::look_at_signals(core::Instant now) {
 }
 
 void RankLoop::look_after_peers(core::Instant now) {
-    if (end_) {
+    if (end_ || now < listen_until_) {
         return;
     }
     if (const auto gone = parts_.watch.next_gone()) {
@@ -307,7 +317,7 @@ void RankLoop::take_notice(core::Instant now, const Notice& notice) {
             }
             return;
         case EndReason::interrupted:
-            if (leads() && signal_ == 0) {
+            if (leads() && signal_ == 0 && now >= listen_until_) {
                 signal_ = notice.detail;
                 signalled_at_ = now;
                 next_look_ = now;
@@ -316,7 +326,7 @@ void RankLoop::take_notice(core::Instant now, const Notice& notice) {
         case EndReason::rank_gone:
         case EndReason::rank_silent:
         case EndReason::rank_failed:
-            if (leads()) {
+            if (leads() && now >= listen_until_) {
                 fail(notice.reason, notice.rank, std::string(text));
             }
             return;
@@ -330,7 +340,7 @@ void RankLoop::fail(EndReason /*reason*/, int rank, const std::string& what) {
     }
     const core::NodeId node = parts_.settings.roles.node(rank);
     end_ = LoopEnd{.kind = LoopEnd::Kind::failed,
-                   .status = 1,
+                   .status = exit_failed,
                    .signal = signal_,
                    .failure = {.what = what,
                                .rank = rank,

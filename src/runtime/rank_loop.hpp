@@ -8,6 +8,7 @@
 //   other rank (the deputy) speaks in its place.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -114,6 +115,7 @@ private:
     int signal_ = 0;
     core::Instant signalled_at_ = core::Instant::never();
     core::Instant leave_at_ = core::Instant::never();  ///< other ranks: no word came from the scheduler's rank
+    core::Instant listen_until_{std::numeric_limits<std::int64_t>::min()};  ///< this rank was away: say nothing
     bool said_why_ = false;
     std::optional<LoopEnd> end_;
 

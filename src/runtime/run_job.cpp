@@ -1,7 +1,6 @@
 #include "runtime/run_job.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_report.hpp"
 #include "runtime/signals.hpp"
+#include "runtime/terminal.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/final_summary.hpp"
 #include "telemetry/live_view.hpp"
@@ -48,7 +48,7 @@ public:
           settings_(settings),
           self_(settings.roles.node(job.rank())),
           leads_(job.rank() == settings.roles.scheduler_rank()),
-          terminal_(isatty(STDOUT_FILENO) != 0),
+          terminal_(colours_wanted()),
           watch_(settings.places, job.rank(), {}),
           idle_(make_idle()),
           report_(settings) {}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/common_clock.hpp"
 #include "runtime/exit_status.hpp"
@@ -93,7 +94,10 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
     telemetry::RunRecord record = base_;
     if (end.kind == LoopEnd::Kind::interrupted) {
         record.status = telemetry::RunStatus::interrupted;
-        record.failure = {.what = fmt::format("interrupted by signal {}", end.signal), .rank = {}, .role = {}, .host = {}};
+        record.failure = {.what = fmt::format("interrupted by signal {} ({})", end.signal, strsignal(end.signal)),
+                          .rank = {},
+                          .role = {},
+                          .host = {}};
     } else {
         record.status = telemetry::RunStatus::failed;
         record.failure = end.failure;
@@ -109,6 +113,14 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
     record.verdict = telemetry::judge(
         settings_.plan, record.ranks,
         {.complete = false, .blocked_at_once = record.blocked_at_once, .ledger_differences = {}});
+    if (record.status == telemetry::RunStatus::failed) {
+        // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
+        record.verdict.judged = false;
+        record.verdict.cause = telemetry::Cause::none;
+        record.verdict.text = fmt::format("Not judged: the run failed after {} of {} seconds. {}.",
+                                          telemetry::seconds_of(record), settings_.plan.duration.in_seconds(),
+                                          end.failure.what);
+    }
     return record;
 }
 

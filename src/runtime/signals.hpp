@@ -4,8 +4,8 @@
 
 namespace weir::runtime {
 
-/// Catches SIGINT, SIGTERM and SIGHUP from now on; SIGPIPE is ignored (a reader of our output that went away shows
-/// as a write error).
+/// Catches SIGINT, SIGTERM and SIGHUP from now on; SIGPIPE and SIGXFSZ are ignored: a reader of our
+/// output that went away and a file that may not grow show as write errors.
 void install_signal_handlers();
 
 /// The first signal caught, or 0.

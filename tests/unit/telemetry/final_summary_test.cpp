@@ -31,9 +31,10 @@ RunRecord record_of(std::vector<RankRecord> ranks) {
 TEST_CASE("The final summary says the verdict first and fits a screen") {
     const std::string text = final_summary_text(record_of(test::good_ranks(test::small_plan())), false);
     CAPTURE(text);
-    CHECK(text == R"(Sustained: for 10 seconds no producer exceeded its buffer (worst occupancy 0.51, producer 1 on eb02 in second
-7).
-
+    const std::string verdict =
+        "Sustained: for 10 seconds no producer exceeded its buffer (worst occupancy 0.51, "
+        "producer 1 on eb02 in second\n7).\n";
+    CHECK(text == verdict + R"(
 rate in Gb/s              min    mean     max   slowest second of any rank
   2 producers           8.000   8.000   8.000   8.000 in second 4, producer 0 on eb01
   3 consumers           5.333   5.333   5.333   5.333 in second 4, consumer 0 on eb10

@@ -1,0 +1,129 @@
+"""Bad command lines and bad input: one clear line that names the option and what would be right, exit status 2."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from weir_command import CommandTest
+
+
+class Values(CommandTest):
+    def test_units_are_required(self):
+        self.refused(["run", "--rate", "2"], "--rate: '2' has no unit; write for example 2Gb/s")
+        self.refused(["run", "--event-size", "16"], "--event-size: '16' has no unit; write for example 16MiB")
+        self.refused(["run", "--duration", "20"], "--duration: '20' has no unit; write for example 20s")
+        self.refused(["run", "--busy", "poisson:1.2"], "--busy: '1.2' has no unit")
+
+    def test_bytes_per_second_are_not_bits(self):
+        self.refused(["run", "--rate", "2GB/s"], "--rate: ", "write for example 16Gb/s")
+
+    def test_negative_and_no_numbers(self):
+        self.refused(["run", "--rate", "-2Gb/s"], "--rate: '-2Gb/s' is negative")
+        self.refused(["run", "--rate", "nan"], "--rate: 'nan' is not a rate")
+        self.refused(["run", "--rate", ""], "--rate: nothing is given")
+        self.refused(["run", "--producers", "-1"], "--producers: '-1' is not a whole number")
+        self.refused(["run", "--slots", "99999999999999999999"], "--slots: ", "out of range")
+        self.refused(["run", "--scale", "0"], "--scale: '0' is not above zero")
+
+    def test_zeros(self):
+        for option, value in {"--producers": "0", "--consumers": "0", "--window": "0", "--streams": "0", "--slots": "0",
+                              "--chunk-size": "0B", "--duration": "0s", "--interval": "0s", "--rate": "0Gb/s",
+                              "--buffer": "0B"}.items():
+            with self.subTest(option):
+                self.refused(["run", option, value], f"{option}: 0", "is out of range; write a")
+        self.refused(["run", "--event-size", "0B"], "--event-size: '0B' is not above zero")
+
+    def test_words(self):
+        for option in ("--policy", "--generation", "--overflow", "--verify", "--idle", "--output", "--busy-cpu",
+                       "--require", "--role"):
+            with self.subTest(option):
+                self.refused(["run", option, "maybe"], f"{option}: 'maybe' is not one of: ")
+        self.refused(["run", "--busy", "gauss:1s"], "--busy: 'gauss' is not a distribution", "poisson")
+        self.refused(["run", "--inject", "explode"], "--inject: ", "explode")
+        self.refused(["run", "--tag", "switch"], "--tag: 'switch'", "KEY=VALUE")
+
+    def test_host_lists(self):
+        self.refused(["run", "--producer-hosts", "eb[01-14"], "--producer-hosts: ", "position 3", "not closed")
+        self.refused(["run", "--consumer-hosts", "a b"], "--consumer-hosts: ", "position 2")
+
+    def test_what_does_not_work_yet_is_unknown(self):
+        for option in ("--pattern", "--initiation", "--transport", "--shaping"):
+            with self.subTest(option):
+                self.refused(["run", option, "x"], f"{option}: there is no such option")
+
+
+class Combinations(CommandTest):
+    def test_sizes(self):
+        self.refused(["run", "--event-size", "16MiB", "--slot-size", "8MiB"], "--event-size: 16MiB", "slot of 8MiB")
+        self.refused(["run", "--buffer", "1MiB"], "--buffer: 1MiB", "event of 16MiB")
+        self.refused(["run", "--event-size", "1GB"], "--event-size: 1GB", "set of 125MB")
+        self.refused(["run", "--rate", "1b/s"], "--rate: 1b/s", "less than one byte")
+        self.refused(["run", "--chunk-size", "2GiB"], "--chunk-size: 2GiB is out of range")
+        self.refused(["run", "--chunk-size", "1B"], "--chunk-size: 1B", "at most 65536", "at least 256B")
+        self.refused(["run", "--slots", "1024", "--chunk-size", "1KiB"], "--slots: 1024", "use fewer slots")
+
+    def test_contradictions(self):
+        self.refused(["run", "--require", "sustained", "--generation", "saturate"], "--require: ", "saturate")
+        self.refused(["run", "--require", "sustained", "--buffer", "100MB"], "--require: ", "--buffer of 100MB")
+        self.refused(["run", "--busy-consumers", "0-3"], "--busy-consumers: means nothing without --busy")
+        self.refused(["run", "--consumers", "4", "--busy", "1s", "--busy-consumers", "7"], "--busy-consumers: ", "0 to 3")
+        self.refused(["run", "--role", "producer", "--producer-hosts", "a"], "--role: contradicts --producer-hosts")
+        self.refused(["run", "--producers-per-host", "2"], "--producers-per-host: needs --producer-hosts")
+        self.refused(["run", "--quiet", "--json"], "--output: given more than once")
+        self.refused(["run", "--rate", "1Gb/s", "--rate", "2Gb/s"], "--rate: given more than once")
+        self.refused(["run", "--duration", "500ms"], "--duration: 500ms is shorter than the --interval")
+
+
+class Files(CommandTest):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def file(self, text):
+        path = self.directory / "x.toml"
+        path.write_text(text)
+        return str(path)
+
+    def test_scenarios(self):
+        self.refused(["run", "--scenario", "quickstrat"], "--scenario: there is no scenario 'quickstrat'; near: quickstart")
+        self.refused(["run", "--scenario", "lhcb2021"], "--scenario: ", "lhcb2021-1, lhcb2021-2")
+        self.refused(["run", "--scenario", "nowhere/x.toml"], "--scenario: 'nowhere/x.toml' cannot be read")
+        self.refused(["scenarios", "quickstrat"], "quickstart", command="weir scenarios")
+
+    def test_broken_toml(self):
+        for text, place in {"seed = 1\nrate = = 2\n": ":2:8: this is not TOML",
+                            "seed = 1\nrate = \"2Gb/s\n": ":2:",
+                            "seed = 1\n\n\x00": ":3:",
+                            "ratte = \"2Gb/s\"\n": ":1:1: there is no option 'ratte'; did you mean rate?",
+                            "rate = 2\n": ":1:8: rate: '2' has no unit; write for example 2Gb/s",
+                            "role = \"producer\"\n": ":1:1: 'role' belongs on the command line",
+                            "rate = [1, 2]\n": ":1:8: the value of 'rate'"}.items():
+            with self.subTest(text):
+                file = self.file(text)
+                self.refused(["run", "--scenario", file], f"--scenario: {file}{place}")
+
+    def test_traces(self):
+        self.refused(["run", "--busy", "trace:nowhere"], "--busy: trace file 'nowhere' cannot be read")
+        file = self.file("1s\n2\n")
+        self.refused(["run", "--busy", f"trace:{file}"], f"--busy: {file}:2: '2' has no unit")
+
+
+class Words(CommandTest):
+    def test_unknown_options(self):
+        self.refused(["run", "--ratte", "2Gb/s"], "--ratte: there is no such option; did you mean --rate?")
+        self.refused(["run", "--zzzzzzzz"], "--zzzzzzzz: there is no such option; see `weir run --help`")
+        self.refused(["run", "here"], "'here': nothing is expected here")
+        self.refused(["run", "--rate"], "--rate: needs a value; write --rate RATE")
+        self.refused(["run", "--rate", "--interval", "1s"], "--rate: needs a value; write --rate RATE")
+        self.refused(["run", "--help", "everything"], "--help: there is no group 'everything'", "layout")
+
+    def test_unknown_commands(self):
+        self.refused(["rnu"], "'rnu': there is no such command; did you mean `weir run`?", command="weir")
+        self.refused([], "a command is missing", command="weir")
+        self.refused(["--ratte"], "--ratte: there is no such option", command="weir")
+        self.refused(["scenarios", "a", "b"], "'b': nothing more is expected", command="weir scenarios")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

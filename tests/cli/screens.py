@@ -1,0 +1,176 @@
+"""What weir prints without running: help that fits on a screen, scenarios that load again as printed, dry runs."""
+
+import concurrent.futures
+import json
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from weir_command import CommandTest, weir
+
+GROUPS = ("layout", "data", "transfer", "busy", "run", "output")
+
+
+class Help(CommandTest):
+    def test_every_page_fits_on_a_screen(self):
+        pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["scenarios", "--help"]]
+        for arguments in pages + [["run", "--help", group] for group in GROUPS]:
+            with self.subTest(" ".join(arguments)):
+                lines = self.succeeds(*arguments).splitlines()
+                self.assertLessEqual(len(lines), 40)
+                self.assertLessEqual(max(map(len, lines)), 100)
+
+    def test_all_is_every_group(self):
+        everything = self.succeeds("run", "--help", "all")
+        for group in GROUPS:
+            self.assertIn(self.succeeds("run", "--help", group), everything)
+
+    def test_every_group_is_announced(self):
+        overview = self.succeeds("run", "--help")
+        for group in GROUPS:
+            self.assertRegex(overview, rf"(?m)^  {group} ")
+
+    def test_options_for_tests_are_hidden(self):
+        self.assertNotIn("--inject", self.succeeds("run", "--help", "all"))
+
+    def test_what_does_not_work_yet_is_not_offered(self):
+        everything = self.succeeds("run", "--help", "all")
+        for word in ("--pattern", "--initiation", "--transport", "--shaping", "pull", "datagram"):
+            self.assertNotIn(word, everything)
+
+    def test_the_examples_are_accepted(self):
+        examples = re.findall(r"(?m)^  mpirun .*weir run((?: --[a-z-]+ [^-\s]\S*)*)", self.succeeds("run", "--help"))
+        self.assertGreaterEqual(len(examples), 3)
+        for example in examples:
+            with self.subTest(example):
+                self.succeeds("run", *example.split(), "--dry-run")
+
+    def test_version(self):
+        self.assertRegex(self.succeeds("--version"), r"\Aweir \d+\.\d+")
+
+
+class Scenarios(CommandTest):
+    def names(self):
+        table = self.succeeds("scenarios").split("\n\n")[0].splitlines()
+        return [line.split()[0] for line in table[1:]]
+
+    def test_the_papers_are_there(self):
+        for name in ("quickstart", "lhcb2021-1", "lhcb2021-2", "lhcb2021-3", "lhcb2021-4", "lhcb2021-5", "lhcb2021-farm",
+                     "lhcb2002-token"):
+            self.assertIn(name, self.names())
+
+    def test_the_table_fits(self):
+        lines = self.succeeds("scenarios").splitlines()
+        self.assertLessEqual(len(lines), 40)
+        self.assertLessEqual(max(map(len, lines)), 110)
+
+    def test_a_printed_scenario_is_the_same_scenario(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name in self.names():
+                with self.subTest(name):
+                    file = Path(directory, name + ".toml")
+                    file.write_text(self.succeeds("scenarios", name))
+                    self.assertIn("#", file.read_text())  # comments are kept
+                    self.assertEqual(self.succeeds("scenarios", str(file)), file.read_text())
+                    printed, built_in = (self.plan("--scenario", scenario) for scenario in (str(file), name))
+                    self.assertEqual(printed.pop("scenario"), str(file))
+                    self.assertEqual(built_in.pop("scenario"), name)
+                    self.assertEqual(printed, built_in)
+
+    def plan(self, *arguments):
+        return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
+
+    def test_every_option_may_stand_in_a_scenario(self):
+        """Another value than the default for each option: from TOML and from the command line it gives the same."""
+        values = {"duration": "7s", "warmup": "3s", "drain": "4s", "require": "sustained,lossless", "verify": "full",
+                  "seed": "42", "idle": "yield", "silence-timeout": "9s", "scale": "1/2", "producers": "5",
+                  "consumers": "6", "scheduler-rank": "last", "producer-hosts": "eb[01-05]", "consumer-hosts": "fn[1-3]",
+                  "scheduler-host": "eb01", "producers-per-host": "1", "consumers-per-host": "2", "rate": "3Gb/s",
+                  "interval": "2s", "generation": "steady", "event-size": "normal:8MiB,deviation=1MiB",
+                  "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "chunk-size": "512KiB", "window": "2",
+                  "streams": "3", "slots": "7", "slot-size": "10MiB", "busy": "pareto:1ms,shape=2.5",
+                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "out": "x", "output": "json", "label": "a name",
+                  "tag": "switch=deep", "inject": "lose:producer=0,event=1,chunk=0"}
+        groups = "".join(self.succeeds("run", "--help", group) for group in GROUPS)
+        known = set(re.findall(r"(?m)^  --([a-z-]+)", groups)) - {"scenario", "role", "dry-run"}
+        self.assertEqual(set(values) - {"inject"}, known)
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory, "all.toml")
+            file.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
+            from_file = self.succeeds("run", "--scenario", str(file), "--dry-run")
+        options = [word for name, value in values.items() for word in (f"--{name}", value)]
+        from_options = self.succeeds("run", *options, "--dry-run")
+        first, second = json.loads(from_file), json.loads(from_options)
+        del first["plan"]["scenario"]
+        self.assertEqual(first, second)
+        for name in set(values) - {"out", "output", "label", "tag", "scale", "rate", "event-size", "slot-size", "buffer"}:
+            self.assertEqual(first["plan"][name], values[name])
+        self.assertEqual(first["plan"]["rate"], "1.5Gb/s")  # scaled
+
+
+class DryRun(CommandTest):
+    def forecast(self, *arguments, **variables):
+        return json.loads(self.succeeds("run", "--dry-run", "--json", *arguments, **variables))
+
+    def test_figures(self):
+        forecast = self.forecast("--scenario", "lhcb2021-5")
+        self.assertEqual(forecast["per_producer"]["bytes_per_second"], 63.3e9 / 8)
+        self.assertEqual(forecast["all"]["events_per_second"], 72)
+        self.assertEqual(forecast["all"]["ranks"], 33)
+        self.assertAlmostEqual(forecast["per_consumer"]["busy_load"], 1.007, places=3)
+        self.assertIn("consumers cannot keep up", forecast["warnings"][0])
+        self.assertGreater(forecast["per_consumer"]["memory_bytes"], 8 * 1.978e9)
+
+    def test_the_launcher_tells_the_layout(self):
+        forecast = self.forecast(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="8")
+        self.assertEqual((forecast["plan"]["producers"], forecast["plan"]["consumers"]), ("3", "4"))
+        self.assertEqual(self.forecast()["all"]["ranks"], None)
+
+    def test_only_the_first_rank_speaks(self):
+        job = {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8"}
+        for arguments in (["run", "--dry-run"], ["run", "--help"], ["scenarios"], ["--version"]):
+            self.assertEqual(self.succeeds(*arguments, **job), "")
+
+    def test_text_says_what_matters(self):
+        text = self.succeeds("run", "--dry-run", "--scenario", "quickstart")
+        for part in ("3 producers, 4 consumers, 1 scheduler: 8 ranks", "per producer", "400 Mb/s", "1.2 Gb/s", "load 0.72",
+                     "memory for data", "control messages/s", "* rate                400Mb/s"):
+            self.assertIn(part, text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 110)
+
+    def test_nothing_is_written(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.succeeds("run", "--dry-run", "--out", directory + "/run")
+            self.assertEqual(list(Path(directory).iterdir()), [])
+
+
+class OneVoice(CommandTest):
+    """Which ranks speak when all find the same error, judged by what a launcher sets. With mpirun: refused_jobs.py."""
+
+    def test_who_speaks(self):
+        open_mpi = {"OMPI_COMM_WORLD_SIZE": "8"}
+        parts = {"OMPI_APP_CTX_NUM_PROCS": "1 3 4", **open_mpi}
+        speakers = [
+            ("no launcher", 1, {}),
+            ("first rank, Open MPI", 1, {"OMPI_COMM_WORLD_RANK": "0", **open_mpi}),
+            ("first rank, PMIx", 1, {"PMIX_RANK": "0"}),
+            ("first rank, PMI", 1, {"PMI_RANK": "0", "PMI_SIZE": "8"}),
+            ("first rank, srun", 1, {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "8"}),
+            ("another rank, Open MPI", 0, {"OMPI_COMM_WORLD_RANK": "3", **open_mpi}),
+            ("another rank, srun", 0, {"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "8"}),
+            ("another rank, mpirun in a SLURM job", 0, {"SLURM_PROCID": "0", "OMPI_COMM_WORLD_RANK": "3", **open_mpi}),
+            ("first rank of a later part", 1, {"OMPI_COMM_WORLD_RANK": "4", **parts}),
+            ("another rank of a later part", 0, {"OMPI_COMM_WORLD_RANK": "5", **parts}),
+        ]
+        # All at once: those that are silent wait for seconds to be ended by mpirun.
+        with concurrent.futures.ThreadPoolExecutor(len(speakers)) as pool:
+            runs = [pool.submit(weir, "run", "--rate", "2", **variables) for _, _, variables in speakers]
+        for (name, lines, _), run in zip(speakers, runs):
+            with self.subTest(name):
+                self.assertEqual(run.result().returncode, 2)
+                self.assertEqual(run.result().stderr.count("\n"), lines)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

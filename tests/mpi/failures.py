@@ -1,0 +1,124 @@
+"""What must happen when a run cannot go on: it ends within 10 s, says what happened and where, leaves whole rows and a
+run.json with the right status, and no processes (the test launcher looks for those)."""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from weir_run import Background, check, main, mpi_command
+
+OPTIONS = ["--producers", "3", "--consumers", "4", "--rate", "50Mb/s", "--event-size", "1MiB", "--warmup", "1s",
+           "--duration", "60s"]
+ENDS_WITHIN_S = 10
+
+
+def disturbed(disturb, expect_status, expect_words, statuses=None):
+    run = Background(8, *OPTIONS)
+    run.wait_for_seconds(2)
+    disturb(run)
+    ended = run.end(ENDS_WITHIN_S)
+    check(ended.json is not None, "no run.json")
+    check(ended.json["status"] == expect_status, f"status {ended.json['status']}: {ended.json['failure']}")
+    what = ended.json["failure"]["what"]
+    for word in expect_words:
+        check(word in what, f"'{word}' is not in run.json's failure: {what}")
+    if expect_status == "failed":
+        check(f"weir run: {what}" in ended.stderr, f"stderr does not say '{what}': {ended.stderr}")
+        check(ended.stderr.count("weir run:") == 1, f"said more than once: {ended.stderr}")
+    check(ended.status != 0, "exit status 0")
+    if statuses:
+        check(ended.status in statuses, f"exit status {ended.status}, expected one of {statuses}")
+    for name, rows in ended.rows().items():
+        check(len([row for row in rows if row["phase"] == "measure"]) >= 1, f"{name} has lost its seconds")
+    return ended
+
+
+def killed_consumer():
+    # mpirun reports the death of a rank itself: 128 + SIGKILL.
+    disturbed(lambda run: run.send(5, signal.SIGKILL), "failed", ["rank 5 (consumer 1 on ", "gone"])
+
+
+def killed_producer():
+    disturbed(lambda run: run.send(2, signal.SIGKILL), "failed", ["rank 2 (producer 1 on ", "gone"])
+
+
+def killed_scheduler():
+    disturbed(lambda run: run.send(0, signal.SIGKILL), "failed", ["rank 0 (scheduler on ", "gone"])
+
+
+def stopped_consumer():
+    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not been heard for 5.0 s"])
+
+
+def stopped_scheduler():
+    disturbed(lambda run: run.send(0, signal.SIGSTOP), "failed", ["rank 0 (scheduler on ", "not been heard for 5.0 s"])
+
+
+def terminated_rank():
+    ended = disturbed(lambda run: run.send(6, signal.SIGTERM), "interrupted", ["signal 15"], statuses=[143])
+    check(ended.json["totals"]["received_events"] > 0, "the totals of the completed seconds are missing")
+
+
+def terminated_mpirun():
+    # mpirun's own exit status after a signal is 1 with Open MPI 4.1; the ranks leave with 143.
+    disturbed(lambda run: run.process.send_signal(signal.SIGTERM), "interrupted", ["signal 15"])
+
+
+def interrupted_mpirun():
+    disturbed(lambda run: run.process.send_signal(signal.SIGINT), "interrupted", ["signal"])
+
+
+def log_cannot_grow():
+    # What a full disk is to one rank: its next row cannot be written.
+    def limit(run):
+        pid = run.pids()[5]
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (100, 100))
+
+    ended = disturbed(limit, "failed", ["rank 5 (consumer 1 on ", "rank-00005-consumer.csv", "File too large"],
+                      statuses=[1])
+    check(ended.seconds < 5, f"took {ended.seconds:.1f} s")
+
+
+def full_disk():
+    if os.geteuid() != 0:
+        print("not tried: a small file system can only be mounted by root")
+        return
+    place = Path(tempfile.mkdtemp(prefix="weir-full-", dir="."))
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "weir-test", str(place)], check=False,
+                             capture_output=True, text=True)
+    if mounted.returncode != 0:
+        print(f"not tried: cannot mount a small file system here ({mounted.stderr.strip()})")
+        return
+    try:
+        # Room for the directories, none for what run.json and the logs hold.
+        with open(place / "filler", "wb", buffering=0) as filler:
+            filler.write(b"\0" * 56 * 1024)
+        ended = Background(8, *OPTIONS, directory=place / "run").end(ENDS_WITHIN_S)
+        check(ended.status == 1, f"exit status {ended.status}: {ended.stderr}")
+        check("No space left on device" in ended.stderr and str(place) in ended.stderr,
+              f"stderr does not name the file and the reason: {ended.stderr}")
+        check(ended.stderr.count("weir run:") == 1, f"said more than once: {ended.stderr}")
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=False)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def unwritable_directory():
+    if os.geteuid() == 0:
+        target = "/proc/weir-cannot-write-here"
+    else:
+        Path("locked").mkdir(mode=0o500)
+        target = "locked/run"
+    ended = subprocess.run(mpi_command(8, OPTIONS, directory=target), capture_output=True, text=True, timeout=30,
+                           check=False)
+    check(ended.returncode == 2, f"exit status {ended.returncode}: {ended.stderr}")
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("weir")]
+    check(len(lines) == 1 and "--out" in lines[0] and target in lines[0], f"message: {lines}")
+
+
+main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, terminated_rank,
+     terminated_mpirun, interrupted_mpirun, log_cannot_grow, full_disk, unwritable_directory)

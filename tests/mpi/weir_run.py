@@ -1,0 +1,175 @@
+"""Runs `weir run` under mpirun and checks what every run must leave behind, whatever it measured."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WEIR = os.environ["WEIR"]
+MPIRUN = os.environ["WEIR_MPIRUN"]
+
+
+class Failed(AssertionError):
+    """A check that did not hold."""
+
+
+def check(holds, message):
+    if not holds:
+        raise Failed(message)
+
+
+class Run:
+    """One run: its exit status, output, run.json and rows."""
+
+    def __init__(self, directory, status, stdout, stderr, seconds):
+        self.directory = Path(directory)
+        self.status = status
+        self.stdout = stdout
+        self.stderr = stderr
+        self.seconds = seconds
+        record = self.directory / "run.json"
+        self.json = json.loads(record.read_text()) if record.exists() else None
+
+    def rows(self):
+        """Rows by rank file name; every line must parse."""
+        found = {}
+        for path in sorted((self.directory / "ranks").glob("rank-*.csv")):
+            text = path.read_text()
+            check(text == "" or text.endswith("\n"), f"{path.name} ends in the middle of a line")
+            rows = list(csv.DictReader(text.splitlines()))
+            for row in rows:
+                check(None not in row and None not in row.values(), f"{path.name}: a row with missing columns: {row}")
+            found[path.name] = rows
+        return found
+
+
+def mpi_command(ranks, options, before_program=(), directory="run"):
+    return [MPIRUN, "-np", str(ranks), *before_program, WEIR, "run", "--out", str(directory), *options]
+
+
+def weir(ranks, *options, directory="run", limit_s=60, command=None):
+    """Runs to the end."""
+    command = command or mpi_command(ranks, options, directory=directory)
+    begin = time.monotonic()
+    process = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
+    return Run(directory, process.returncode, process.stdout, process.stderr, time.monotonic() - begin)
+
+
+def check_complete(run, ranks):
+    """A run to the planned end: status, rows, ledgers, totals."""
+    report = f"\nexit {run.status}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}"
+    check(run.json is not None, "no run.json" + report)
+    check(run.json["schema"] == "weir-run/1", "schema")
+    check(run.json["status"] == "complete", f"status {run.json['status']}, {run.json['failure']}" + report)
+    check(run.json["ledger"]["agrees"], f"ledgers: {run.json['ledger']['differences']}")
+    totals = run.json["totals"]
+    rows = run.rows()
+    check(len(rows) == ranks, f"{len(rows)} rank files, {ranks} ranks")
+
+    def rank_files_sum(role, column):
+        return sum(int(row[column]) for name, lines in rows.items() if role in name for row in lines)
+
+    for name, role in (("generated", "producer"), ("sent", "producer"), ("received", "consumer"), ("lost", "producer")):
+        for unit in ("events", "bytes"):
+            total, of_rows = totals[f"{name}_{unit}"], rank_files_sum(role, f"{name}_{unit}")
+            check(total == of_rows, f"totals.{name}_{unit} is {total}, the rank files sum to {of_rows}")
+    check(totals["generated_bytes"] == totals["sent_bytes"] + totals["lost_bytes"], f"bytes unaccounted for: {totals}")
+    check(totals["sent_events"] == totals["received_events"], f"events unaccounted for: {totals}")
+    check(totals["sent_bytes"] == totals["received_bytes"], f"bytes unaccounted for: {totals}")
+    check(totals["received_events"] > 0, "nothing was moved")
+    check(totals["corrupt_events"] == 0 and totals["duplicate_events"] == 0, f"integrity: {totals}")
+    for name, lines in rows.items():
+        seconds = [int(row["second"]) for row in lines]
+        check(seconds == list(range(seconds[0], seconds[0] + len(seconds))), f"{name}: seconds {seconds}")
+        for row in lines:
+            use = sum(float(value) for key, value in row.items()
+                      if key.endswith("_s") and key not in ("covered_s", "processing_s"))
+            check(abs(use - float(row["covered_s"])) < 1e-4, f"{name}: the times of second {row['second']} sum to {use}")
+
+
+class Background:
+    """A run that is disturbed while it goes on."""
+
+    started = []
+
+    def __init__(self, ranks, *options, directory="run", command=None, environment=None):
+        self.directory = Path(directory)
+        self.command = command or mpi_command(ranks, options, directory=directory)
+        self.out = open("stdout.txt", "w+", encoding="utf-8")
+        self.err = open("stderr.txt", "w+", encoding="utf-8")
+        self.begin = time.monotonic()
+        self.process = subprocess.Popen(self.command, stdout=self.out, stderr=self.err,
+                                        env={**os.environ, **(environment or {})})
+        Background.started.append(self)
+
+    def wait_for_seconds(self, seconds, limit_s=60):
+        """Until a producer has logged that many seconds of phase `measure`."""
+        deadline = time.monotonic() + limit_s
+        while time.monotonic() < deadline:
+            check(self.process.poll() is None, "the run ended before it was disturbed: " + self.text())
+            for path in self.directory.glob("ranks/rank-*-producer.csv"):
+                if path.read_text().count(",measure,") >= seconds:
+                    return
+            time.sleep(0.05)
+        raise Failed("the run did not get going: " + self.text())
+
+    def pids(self):
+        """Process by rank, from the environment that mpirun gave each."""
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                variables = dict(part.split("=", 1) for part in (entry / "environ").read_text().split("\0") if "=" in part)
+                arguments = (entry / "cmdline").read_text().split("\0")
+            except (OSError, UnicodeDecodeError):
+                continue
+            if arguments[0] == WEIR and str(self.directory) in arguments and "OMPI_COMM_WORLD_RANK" in variables \
+                    and os.path.realpath(entry / "cwd") == os.getcwd():
+                found[int(variables["OMPI_COMM_WORLD_RANK"])] = int(entry.name)
+        return found
+
+    def send(self, rank, number):
+        os.kill(self.pids()[rank], number)
+
+    def end(self, limit_s):
+        """Waits for the end, which must come within the limit."""
+        begin = time.monotonic()
+        try:
+            self.process.wait(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGKILL)
+            raise Failed(f"the run did not end within {limit_s} s: " + self.text()) from None
+        for stream in (self.out, self.err):
+            stream.seek(0)
+        return Run(self.directory, self.process.returncode, self.out.read(), self.err.read(), time.monotonic() - begin)
+
+    def text(self):
+        return Path("stdout.txt").read_text()[-2000:] + Path("stderr.txt").read_text()[-2000:]
+
+
+def main(*tests):
+    """Runs the tests, each in a directory of its own; all are tried, any failure fails."""
+    failed = 0
+    top = Path.cwd()
+    for test in tests:
+        place = top / test.__name__
+        place.mkdir()
+        os.chdir(place)
+        begin = time.monotonic()
+        try:
+            test()
+            print(f"passed {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+        except Exception as error:  # whatever it is: the other tests are still worth running
+            failed += 1
+            print(f"FAILED {test.__name__}: {type(error).__name__}: {error}", flush=True)
+        for run in Background.started:
+            if run.process.poll() is None:
+                run.process.terminate()
+                run.process.wait(timeout=20)
+        os.chdir(top)
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,124 @@
+#include "config/derive.hpp"
+
+#include "catch.hpp"
+#include "config/resolve.hpp"
+#include "refusal.hpp"
+
+using namespace weir::config;
+using Given = std::vector<GivenOption>;
+using weir::core::Bytes;
+
+namespace {
+
+std::string refused(const Given& given) {
+    return refusal_of([&] { resolve(given); });
+}
+
+}  // namespace
+
+TEST_CASE("the default event is at most a set, the default chunk at most a slot") {
+    const auto plan = resolve(Given{{"rate", "1Mb/s"}}).plan;
+    CHECK(plan.event_size.mean == 125000);
+    CHECK(plan.slot_size.count == 125000);
+    CHECK(plan.chunk_size.count == 125000);
+}
+
+TEST_CASE("scale multiplies rate and sizes and keeps the ratios") {
+    const auto full = resolve(Given{{"scenario", "lhcb2021-1"}}).plan;
+    for (const char* scale : {"0.01", "1/1000", "1/3", "0.0007", "3"}) {
+        CAPTURE(scale);
+        const auto scaled = resolve(Given{{"scenario", "lhcb2021-1"}, {"scale", scale}}).plan;
+        const auto events = [](const auto& plan) {
+            const auto event = static_cast<std::int64_t>(plan.event_size.mean);
+            return (plan.set_bytes().count + event - 1) / event;
+        };
+        CHECK(events(full) == 4);
+        CHECK(events(scaled) == 4);
+        CHECK(scaled.buffer == scaled.set_bytes());
+        CHECK(scaled.duration == full.duration);
+    }
+    const auto plan = resolve(Given{{"scale", "0.5"}, {"buffer", "200MB"}, {"slot-size", "64MiB"}}).plan;
+    CHECK(plan.rate.bits_per_second == 500000000);
+    CHECK(plan.buffer.count == 100000000);
+    CHECK(plan.slot_size.count == 32 << 20);
+    CHECK(plan.event_size.mean == 8 << 20);
+    CHECK(plan.chunk_size.count == 1 << 20);
+    CHECK(contains(refused({{"scale", "1/1000000000"}, {"rate", "1b/s"}}), "--scale: --rate: 1b/s times"));
+    CHECK(contains(refused({{"scale", "1000000"}, {"rate", "100Tb/s"}}), "--scale: "));
+}
+
+TEST_CASE("drawn sizes are cut at the slot") {
+    const RunRequest request = resolve(Given{{"event-size", "normal:10MB,deviation=1MB"}});
+    CHECK(request.plan.slot_size.count == 14000000);
+    CHECK(request.plan.event_size.maximum == 14000000);
+    CHECK(request.notes.size() == 1);
+    CHECK(contains(request.notes.front(), "cut at 14MB"));
+    const auto plan = resolve(Given{{"event-size", "lognormal:100MB,deviation=50MB"}}).plan;
+    CHECK(plan.slot_size == plan.set_bytes());  // no larger event can exist
+    CHECK(resolve(Given{{"event-size", "normal:10MB,deviation=1MB"}, {"slot-size", "11MB"}}).plan.event_size.maximum ==
+          11000000);
+    CHECK(contains(refused({{"event-size", "normal:10MB,deviation=1MB"}, {"slot-size", "9MB"}}),
+                   "--event-size: 10MB does not fit into a slot of 9MB"));
+}
+
+TEST_CASE("without sets an event may be larger than a set") {
+    const auto plan = resolve(Given{{"rate", "1Mb/s"}, {"event-size", "1MB"}, {"generation", "steady"}}).plan;
+    CHECK(plan.buffer.count == 1000000);
+    CHECK(contains(refused({{"rate", "1Mb/s"}, {"event-size", "1MB"}}), "--event-size: 1MB is more than a set of 125kB"));
+}
+
+TEST_CASE("a chunk larger than the slot is cut, and that is said when it was asked for") {
+    const RunRequest request = resolve(Given{{"event-size", "64kB"}, {"chunk-size", "4MiB"}});
+    CHECK(request.plan.chunk_size.count == 64000);
+    CHECK(request.notes.size() == 1);
+    CHECK(resolve(Given{{"event-size", "64kB"}}).notes.empty());
+}
+
+TEST_CASE("sizes that do not fit each other are refused") {
+    CHECK(contains(refused({{"event-size", "16MiB"}, {"slot-size", "8MiB"}}), "does not fit into a slot of 8MiB"));
+    CHECK(contains(refused({{"buffer", "1MiB"}}), "--buffer: 1MiB is less than an event of 16MiB"));
+    CHECK(contains(refused({{"rate", "1b/s"}}), "--rate: 1b/s gives less than one byte per --interval of 1s"));
+    CHECK(contains(refused({{"chunk-size", "64B"}}), "at most 65536 are possible; make it at least 256B"));
+    CHECK(contains(refused({{"slots", "1000"}, {"chunk-size", "1KiB"}}), "--slots: 1000 slots of 16384 chunks"));
+    CHECK(refused({{"slots", "64"}, {"chunk-size", "1KiB"}}) == "accepted");
+}
+
+TEST_CASE("the advice on chunk sizes is right") {
+    CHECK(refused({{"chunk-size", "256B"}}) == "accepted");
+    CHECK(contains(refused({{"chunk-size", "255B"}}), "at least 256B"));
+}
+
+TEST_CASE("contradictions are refused") {
+    CHECK(contains(refused({{"require", "sustained"}, {"generation", "saturate"}}), "--require: 'sustained' contradicts"));
+    CHECK(contains(refused({{"require", "sustained"}, {"buffer", "100MB"}}), "--require: 'sustained' cannot hold"));
+    CHECK(contains(refused({{"busy-consumers", "0"}}), "--busy-consumers: means nothing without --busy"));
+    CHECK(contains(refused({{"busy-cpu", "burn"}}), "--busy-cpu: means nothing without --busy"));
+    CHECK(contains(refused({{"consumers", "2"}, {"busy", "1s"}, {"busy-consumers", "2"}}), "there is no consumer 2"));
+    CHECK(contains(refused({{"duration", "500ms"}}), "--duration: 500ms is shorter than the --interval of 1s"));
+    CHECK(refused({{"duration", "500ms"}, {"generation", "steady"}}) == "accepted");
+    CHECK(contains(refused({{"role", "producer"}, {"producer-hosts", "a"}}), "--role: contradicts --producer-hosts"));
+    CHECK(contains(refused({{"role", "producer"}, {"scheduler-rank", "0"}}), "--role: contradicts --scheduler-rank"));
+    CHECK(contains(refused({{"producers-per-host", "2"}}), "--producers-per-host: needs --producer-hosts"));
+    CHECK(contains(refused({{"consumers-per-host", "2"}}), "--consumers-per-host: needs --consumer-hosts"));
+    CHECK(contains(refused({{"scheduler-rank", "3"}, {"scheduler-host", "a"}}), "--scheduler-rank: 3 contradicts"));
+    CHECK(refused({{"scheduler-rank", "last"}, {"scheduler-host", "a"}}) == "accepted");
+}
+
+TEST_CASE("the command line may switch off what a scenario makes busy") {
+    const auto plan = resolve(Given{{"scenario", "quickstart"}, {"busy", "none"}}).plan;
+    CHECK(plan.busy.kind == weir::core::DistributionKind::none);
+}
+
+TEST_CASE("the rows of the 2021 paper have the loads of its text") {
+    const auto load = [](const char* name) {
+        const auto plan = resolve(Given{{"scenario", name}}).plan;
+        CHECK(plan.set_bytes().count % static_cast<std::int64_t>(plan.event_size.mean) == 0);
+        const double events = static_cast<double>(plan.set_bytes().count) / plan.event_size.mean;
+        return plan.busy.mean * 1e-9 * events * plan.producers / plan.consumers;
+    };
+    CHECK(load("lhcb2021-1") == 0);
+    CHECK(load("lhcb2021-2") == Approx(0.933).margin(0.001));
+    CHECK(load("lhcb2021-3") == 0);
+    CHECK(load("lhcb2021-4") == Approx(0.755).margin(0.001));
+    CHECK(load("lhcb2021-5") == Approx(1.007).margin(0.001));
+}
