@@ -37,9 +37,7 @@ void Node::on_chunk_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::
 
 ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
                            telemetry::Latencies& latencies, RowOutput& output)
-    : start_(start),
-      direct_(plan.policy == core::PolicyKind::none),
-      core_(plan, id, make_generator(plan, id, start)),
+    : core_(plan, id, make_generator(plan, id, start)),
       recorder_(plan, id, start, latencies,
                 [&output](const telemetry::ProducerRow& row, const telemetry::SecondReport& report) {
                     output.put(row, report);
@@ -54,8 +52,7 @@ void ProducerNode::on_time(core::Instant now, core::Actions& out) {
 void ProducerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                               core::Actions& out) {
     if (message.kind == core::MessageKind::heartbeat) {
-        // With policy `none` grants are free slots themselves: waiting for one is waiting for a slot.
-        recorder_.no_credit(now, direct_ ? now - start_ : core::Duration{message.bytes});
+        recorder_.no_credit(now, core::Duration{message.bytes});
         return;
     }
     core_.on_message(now, from, message, out);

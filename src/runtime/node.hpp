@@ -75,8 +75,6 @@ public:
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
 private:
-    core::Instant start_;
-    bool direct_;
     core::Producer core_;
     telemetry::ProducerRecorder recorder_;
 };

@@ -26,15 +26,18 @@ void ConsumerRecorder::advance(Instant now) {
         return;
     }
     clock_.advance(
-        now, [this](Instant, Duration length) { integrate(length); },
+        now, [this](Instant from, Duration length) { integrate(from, length); },
         [this](std::int64_t second, Duration covered) { close(second, covered); });
 }
 
-void ConsumerRecorder::integrate(Duration length) {
+void ConsumerRecorder::integrate(Instant from, Duration length) {
     TimeUse& time = current_.time;
     (state_.receiving_slots > 0 ? time.receiving
      : state_.blocked()         ? time.blocked
                                 : time.waiting_for_data) += length;
+    if (state_.blocked()) {
+        current_.blocked_samples.add(from, length);
+    }
     if (state_.processing) {
         time.processing += length;
     }
@@ -107,7 +110,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.received_peak_10ms = peak_bins_.take();
     row.processed = current_.processed;
     row.time = current_.time;
-    row.blocked_now = state_.blocked();
+    row.blocked_samples = current_.blocked_samples;
     row.free_slots_min = current_.free_slots_min;
     row.corrupt_events = current_.corrupt_events;
     row.duplicate_events = current_.duplicate_events;
@@ -122,7 +125,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.time = row.time;
     facts.peak_10ms = row.received_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;
-    facts.blocked_now = row.blocked_now;
+    facts.blocked_samples = row.blocked_samples;
     count_row(summary_, facts);
     current_ = {};
     current_.free_slots_min = state_.free_slots;

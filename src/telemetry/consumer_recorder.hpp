@@ -55,7 +55,7 @@ class ConsumerRecorder {
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
   private:
-    void integrate(core::Duration length);
+    void integrate(core::Instant from, core::Duration length);
     void close(std::int64_t second, core::Duration covered);
 
     core::Duration duration_;
@@ -70,6 +70,7 @@ class ConsumerRecorder {
         Flow received;
         Flow processed;
         TimeUse time;
+        BlockedSamples blocked_samples;
         std::uint32_t free_slots_min = 0;
         std::uint64_t corrupt_events = 0;
         std::uint64_t duplicate_events = 0;

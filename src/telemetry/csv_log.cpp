@@ -24,7 +24,7 @@ constexpr std::string_view producer_header =
 
 constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
-    "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_now,free_slots_min,"
+    "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_samples_50ms,free_slots_min,"
     "corrupt_events,duplicate_events,poll_gap_max_us\n";
 
 constexpr std::string_view scheduler_header =
@@ -117,7 +117,7 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
         .seconds(row.time.receiving)
         .seconds(row.time.blocked)
         .seconds(row.time.waiting_for_data)
-        .integer(row.blocked_now ? 1 : 0)
+        .integer(row.blocked_samples.bits)
         .integer(row.free_slots_min)
         .integer(row.corrupt_events)
         .integer(row.duplicate_events)

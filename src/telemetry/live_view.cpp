@@ -83,11 +83,11 @@ void LiveView::show_text(const ClusterSecond& second) {
     }
     const RateUnit unit = unit_.value_or(RateUnit{1e6, "Mb/s"});
     if (lines_++ % lines_per_header == 0) {
-        sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^11}| {:>9}{:>9}", "second", "left",
+        sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>9}", "second", "left",
                           fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
                           "blocked", "worst", "lost"));
-        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:^11}| {:>9}{:>9}", "", "min:s",
-                          "min", "mean", "max", "min", "mean", "max", "consumers", "occupancy", "events"));
+        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>9}", "", "min:s",
+                          "min", "mean", "max", "min", "mean", "max", "mean", "most/all", "occupancy", "events"));
     }
     std::string progress;
     switch (second.phase) {
@@ -111,9 +111,9 @@ void LiveView::show_text(const ClusterSecond& second) {
         lost = fmt::format("{}{}{}", red, lost, plain);
     }
     std::string line =
-        fmt::format("{:>12}{:>8} |{} |{} |{:>5}/{:<5}| {}{}", progress, time_left_text(seconds_left(second)),
+        fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}", progress, time_left_text(seconds_left(second)),
                     rate_cells(second.producers, unit), rate_cells(second.consumers, unit),
-                    second.blocked_consumers, consumers_, occupancy, lost);
+                    second.blocked_mean, fmt::format("{}/{}", second.blocked_at_once, consumers_), occupancy, lost);
     if (second.corrupt_events > 0) {
         line += fmt::format("  {} corrupt", second.corrupt_events);
     }
@@ -134,7 +134,8 @@ void LiveView::show_json(const ClusterSecond& second) {
         {"seconds_left", seconds_left(second)},
         {"producers_bits_per_second", rate_json(second.producers)},
         {"consumers_bits_per_second", rate_json(second.consumers)},
-        {"blocked_consumers", second.blocked_consumers},
+        {"blocked_consumers_mean", second.blocked_mean},
+        {"blocked_consumers_max", second.blocked_at_once},
         {"consumers", consumers_},
         {"max_occupancy", nullptr},
         {"fullest_producer", nullptr},

@@ -79,7 +79,6 @@ struct RankSummary {
     std::int64_t fastest_second = no_second;
     core::BitRate peak_10ms;
 
-    std::int64_t blocked_seconds = 0;  ///< whole seconds of phase `measure` that ended blocked
     core::Duration poll_gap_max;       ///< phase `measure`
     std::int64_t poll_gap_second = no_second;
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`

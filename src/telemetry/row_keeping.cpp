@@ -36,7 +36,6 @@ void count_row(RankSummary& summary, const RowFacts& row) {
         return;
     }
     ++summary.whole_seconds;
-    summary.blocked_seconds += row.blocked_now ? 1 : 0;
     const core::BitRate rate = rate_of(row.flow.moved(summary.node.role).bytes, row.start.covered);
     if (summary.slowest_second == no_second || rate < summary.slowest) {
         summary.slowest = rate;
@@ -54,7 +53,7 @@ SecondReport report_of(const RankSummary& summary, const RowFacts& row) {
             .moved = row.flow.moved(summary.node.role).bytes,
             .occupancy_peak = row.occupancy_peak,
             .overflowed = row.overflowed,
-            .blocked_now = row.blocked_now,
+            .blocked_samples = row.blocked_samples,
             .poll_gap_max = row.poll_gaps.largest(),
             .waiting_events = row.waiting_events,
             .free_slots = row.free_slots,

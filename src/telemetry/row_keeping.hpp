@@ -42,7 +42,7 @@ struct RowFacts {
     double occupancy_peak = 0;
     bool overflowed = false;
     bool overflowed_in_measure = false;  ///< at an instant in [0, duration)
-    bool blocked_now = false;
+    BlockedSamples blocked_samples;
     std::uint64_t waiting_events = 0;
     std::uint64_t free_slots = 0;
 };

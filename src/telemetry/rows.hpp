@@ -93,6 +93,30 @@ struct RowStart {
     core::Duration covered;  ///< 1 s, but less in the second in which recording began or ended
 };
 
+/// Whether a consumer was blocked at fixed instants of a second, which are the same on all ranks: 20 of them, 25 ms,
+/// 75 ms, ... after its beginning. Counting ranks at one instant gives how many were blocked at once, which neither
+/// times per second nor a sample at the second's end do (sets begin there, so that is when fewest are blocked).
+struct BlockedSamples {
+    static constexpr int per_second = 20;
+    static constexpr core::Duration period = core::Duration::milliseconds(1000 / per_second);
+
+    std::uint32_t bits = 0;  ///< bit i: at 25 ms + i x 50 ms
+
+    [[nodiscard]] constexpr bool at(int sample) const { return ((bits >> sample) & 1U) != 0; }
+
+    /// Blocked from `from` on for `length`; both lie in one second.
+    constexpr void add(core::Instant from, core::Duration length) {
+        constexpr std::int64_t second_ns = core::Duration::seconds(1).ns;
+        const std::int64_t begin_ns = ((from.ns % second_ns) + second_ns) % second_ns;
+        // The first sample at or after the beginning, up to the end (exclusive).
+        std::int64_t sample = (begin_ns + period.ns / 2 - 1) / period.ns;
+        for (; sample < per_second && sample * period.ns + period.ns / 2 < begin_ns + length.ns; ++sample) {
+            bits |= std::uint32_t{1} << static_cast<unsigned>(sample);
+        }
+    }
+    constexpr bool operator==(const BlockedSamples&) const = default;
+};
+
 struct ProducerRow {
     RowStart start;
     Flow generated;
@@ -113,7 +137,7 @@ struct ConsumerRow {
     core::BitRate received_peak_10ms;
     Flow processed;
     TimeUse time;
-    bool blocked_now = false;  ///< at the second's end, which is the same instant on all ranks
+    BlockedSamples blocked_samples;
     std::uint32_t free_slots_min = 0;
     std::uint64_t corrupt_events = 0;
     std::uint64_t duplicate_events = 0;

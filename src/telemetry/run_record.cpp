@@ -139,7 +139,6 @@ Json json_of(const RankRecord& rank) {
         json["processed"] = json_of(summary.run.processed);
         json["corrupt_events"] = summary.run.corrupt_events;
         json["duplicate_events"] = summary.run.duplicate_events;
-        json["blocked_seconds"] = summary.blocked_seconds;
     } else {
         json["grants"] = summary.run.grants;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/assertion.hpp"
@@ -91,7 +92,10 @@ void SecondCollector::add(const SecondReport& report) {
         case core::Role::consumer:
             if (whole) {
                 widen(collected.consumers, second.consumer_bytes, report.moved);
-                collected.blocked_consumers += report.blocked_now ? 1 : 0;
+                for (int sample = 0; sample < BlockedSamples::per_second; ++sample) {
+                    second.blocked[static_cast<std::size_t>(sample)] +=
+                        report.blocked_samples.at(sample) ? 1U : 0U;
+                }
             }
             break;
         case core::Role::scheduler:
@@ -125,8 +129,11 @@ void SecondCollector::pass_on_oldest() {
     collected.corrupt_events = corrupt_events_;
     collected.duplicate_events = duplicate_events_;
     collected.missing_ranks = ranks_ - std::min(ranks_, oldest.reported);
-    if (collected.phase == Phase::measure && collected.blocked_consumers > blocked_at_once_.consumers) {
-        blocked_at_once_ = {collected.blocked_consumers, collected.second};
+    collected.blocked_at_once = *std::max_element(oldest.blocked.begin(), oldest.blocked.end());
+    collected.blocked_mean = std::accumulate(oldest.blocked.begin(), oldest.blocked.end(), 0.0) /
+                             BlockedSamples::per_second;
+    if (collected.phase == Phase::measure && collected.blocked_at_once > blocked_at_once_.consumers) {
+        blocked_at_once_ = {collected.blocked_at_once, collected.second};
     }
     if (sink_) {
         sink_(collected);

@@ -3,6 +3,7 @@
 // missing ranks. Seconds come out in order, each once. Memory: one report per rank and a few open seconds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -31,7 +32,8 @@ struct ClusterSecond {
     Phase phase = Phase::warmup;
     RateRange producers;
     RateRange consumers;
-    std::uint32_t blocked_consumers = 0;  ///< at the second's end
+    double blocked_mean = 0;               ///< consumers, mean over the second's samples
+    std::uint32_t blocked_at_once = 0;     ///< consumers, most at one of the second's samples
     double max_occupancy = 0;             ///< NaN with generation saturate
     std::uint32_t fullest_producer = 0;
     bool overflowed = false;
@@ -44,7 +46,7 @@ struct ClusterSecond {
     std::uint32_t missing_ranks = 0;
 };
 
-/// Most consumers blocked at the end of one second of phase `measure`.
+/// Most consumers blocked at one sample of phase `measure`.
 struct BlockedAtOnce {
     std::uint32_t consumers = 0;
     std::int64_t second = no_second;
@@ -78,6 +80,7 @@ class SecondCollector {
         ClusterSecond collected;
         core::Bytes producer_bytes;  ///< sums of the rates' bytes
         core::Bytes consumer_bytes;
+        std::array<std::uint32_t, BlockedSamples::per_second> blocked{};  ///< consumers, by sample
         std::uint32_t reported = 0;
     };
     std::size_t flat_index(core::NodeId node) const;

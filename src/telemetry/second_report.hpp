@@ -20,7 +20,7 @@ struct SecondReport {
     core::Bytes moved;          ///< sent by a producer, received by a consumer
     double occupancy_peak = 0;  ///< producer; NaN with generation saturate
     bool overflowed = false;    ///< producer, in any phase
-    bool blocked_now = false;   ///< consumer
+    BlockedSamples blocked_samples;  ///< consumer
     core::Duration poll_gap_max;
     std::uint64_t waiting_events = 0;  ///< scheduler
     std::uint64_t free_slots = 0;      ///< scheduler

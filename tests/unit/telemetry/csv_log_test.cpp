@@ -87,11 +87,11 @@ TEST_CASE("Rows become lines, exactly") {
     consumer.time.receiving = Duration::milliseconds(100);
     consumer.time.blocked = Duration::milliseconds(150);
     consumer.time.waiting_for_data = Duration::milliseconds(250);
-    consumer.blocked_now = true;
+    consumer.blocked_samples.bits = 5;
     consumer.free_slots_min = 3;
     consumer.corrupt_events = 1;
     CHECK(csv_line(consumer, zero) ==
-          "-2,warmup,2026-01-31T11:59:58.250Z,0.500000,1,1000,800000,2,0.400000,0.100000,0.150000,0.250000,1,"
+          "-2,warmup,2026-01-31T11:59:58.250Z,0.500000,1,1000,800000,2,0.400000,0.100000,0.150000,0.250000,5,"
           "3,1,0,"
           "0.000\n");
 

@@ -19,7 +19,8 @@ ClusterSecond second(std::int64_t number, std::int64_t rate = 8'000'000'000) {
     second.phase = phase_of(number, Duration::seconds(10));
     second.producers = {{rate - rate / 10}, {rate}, {rate + rate / 10}, 2};
     second.consumers = {{0}, {rate * 2 / 3}, {rate}, 3};
-    second.blocked_consumers = 1;
+    second.blocked_mean = 0.5;
+    second.blocked_at_once = 1;
     second.max_occupancy = 0.4321;
     return second;
 }
@@ -41,23 +42,23 @@ TEST_CASE("A live line can be read at a glance") {
         shown(test::small_plan(), LiveForm::text, {second(-2), second(0), second(9), second(11)});
     REQUIRE(lines.size() == 6);
     CHECK(lines[0] ==
-          "      second    left |    producers Gb/s    |    consumers Gb/s    |  blocked  |     worst     "
-          "lost");
+          "      second    left |    producers Gb/s    |    consumers Gb/s    |    blocked     |     "
+          "worst     lost");
     CHECK(lines[1] ==
-          "               min:s |    min   mean    max |    min   mean    max | consumers | occupancy   "
-          "events");
+          "               min:s |    min   mean    max |    min   mean    max |  mean most/all | occu"
+          "pancy   events");
     CHECK(lines[2] ==
-          "  warm-up -2    0:11 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |    1/3    |     0.432        "
-          "0");
+          "  warm-up -2    0:11 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "     0");
     CHECK(lines[3] ==
-          "        1/10    0:09 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |    1/3    |     0.432        "
-          "0");
+          "        1/10    0:09 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "     0");
     CHECK(lines[4] ==
-          "       10/10    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |    1/3    |     0.432        "
-          "0");
+          "       10/10    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "     0");
     CHECK(lines[5] ==
-          "     drain 2    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |    1/3    |     0.432        "
-          "0");
+          "     drain 2    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "     0");
 }
 
 TEST_CASE("Live lines stay aligned from kilobits to terabits") {
@@ -132,7 +133,8 @@ TEST_CASE("A live line for programs is one object with stable names") {
     CHECK(json["seconds_left"] == 6);
     CHECK(json["producers_bits_per_second"]["mean"] == 8'000'000'000);
     CHECK(json["consumers_bits_per_second"]["min"] == 0);
-    CHECK(json["blocked_consumers"] == 1);
+    CHECK(json["blocked_consumers_mean"] == 0.5);
+    CHECK(json["blocked_consumers_max"] == 1);
     CHECK(json["consumers"] == 3);
     CHECK(json["max_occupancy"] == 0.4321);
     CHECK(json["overflow"] == false);

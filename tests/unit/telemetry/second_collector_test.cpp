@@ -50,7 +50,7 @@ TEST_CASE("A second is passed on when its last report arrives") {
     full.occupancy_peak = 0.75;
     full.run.lost = {2, {20}};
     SecondReport blocked = report(consumer(1), 3, 50);
-    blocked.blocked_now = true;
+    blocked.blocked_samples.bits = 0b10;
     blocked.poll_gap_max = Duration::milliseconds(3);
     SecondReport scheduler = report(scheduler_node(), 3);
     scheduler.waiting_events = 9;
@@ -72,7 +72,8 @@ TEST_CASE("A second is passed on when its last report arrives") {
     CHECK(second.consumers.min.bits_per_second == 80);
     CHECK(second.consumers.mean.bits_per_second == 240);
     CHECK(second.consumers.max.bits_per_second == 400);
-    CHECK(second.blocked_consumers == 1);
+    CHECK(second.blocked_at_once == 1);
+    CHECK(second.blocked_mean == 1.0 / BlockedSamples::per_second);
     CHECK(second.max_occupancy == 0.75);
     CHECK(second.fullest_producer == 1);
     CHECK(second.lost_events == 2);
