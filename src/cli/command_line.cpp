@@ -53,10 +53,10 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
     if (argument.starts_with('-')) {
         const std::string near = inside_run ? config::near_option(argument) : std::string{};
         const std::string name = argument.substr(0, argument.find('='));
-        throw UsageError(fmt::format("{}: there is no such option; {}", name,
-                                     !near.empty() ? fmt::format("did you mean {}?", near)
-                                                   : fmt::format("see `weir {0}{1}--help`", command,
-                                                                 command.empty() ? "" : " ")));
+        throw UsageError(fmt::format(
+            "{}: there is no such option; {}", name,
+            !near.empty() ? fmt::format("did you mean {}?", near)
+                          : fmt::format("see `weir {0}{1}--help`", command, command.empty() ? "" : " ")));
     }
     if (inside_run) {
         throw UsageError(fmt::format("'{}': nothing is expected here; options begin with --", argument));
@@ -65,9 +65,9 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
         throw UsageError(fmt::format("'{}': nothing more is expected here; write one name", argument));
     }
     const auto near = config::near_names(argument, commands, 1);
-    throw UsageError(fmt::format("'{}': there is no such command; {}", argument,
-                                 near.empty() ? "there are run and scenarios"
-                                              : fmt::format("did you mean `weir {}`?", near.front())));
+    throw UsageError(fmt::format(
+        "'{}': there is no such command; {}", argument,
+        near.empty() ? "there are run and scenarios" : fmt::format("did you mean `weir {}`?", near.front())));
 }
 
 [[noreturn]] void refuse_missing_value(const std::string& message) {

@@ -1,5 +1,5 @@
-// The command line, taken apart: which command, which options. What options mean is config's business; CLI11 stays
-// inside command_line.cpp.
+// The command line, taken apart: which command, which options. What options mean is config's business; CLI11
+// stays inside command_line.cpp.
 #pragma once
 
 #include <optional>

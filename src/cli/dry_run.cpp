@@ -35,9 +35,9 @@ void add_warnings(const config::RunRequest& request, Forecast& forecast) {
     const core::Plan& plan = request.plan;
     const auto load = forecast.busy_load();
     if (load && *load > 1 && plan.busy_consumers.empty()) {
-        forecast.warnings.push_back(
-            fmt::format("consumers cannot keep up: busy for {} per event, and {} would be the limit",
-                        seconds_text(forecast.mean_busy_seconds), seconds_text(forecast.mean_busy_seconds / *load)));
+        forecast.warnings.push_back(fmt::format(
+            "consumers cannot keep up: busy for {} per event, and {} would be the limit",
+            seconds_text(forecast.mean_busy_seconds), seconds_text(forecast.mean_busy_seconds / *load)));
     }
     if (plan.generation == core::Generation::sets && plan.buffer < plan.set_bytes()) {
         forecast.warnings.push_back(fmt::format("every set ({}) overflows the buffer ({}) at once",
@@ -50,7 +50,9 @@ void add_options(const config::RunRequest& request, std::string& text) {
     std::string line;
     for (const config::GivenOption& value : config::plan_values(request)) {
         const config::Origin origin = request.origin(value.name);
-        const char mark = origin == config::Origin::command_line ? '+' : origin == config::Origin::scenario ? '*' : ' ';
+        const char mark = origin == config::Origin::command_line ? '+'
+                          : origin == config::Origin::scenario   ? '*'
+                                                                 : ' ';
         text += fmt::format("  {} {:20}{}\n", mark, value.name, value.value);
     }
 }
@@ -61,20 +63,22 @@ std::string layout_text(const Forecast& f) {
                            f.producers + f.consumers + 1);
     }
     const auto part = [](std::uint32_t number, const char* name) {
-        return number == 0 ? fmt::format("{}s from the number of ranks", name) : fmt::format("{} {}s", number, name);
+        return number == 0 ? fmt::format("{}s from the number of ranks", name)
+                           : fmt::format("{} {}s", number, name);
     };
     return fmt::format("{}, {}, 1 scheduler", part(f.producers, "producer"), part(f.consumers, "consumer"));
 }
 
 std::string data_text(const core::Plan& plan, const Forecast& f) {
-    const std::string events = fmt::format("events of {}{}", bytes_text(f.mean_event_bytes),
-                                           plan.event_size.kind == core::DistributionKind::fixed ? "" : " on average");
+    const std::string events =
+        fmt::format("events of {}{}", bytes_text(f.mean_event_bytes),
+                    plan.event_size.kind == core::DistributionKind::fixed ? "" : " on average");
     switch (plan.generation) {
         case core::Generation::sets:
-            return fmt::format("a set of {} every {}, in {} {}", rounded_text(plan.set_bytes()),
-                               rounded_text(plan.interval),
-                               number_text(std::ceil(static_cast<double>(plan.set_bytes().count) / f.mean_event_bytes)),
-                               events);
+            return fmt::format(
+                "a set of {} every {}, in {} {}", rounded_text(plan.set_bytes()), rounded_text(plan.interval),
+                number_text(std::ceil(static_cast<double>(plan.set_bytes().count) / f.mean_event_bytes)),
+                events);
         case core::Generation::steady:
             return fmt::format("{} at {}", events, rounded_text(plan.rate));
         case core::Generation::saturate:
@@ -102,9 +106,10 @@ std::string figures_text(const Forecast& f) {
     text += line("payload rate", f.producer_bytes_per_second, rate_text);
     text += line("bytes per second", f.producer_bytes_per_second, bytes_text);
     text += line("events per second", f.producer_events_per_second, number_text);
-    text += figure_line("memory for data", bytes_text(f.producer_memory_bytes), bytes_text(f.consumer_memory_bytes),
-                        both ? bytes_text(f.producer_memory_bytes * f.producers + f.consumer_memory_bytes * f.consumers)
-                             : "-");
+    text += figure_line(
+        "memory for data", bytes_text(f.producer_memory_bytes), bytes_text(f.consumer_memory_bytes),
+        both ? bytes_text(f.producer_memory_bytes * f.producers + f.consumer_memory_bytes * f.consumers)
+             : "-");
     const auto control = f.control_messages_per_second();
     text += figure_line("control messages/s", "", "", control ? number_text(*control) : "-");
     return text;
@@ -134,9 +139,11 @@ Forecast forecast(const config::RunRequest& request) {
     f.mean_event_bytes = core::expected_mean(plan.event_size);
     if (plan.generation == core::Generation::sets) {
         // Whole bytes per set, and the last event of a set is what is left.
-        f.producer_bytes_per_second = static_cast<double>(plan.set_bytes().count) / plan.interval.in_seconds();
-        f.producer_events_per_second = std::ceil(static_cast<double>(plan.set_bytes().count) / f.mean_event_bytes) /
-                                       plan.interval.in_seconds();
+        f.producer_bytes_per_second =
+            static_cast<double>(plan.set_bytes().count) / plan.interval.in_seconds();
+        f.producer_events_per_second =
+            std::ceil(static_cast<double>(plan.set_bytes().count) / f.mean_event_bytes) /
+            plan.interval.in_seconds();
     } else if (plan.generation == core::Generation::steady) {
         f.producer_bytes_per_second = static_cast<double>(plan.rate.bits_per_second) / 8;
         f.producer_events_per_second = f.producer_bytes_per_second / f.mean_event_bytes;
@@ -164,9 +171,11 @@ std::string dry_run_text(const config::RunRequest& request) {
     line("producers", data_text(plan, f));
     if (f.mean_busy_seconds > 0) {
         const auto load = f.busy_load();
-        const std::string who = plan.busy_consumers.empty() ? "all" : config::index_list_text(plan.busy_consumers);
-        line("consumers", fmt::format("{} busy for {} per event on average{}", who, seconds_text(f.mean_busy_seconds),
-                                      load ? fmt::format(": load {:.3f} if all share equally", *load) : ""));
+        const std::string who =
+            plan.busy_consumers.empty() ? "all" : config::index_list_text(plan.busy_consumers);
+        line("consumers",
+             fmt::format("{} busy for {} per event on average{}", who, seconds_text(f.mean_busy_seconds),
+                         load ? fmt::format(": load {:.3f} if all share equally", *load) : ""));
     }
     line("time", fmt::format("{} warm-up, {} measured, at most {} to drain", rounded_text(plan.warmup),
                              rounded_text(plan.duration), rounded_text(plan.drain)));
@@ -200,8 +209,10 @@ std::string dry_run_json(const config::RunRequest& request) {
     per_producer["events_per_second"] = known(rate, f.producer_events_per_second);
     per_producer["memory_bytes"] = f.producer_memory_bytes;
     Json& per_consumer = json["per_consumer"];
-    per_consumer["bytes_per_second"] = known(both, both ? f.producer_bytes_per_second * f.consumer_share() : 0);
-    per_consumer["events_per_second"] = known(both, both ? f.producer_events_per_second * f.consumer_share() : 0);
+    per_consumer["bytes_per_second"] =
+        known(both, both ? f.producer_bytes_per_second * f.consumer_share() : 0);
+    per_consumer["events_per_second"] =
+        known(both, both ? f.producer_events_per_second * f.consumer_share() : 0);
     per_consumer["memory_bytes"] = f.consumer_memory_bytes;
     per_consumer["busy_load"] = known(f.busy_load().has_value(), f.busy_load().value_or(0));
     Json& all = json["all"];

@@ -9,8 +9,8 @@
 
 namespace weir::cli {
 
-/// The numbers behind both forms. Per-second figures are absent with generation `saturate`; figures per consumer
-/// and for all need the layout.
+/// The numbers behind both forms. Per-second figures are absent with generation `saturate`; figures per
+/// consumer and for all need the layout.
 struct Forecast {
     std::uint32_t producers = 0;  ///< 0: not known yet
     std::uint32_t consumers = 0;

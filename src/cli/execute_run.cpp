@@ -29,24 +29,32 @@ namespace weir::cli {
 namespace {
 
 void report_assertion(const char* expression, const char* file, int line) {
-    fmt::print(stderr, "weir: internal error, please report: {} does not hold ({}:{})\n", expression, file, line);
+    fmt::print(stderr, "weir: internal error, please report: {} does not hold ({}:{})\n", expression, file,
+               line);
 }
 
 telemetry::LiveForm live_form(config::OutputForm form) {
     switch (form) {
-        case config::OutputForm::text: return telemetry::LiveForm::text;
-        case config::OutputForm::json: return telemetry::LiveForm::json;
-        case config::OutputForm::quiet: return telemetry::LiveForm::quiet;
+        case config::OutputForm::text:
+            return telemetry::LiveForm::text;
+        case config::OutputForm::json:
+            return telemetry::LiveForm::json;
+        case config::OutputForm::quiet:
+            return telemetry::LiveForm::quiet;
     }
     return telemetry::LiveForm::text;
 }
 
 std::optional<runtime::IdleMode> idle_mode(config::Idle idle) {
     switch (idle) {
-        case config::Idle::automatic: return std::nullopt;
-        case config::Idle::spin: return runtime::IdleMode::spin;
-        case config::Idle::yield: return runtime::IdleMode::yield;
-        case config::Idle::nap: return runtime::IdleMode::nap;
+        case config::Idle::automatic:
+            return std::nullopt;
+        case config::Idle::spin:
+            return runtime::IdleMode::spin;
+        case config::Idle::yield:
+            return runtime::IdleMode::yield;
+        case config::Idle::nap:
+            return runtime::IdleMode::nap;
     }
     return std::nullopt;
 }
@@ -82,7 +90,8 @@ Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
         all.roles.clear();
     }
     all.options = job.share(config::encode_options(request), "introduction");
-    for (const std::string& bytes : job.share(std::to_string(config::available_memory().count), "introduction")) {
+    for (const std::string& bytes :
+         job.share(std::to_string(config::available_memory().count), "introduction")) {
         all.memory.push_back({std::stoll(bytes)});
     }
     return all;
@@ -95,8 +104,9 @@ void check_versions(runtime::Job& job) {
     const auto other = std::find_if(versions.begin(), versions.end(),
                                     [&](const std::string& version) { return version != versions.front(); });
     if (other != versions.end()) {
-        throw config::UsageError(fmt::format("rank 0 runs weir {}, but rank {} runs weir {}: install the same build on all hosts",
-                                             versions.front(), other - versions.begin(), *other));
+        throw config::UsageError(
+            fmt::format("rank 0 runs weir {}, but rank {} runs weir {}: install the same build on all hosts",
+                        versions.front(), other - versions.begin(), *other));
     }
 }
 
@@ -105,9 +115,8 @@ std::string make_directory(runtime::Job& job, const config::RunRequest& request,
     std::string directory;
     std::string refusal;
     if (job.rank() == scheduler_rank) {
-        directory = request.out.empty()
-                        ? config::default_run_directory(runtime::wall_clock_ns() / 1000000000)
-                        : request.out;
+        directory = request.out.empty() ? config::default_run_directory(runtime::wall_clock_ns() / 1000000000)
+                                        : request.out;
         try {
             config::create_run_directory(directory);
         } catch (const config::UsageError& error) {

@@ -1,13 +1,13 @@
-// The part of `weir run` that runs: MPI, roles, the measurement, the report. Called with a request that is complete
-// and checked as far as one command line allows.
+// The part of `weir run` that runs: MPI, roles, the measurement, the report. Called with a request that is
+// complete and checked as far as one command line allows.
 #pragma once
 
 #include "config/run_request.hpp"
 
 namespace weir::cli {
 
-/// Runs and returns the exit status (see DESIGN / README: 0, 1, 2, 3, 130, 143). Throws config::UsageError only
-/// where every rank throws the same one; report_usage_error() prints it on one rank.
+/// Runs and returns the exit status (see DESIGN / README: 0, 1, 2, 3, 130, 143). Throws config::UsageError
+/// only where every rank throws the same one; report_usage_error() prints it on one rank.
 int execute_run(const config::RunRequest& request);
 
 }  // namespace weir::cli

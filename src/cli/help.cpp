@@ -19,7 +19,8 @@ constexpr std::size_t help_column = 32;
 
 /// "  --rate RATE       payload that each producer generates per second [1Gb/s]"
 std::string option_line(const Option& option) {
-    std::string line = fmt::format("  --{}{}{}", option.name, option.syntax.empty() ? "" : " ", option.syntax);
+    std::string line =
+        fmt::format("  --{}{}{}", option.name, option.syntax.empty() ? "" : " ", option.syntax);
     // A syntax that is too long for its column gets a line of its own.
     if (line.size() + 1 > help_column) {
         line += fmt::format("\n{:{}}", "", help_column);
@@ -87,14 +88,14 @@ Also: --json for --output json, -q or --quiet for --output quiet. The verdict is
 }
 
 std::string group_page(OptionGroup group) {
-    return fmt::format("{}: {}\n{}{}", config::group_name(group), config::group_title(group), group_lines(group),
-                       group_note(group));
+    return fmt::format("{}: {}\n{}{}", config::group_name(group), config::group_title(group),
+                       group_lines(group), group_note(group));
 }
 
 std::string run_overview() {
-    constexpr std::array<std::string_view, 12> most_used{"scenario", "scale", "producers", "consumers", "rate",
-                                                         "event-size", "policy", "busy", "duration", "require",
-                                                         "out", "dry-run"};
+    constexpr std::array<std::string_view, 12> most_used{"scenario", "scale",      "producers", "consumers",
+                                                         "rate",     "event-size", "policy",    "busy",
+                                                         "duration", "require",    "out",       "dry-run"};
     std::string text = R"(Usage: mpirun -np RANKS weir run [OPTIONS]
 
 Producers generate data at a fixed rate, consumers take it, a scheduler pairs them. The run answers:

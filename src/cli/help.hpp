@@ -1,4 +1,5 @@
-// Help that fits on a screen: an overview per command, and one page per group of options. Made from the option table.
+// Help that fits on a screen: an overview per command, and one page per group of options. Made from the
+// option table.
 #pragma once
 
 #include <string>

@@ -34,7 +34,8 @@ struct Names {
     const char* rank;
     const char* size;
 };
-// The innermost launcher first: mpirun inside a SLURM job leaves SLURM's variables of the batch step in place.
+// The innermost launcher first: mpirun inside a SLURM job leaves SLURM's variables of the batch step in
+// place.
 constexpr std::array launchers{
     Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     Names{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},
@@ -86,16 +87,17 @@ Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
     if (!launched.rank) {
         return {};
     }
-    // Open MPI 4.1's mpirun hangs for good if a rank exits with an error while others are still being started: seen
-    // 6 times in 8 with 33 ranks on 2 loaded cores without a pause, never with half a second.
+    // Open MPI 4.1's mpirun hangs for good if a rank exits with an error while others are still being
+    // started: seen 6 times in 8 with 33 ranks on 2 loaded cores without a pause, never with half a second.
     constexpr std::uint32_t most_ranks = 600;
     const auto start_up = 500ms + 15ms * std::min(launched.size.value_or(1), most_ranks);
     if (launched.is_first()) {
         return {0ms, true, start_up};
     }
-    // Waiting costs nothing under mpirun, which ends all ranks as soon as the one that spoke exits; and on a loaded
-    // machine ranks start seconds apart, so a silent rank that leaves early could end the job before the other spoke.
-    // Each application's first rank has a turn: if the error is in all of them, the first one's exit ends the rest.
+    // Waiting costs nothing under mpirun, which ends all ranks as soon as the one that spoke exits; and on a
+    // loaded machine ranks start seconds apart, so a silent rank that leaves early could end the job before
+    // the other spoke. Each application's first rank has a turn: if the error is in all of them, the first
+    // one's exit ends the rest.
     const auto turn = start_up + 1500ms;
     constexpr std::uint32_t most_turns = 4;
     if (launched.first_of_application) {
@@ -103,7 +105,8 @@ Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
     }
     const auto silence = turn * std::min(launched.applications, most_turns + 1) + 3s;
     if (reach == config::UsageError::Reach::this_host) {
-        // Nobody else may have met it, so this rank speaks if it is still there; rank by rank, so that one does.
+        // Nobody else may have met it, so this rank speaks if it is still there; rank by rank, so that one
+        // does.
         constexpr std::uint32_t most_steps = 100;
         return {silence + 20ms * std::min(*launched.rank, most_steps), true, start_up};
     }

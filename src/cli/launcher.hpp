@@ -1,5 +1,5 @@
-// What the launcher (mpirun, srun) tells a process through its environment, before MPI_Init: its rank and the number
-// of ranks; and the one careful way to refuse a command line that all ranks have parsed.
+// What the launcher (mpirun, srun) tells a process through its environment, before MPI_Init: its rank and the
+// number of ranks; and the one careful way to refuse a command line that all ranks have parsed.
 #pragma once
 
 #include <chrono>
@@ -33,8 +33,8 @@ struct Report {
     bool print = true;
     std::chrono::milliseconds linger{0};  ///< between printing and exit
 };
-/// mpirun kills all ranks at the first that exits with an error, so the speaking rank must come first and the others
-/// wait; a rank that may be alone with its error waits longer and speaks if it is still there.
+/// mpirun kills all ranks at the first that exits with an error, so the speaking rank must come first and the
+/// others wait; a rank that may be alone with its error waits longer and speaks if it is still there.
 Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach);
 
 /// Writes "COMMAND: message" to stderr on one rank and returns the exit status 2. For use before MPI_Init.

@@ -1,5 +1,5 @@
-// The executable: takes the command line apart, calls the command, turns what it throws into one line and an exit
-// status.
+// The executable: takes the command line apart, calls the command, turns what it throws into one line and an
+// exit status.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -39,7 +39,8 @@ int obey(const CommandLine& line) {
     if (line.help) {
         return say(weir::cli::overview_help());
     }
-    throw weir::config::UsageError("a command is missing; write `weir run` or `weir scenarios`, or see `weir --help`");
+    throw weir::config::UsageError(
+        "a command is missing; write `weir run` or `weir scenarios`, or see `weir --help`");
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ void check_injections(const config::RunRequest& request) {
     }
 }
 
-/// Where the launcher has said how many ranks there are and their order decides, the layout is known before MPI is
-/// started, and can be refused before.
+/// Where the launcher has said how many ranks there are and their order decides, the layout is known before
+/// MPI is started, and can be refused before.
 void settle_early(config::RunRequest& request, const LaunchedAs& launched) {
     const config::RoleRequest& roles = request.roles;
     const bool by_order = roles.producer_hosts.empty() && roles.consumer_hosts.empty() &&
@@ -48,8 +48,8 @@ int run_command(const std::vector<config::GivenOption>& options) {
     settle_early(request, launched);
     if (request.dry_run) {
         if (launched.is_first()) {
-            const std::string text = request.output == config::OutputForm::json ? dry_run_json(request)
-                                                                                : dry_run_text(request);
+            const std::string text =
+                request.output == config::OutputForm::json ? dry_run_json(request) : dry_run_text(request);
             std::fputs(text.c_str(), stdout);
         }
         return runtime::exit_ok;

@@ -28,7 +28,8 @@ Row row_of(const std::string& name) {
     const bool saturates = request.plan.generation == core::Generation::saturate;
     std::string busy = config::busy_text({request.plan.busy, request.busy_trace});
     busy = busy == "none" ? "-" : busy.substr(0, busy.find(','));
-    return {name, layout, saturates ? "maximum" : config::to_text(request.plan.rate), busy, request.scenario_title};
+    return {name, layout, saturates ? "maximum" : config::to_text(request.plan.rate), busy,
+            request.scenario_title};
 }
 
 }  // namespace
@@ -54,8 +55,9 @@ std::string scenarios_text(const std::string& name) {
         }
         text += row.back() + '\n';
     }
-    return text + "\nLAYOUT is producers -> consumers, RATE is per producer, BUSY is the mean per event.\n"
-                  "Print one: weir scenarios NAME. Look at it: weir run --scenario NAME --dry-run\n";
+    return text +
+           "\nLAYOUT is producers -> consumers, RATE is per producer, BUSY is the mean per event.\n"
+           "Print one: weir scenarios NAME. Look at it: weir run --scenario NAME --dry-run\n";
 }
 
 }  // namespace weir::cli

@@ -35,19 +35,21 @@ void check_host(const core::Plan& plan, const std::string& host, const HostLoad&
     const std::int64_t producer = core::producer_memory_bytes(plan);
     const std::int64_t consumer = core::consumer_memory_bytes(plan);
     // Floating point, because the sums may be beyond 64 bits; exactness does not matter here.
-    const double need = static_cast<double>(load.producers) * static_cast<double>(producer) +
-                        static_cast<double>(load.consumers) * static_cast<double>(consumer) +
-                        static_cast<double>(load.producers + load.consumers) * static_cast<double>(spare_per_rank.count);
+    const double need =
+        static_cast<double>(load.producers) * static_cast<double>(producer) +
+        static_cast<double>(load.consumers) * static_cast<double>(consumer) +
+        static_cast<double>(load.producers + load.consumers) * static_cast<double>(spare_per_rank.count);
     if (need <= static_cast<double>(load.available.count)) {
         return;
     }
     const bool by_producers = static_cast<double>(load.producers) * static_cast<double>(producer) >
                               static_cast<double>(load.consumers) * static_cast<double>(consumer);
     throw UsageError(fmt::format(
-        "--{}: {} producers of {} and {} consumers of {} ({} slots of {}) need {} on {}, which has {} available; use "
+        "--{}: {} producers of {} and {} consumers of {} ({} slots of {}) need {} on {}, which has {} "
+        "available; use "
         "{}, a smaller --scale, or more hosts",
-        by_producers ? "buffer" : "slots", load.producers, rounded_text(core::Bytes{producer}), load.consumers,
-        rounded_text(core::Bytes{consumer}), plan.slots, rounded_text(plan.slot_size),
+        by_producers ? "buffer" : "slots", load.producers, rounded_text(core::Bytes{producer}),
+        load.consumers, rounded_text(core::Bytes{consumer}), plan.slots, rounded_text(plan.slot_size),
         rounded_text(core::Bytes{static_cast<std::int64_t>(std::min(need, 9e18))}), host,
         rounded_text(load.available), by_producers ? "a smaller buffer" : "fewer or smaller slots"));
 }
@@ -80,7 +82,8 @@ core::Bytes available_memory() {
     return {};
 }
 
-void check_memory(const core::Plan& plan, const core::RoleMap& roles, std::span<const std::string> hosts_by_rank,
+void check_memory(const core::Plan& plan, const core::RoleMap& roles,
+                  std::span<const std::string> hosts_by_rank,
                   std::span<const core::Bytes> available_by_rank) {
     std::map<std::string, HostLoad> loads;
     for (int rank = 0; rank < roles.ranks(); ++rank) {
@@ -102,28 +105,31 @@ std::string default_run_directory(std::int64_t unix_seconds) {
     const year_month_day date{day};
     const hh_mm_ss clock{time - day};
     return fmt::format("weir-run-{:04}{:02}{:02}T{:02}{:02}{:02}Z", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                       clock.minutes().count(), clock.seconds().count());
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                       clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 void check_run_directory(const fs::path& directory) {
     constexpr auto here = UsageError::Reach::this_host;
     std::error_code error;
     if (fs::exists(fs::symlink_status(directory, error))) {
-        throw UsageError(fmt::format("--out: '{}' exists already; name a directory that does not", directory.string()),
-                         here);
+        throw UsageError(
+            fmt::format("--out: '{}' exists already; name a directory that does not", directory.string()),
+            here);
     }
     const fs::path parent = existing_ancestor(directory);
     if (!fs::is_directory(parent, error)) {
-        throw UsageError(fmt::format("--out: '{}' is no directory, so '{}' cannot be made in it; name another place",
-                                     parent.string(), directory.string()),
-                         here);
+        throw UsageError(
+            fmt::format("--out: '{}' is no directory, so '{}' cannot be made in it; name another place",
+                        parent.string(), directory.string()),
+            here);
     }
     if (::access(parent.c_str(), W_OK | X_OK) != 0) {
-        throw UsageError(fmt::format("--out: '{}' cannot be written to, so '{}' cannot be made in it; name another "
-                                     "place",
-                                     parent.string(), directory.string()),
-                         here);
+        throw UsageError(
+            fmt::format("--out: '{}' cannot be written to, so '{}' cannot be made in it; name another "
+                        "place",
+                        parent.string(), directory.string()),
+            here);
     }
 }
 

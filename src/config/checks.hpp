@@ -1,5 +1,5 @@
-// Checks against the machine that a run is to use: memory and the run directory. The caller gathers the facts and
-// calls these on one rank.
+// Checks against the machine that a run is to use: memory and the run directory. The caller gathers the facts
+// and calls these on one rank.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace weir::config {
 /// MemAvailable of this host in bytes; 0: unknown.
 core::Bytes available_memory();
 
-/// Refuses a run that needs more memory than a host has. `available_by_rank`: available_memory() on each rank.
-/// Throws UsageError that names the host, the need and the largest contributions.
-void check_memory(const core::Plan& plan, const core::RoleMap& roles, std::span<const std::string> hosts_by_rank,
-                  std::span<const core::Bytes> available_by_rank);
+/// Refuses a run that needs more memory than a host has. `available_by_rank`: available_memory() on each
+/// rank. Throws UsageError that names the host, the need and the largest contributions.
+void check_memory(const core::Plan& plan, const core::RoleMap& roles,
+                  std::span<const std::string> hosts_by_rank, std::span<const core::Bytes> available_by_rank);
 
 /// "weir-run-20260102T030405Z" for seconds since 1970 (UTC).
 std::string default_run_directory(std::int64_t unix_seconds);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "config/host_list.hpp"
@@ -23,9 +24,12 @@ bool is_drawn(const core::Distribution& sizes) {
     return sizes.kind == DistributionKind::normal || sizes.kind == DistributionKind::lognormal;
 }
 
-Bytes whole(double size) { return {static_cast<std::int64_t>(std::ceil(size))}; }
+Bytes whole(double size) {
+    return {static_cast<std::int64_t>(std::ceil(size))};
+}
 
-/// The largest event that the distribution gives; of a drawn one: where it is cut unless a slot says otherwise.
+/// The largest event that the distribution gives; of a drawn one: where it is cut unless a slot says
+/// otherwise.
 Bytes largest_event(const core::Distribution& sizes) {
     switch (sizes.kind) {
         case DistributionKind::trace:
@@ -57,8 +61,8 @@ void apply_scale(RunRequest& request) {
     plan.buffer = scaled("buffer", [&] { return scale_up(plan.buffer, request.scale); });
     plan.slot_size = scaled("slot-size", [&] { return scale_up(plan.slot_size, request.scale); });
     if (plan.rate > fastest_rate) {
-        throw UsageError(fmt::format("--scale: makes the rate {}, and at most {} is possible", to_text(plan.rate),
-                                     to_text(fastest_rate)));
+        throw UsageError(fmt::format("--scale: makes the rate {}, and at most {} is possible",
+                                     to_text(plan.rate), to_text(fastest_rate)));
     }
 }
 
@@ -73,11 +77,13 @@ void derive_event_size(RunRequest& request, Bytes set) {
         return;
     }
     // A drawn event may be cut to the set, but its mean must fit.
-    const Bytes event = is_drawn(plan.event_size) ? whole(plan.event_size.mean) : largest_event(plan.event_size);
+    const Bytes event =
+        is_drawn(plan.event_size) ? whole(plan.event_size.mean) : largest_event(plan.event_size);
     if (event > set) {
-        throw UsageError(fmt::format("--event-size: {} is more than a set of {} (--rate {} x --interval {}); make "
-                                     "it at most a set, or use --generation steady",
-                                     to_text(event), to_text(set), to_text(plan.rate), to_text(plan.interval)));
+        throw UsageError(
+            fmt::format("--event-size: {} is more than a set of {} (--rate {} x --interval {}); make "
+                        "it at most a set, or use --generation steady",
+                        to_text(event), to_text(set), to_text(plan.rate), to_text(plan.interval)));
     }
 }
 
@@ -87,7 +93,8 @@ void derive_buffer(RunRequest& request, Bytes set) {
         return;
     }
     // Without sets an event may be larger than what one interval gives.
-    plan.buffer = plan.generation == core::Generation::sets ? set : std::max(set, largest_event(plan.event_size));
+    plan.buffer =
+        plan.generation == core::Generation::sets ? set : std::max(set, largest_event(plan.event_size));
 }
 
 void derive_slot_size(RunRequest& request, Bytes set) {
@@ -97,35 +104,47 @@ void derive_slot_size(RunRequest& request, Bytes set) {
     if (!request.given("slot-size")) {
         plan.slot_size = largest;
         if (is_drawn(sizes)) {
-            const Bytes most = plan.generation == core::Generation::sets ? std::min(set, plan.buffer) : plan.buffer;
+            const Bytes most =
+                plan.generation == core::Generation::sets ? std::min(set, plan.buffer) : plan.buffer;
             plan.slot_size = std::max(whole(sizes.mean), std::min(largest, most));
         }
     } else if (is_drawn(sizes) ? whole(sizes.mean) > plan.slot_size : largest > plan.slot_size) {
-        throw UsageError(fmt::format("--event-size: {} does not fit into a slot of {} (--slot-size); make slots at "
-                                     "least as large as events",
-                                     to_text(is_drawn(sizes) ? whole(sizes.mean) : largest),
-                                     to_text(plan.slot_size)));
+        throw UsageError(
+            fmt::format("--event-size: {} does not fit into a slot of {} (--slot-size); make slots at "
+                        "least as large as events",
+                        to_text(is_drawn(sizes) ? whole(sizes.mean) : largest), to_text(plan.slot_size)));
     }
-    if (is_drawn(sizes) && (sizes.maximum == 0 || Bytes{static_cast<std::int64_t>(sizes.maximum)} > plan.slot_size)) {
+    if (is_drawn(sizes) &&
+        (sizes.maximum == 0 || Bytes{static_cast<std::int64_t>(sizes.maximum)} > plan.slot_size)) {
         sizes.maximum = static_cast<double>(plan.slot_size.count);
-        request.notes.push_back(fmt::format("event sizes are cut at {}, the size of a slot", to_text(plan.slot_size)));
+        request.notes.push_back(
+            fmt::format("event sizes are cut at {}, the size of a slot", to_text(plan.slot_size)));
     }
 }
 
 void check_buffer(const core::Plan& plan) {
-    const Bytes largest = is_drawn(plan.event_size) ? whole(plan.event_size.maximum) : largest_event(plan.event_size);
+    const Bytes largest =
+        is_drawn(plan.event_size) ? whole(plan.event_size.maximum) : largest_event(plan.event_size);
     if (plan.buffer < largest) {
-        throw UsageError(fmt::format("--buffer: {} is less than an event of {} (--event-size); make it at least as "
-                                     "large",
-                                     to_text(plan.buffer), to_text(largest)));
+        throw UsageError(
+            fmt::format("--buffer: {} is less than an event of {} (--event-size); make it at least as "
+                        "large",
+                        to_text(plan.buffer), to_text(largest)));
     }
 }
 
 void derive_chunk_size(RunRequest& request) {
     core::Plan& plan = request.plan;
+    if (!request.given("chunk-size")) {
+        // The receives of a whole slot are posted at a time, and MPI searches them one by one: not too many.
+        const auto part = static_cast<std::uint64_t>(plan.slot_size.count / chunks_per_slot_default);
+        const Bytes rounded{static_cast<std::int64_t>(std::bit_ceil(part))};
+        plan.chunk_size = std::min(std::max(plan.chunk_size, rounded), Bytes{std::int64_t{1} << 30});
+    }
     if (plan.chunk_size > plan.slot_size) {
         if (request.given("chunk-size")) {
-            request.notes.push_back(fmt::format("chunks are {}, as large as a slot", to_text(plan.slot_size)));
+            request.notes.push_back(
+                fmt::format("chunks are {}, as large as a slot", to_text(plan.slot_size)));
         }
         plan.chunk_size = std::min(plan.slot_size, chunk_limit);
     }
@@ -134,24 +153,27 @@ void derive_chunk_size(RunRequest& request) {
         return to_text(Bytes{(plan.slot_size.count - 1) / most_chunks + 1});
     };
     if (chunks > chunks_per_slot_limit) {
-        throw UsageError(fmt::format("--chunk-size: {} cuts a slot of {} into {} chunks, and at most {} are possible; "
-                                     "make it at least {}",
-                                     to_text(plan.chunk_size), to_text(plan.slot_size), chunks,
-                                     chunks_per_slot_limit, least_chunk(chunks_per_slot_limit)));
+        throw UsageError(
+            fmt::format("--chunk-size: {} cuts a slot of {} into {} chunks, and at most {} are possible; "
+                        "make it at least {}",
+                        to_text(plan.chunk_size), to_text(plan.slot_size), chunks, chunks_per_slot_limit,
+                        least_chunk(chunks_per_slot_limit)));
     }
     if (chunks * plan.slots > receives_limit) {
-        throw UsageError(fmt::format("--slots: {} slots of {} chunks are {} open receives, and at most {} are "
-                                     "possible; use fewer slots, or a --chunk-size of at least {}",
-                                     plan.slots, chunks, chunks * plan.slots, receives_limit,
-                                     least_chunk(receives_limit / plan.slots)));
+        throw UsageError(
+            fmt::format("--slots: {} slots of {} chunks are {} open receives, and at most {} are "
+                        "possible; use fewer slots, or a --chunk-size of at least {}",
+                        plan.slots, chunks, chunks * plan.slots, receives_limit,
+                        least_chunk(receives_limit / plan.slots)));
     }
 }
 
 void derive_sizes(RunRequest& request) {
     const Bytes set = request.plan.set_bytes();
     if (set.count <= 0) {
-        throw UsageError(fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
-                                     to_text(request.plan.rate), to_text(request.plan.interval)));
+        throw UsageError(
+            fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
+                        to_text(request.plan.rate), to_text(request.plan.interval)));
     }
     derive_event_size(request, set);
     derive_buffer(request, set);
@@ -160,8 +182,8 @@ void derive_sizes(RunRequest& request) {
     derive_chunk_size(request);
 }
 
-// Options that contradict each other. What the command line says beats a scenario silently; two options of the same
-// origin, or a command line that asks for what its scenario cannot give, are refused.
+// Options that contradict each other. What the command line says beats a scenario silently; two options of
+// the same origin, or a command line that asks for what its scenario cannot give, are refused.
 
 void check_busy(RunRequest& request) {
     core::Plan& plan = request.plan;
@@ -170,9 +192,10 @@ void check_busy(RunRequest& request) {
     }
     for (const char* option : {"busy-consumers", "busy-cpu"}) {
         if (request.given(option) && request.origin(option) >= request.origin("busy")) {
-            throw UsageError(fmt::format("--{}: means nothing without --busy; add for example --busy "
-                                         "poisson:1.2s,quantum=50ms",
-                                         option));
+            throw UsageError(
+                fmt::format("--{}: means nothing without --busy; add for example --busy "
+                            "poisson:1.2s,quantum=50ms",
+                            option));
         }
     }
     plan.busy_consumers.clear();
@@ -181,23 +204,26 @@ void check_busy(RunRequest& request) {
 
 void check_requirements(const RunRequest& request) {
     if (request.require.sustained && request.plan.generation == core::Generation::saturate) {
-        throw UsageError("--require: 'sustained' contradicts --generation saturate, which has no rate to sustain; "
-                         "use sets or steady, or --require none");
+        throw UsageError(
+            "--require: 'sustained' contradicts --generation saturate, which has no rate to sustain; "
+            "use sets or steady, or --require none");
     }
     if (request.require.sustained && request.plan.generation == core::Generation::sets &&
         request.plan.buffer < request.plan.set_bytes()) {
-        throw UsageError(fmt::format("--require: 'sustained' cannot hold, because every set of {} overflows the "
-                                     "--buffer of {}; make it at least a set, or use --require none",
-                                     to_text(request.plan.set_bytes()), to_text(request.plan.buffer)));
+        throw UsageError(
+            fmt::format("--require: 'sustained' cannot hold, because every set of {} overflows the "
+                        "--buffer of {}; make it at least a set, or use --require none",
+                        to_text(request.plan.set_bytes()), to_text(request.plan.buffer)));
     }
 }
 
 void check_times(const RunRequest& request) {
     const core::Plan& plan = request.plan;
     if (plan.generation == core::Generation::sets && plan.duration < plan.interval) {
-        throw UsageError(fmt::format("--duration: {} is shorter than the --interval of {}; make it at least one "
-                                     "interval",
-                                     to_text(plan.duration), to_text(plan.interval)));
+        throw UsageError(
+            fmt::format("--duration: {} is shorter than the --interval of {}; make it at least one "
+                        "interval",
+                        to_text(plan.duration), to_text(plan.interval)));
     }
 }
 
@@ -207,7 +233,8 @@ void check_roles(const RunRequest& request) {
         for (const char* option : {"producer-hosts", "consumer-hosts", "scheduler-host", "scheduler-rank",
                                    "producers-per-host", "consumers-per-host"}) {
             if (request.given(option)) {
-                throw UsageError(fmt::format("--role: contradicts --{}; say who does what in one way only", option));
+                throw UsageError(
+                    fmt::format("--role: contradicts --{}; say who does what in one way only", option));
             }
         }
     }
@@ -217,8 +244,8 @@ void check_roles(const RunRequest& request) {
     if (roles.consumers_per_host != 0 && roles.consumer_hosts.empty()) {
         throw UsageError("--consumers-per-host: needs --consumer-hosts; without host lists use --consumers");
     }
-    const bool numbered = !roles.scheduler_rank.empty() && roles.scheduler_rank != "first" &&
-                          roles.scheduler_rank != "last";
+    const bool numbered =
+        !roles.scheduler_rank.empty() && roles.scheduler_rank != "first" && roles.scheduler_rank != "last";
     if (numbered && !roles.scheduler_host.empty()) {
         throw UsageError(fmt::format("--scheduler-rank: {} contradicts --scheduler-host {}; give one of them",
                                      roles.scheduler_rank, roles.scheduler_host));

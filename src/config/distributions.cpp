@@ -18,7 +18,8 @@ namespace {
 using core::Distribution;
 using core::DistributionKind;
 
-// Event sizes and busy times share everything but their unit, the kinds that make sense and the words of messages.
+// Event sizes and busy times share everything but their unit, the kinds that make sense and the words of
+// messages.
 struct Flavour {
     std::int64_t (*parse)(std::string_view);
     std::string (*print)(std::int64_t);
@@ -39,10 +40,10 @@ struct KindName {
     DistributionKind kind;
 };
 constexpr KindName kind_names[] = {
-    {"none", DistributionKind::none},           {"fixed", DistributionKind::fixed},
-    {"poisson", DistributionKind::poisson},     {"exponential", DistributionKind::exponential},
-    {"normal", DistributionKind::normal},       {"lognormal", DistributionKind::lognormal},
-    {"pareto", DistributionKind::pareto},       {"trace", DistributionKind::trace},
+    {"none", DistributionKind::none},       {"fixed", DistributionKind::fixed},
+    {"poisson", DistributionKind::poisson}, {"exponential", DistributionKind::exponential},
+    {"normal", DistributionKind::normal},   {"lognormal", DistributionKind::lognormal},
+    {"pareto", DistributionKind::pareto},   {"trace", DistributionKind::trace},
 };
 
 std::string_view kind_name(DistributionKind kind) {
@@ -56,14 +57,15 @@ std::string_view kind_name(DistributionKind kind) {
 
 /// The kind of that name, if the flavour has it.
 DistributionKind parse_kind(std::string_view name, const Flavour& flavour) {
-    const bool known = fmt::format(" {} ", flavour.kinds).find(fmt::format(" {} ", name)) != std::string::npos;
+    const bool known =
+        fmt::format(" {} ", flavour.kinds).find(fmt::format(" {} ", name)) != std::string::npos;
     for (const KindName& entry : kind_names) {
         if (known && entry.name == name) {
             return entry.kind;
         }
     }
-    throw UsageError(fmt::format("'{}' is not a distribution of {}; there are: {}", name, flavour.what,
-                                 flavour.kinds));
+    throw UsageError(
+        fmt::format("'{}' is not a distribution of {}; there are: {}", name, flavour.what, flavour.kinds));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -94,12 +96,13 @@ std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& fla
             throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()), here);
         }
         if (values.size() > trace_limit) {
-            throw UsageError(fmt::format("trace file '{}' has more than {} entries", file, trace_limit), here);
+            throw UsageError(fmt::format("trace file '{}' has more than {} entries", file, trace_limit),
+                             here);
         }
     }
     if (values.empty()) {
-        throw UsageError(fmt::format("trace file '{}' has no entry; write one of the {} per line, such as {}", file,
-                                     flavour.what, flavour.example),
+        throw UsageError(fmt::format("trace file '{}' has no entry; write one of the {} per line, such as {}",
+                                     file, flavour.what, flavour.example),
                          here);
     }
     return values;
@@ -138,14 +141,15 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
         fmt::format(" {} ", known).find(fmt::format(" {} ", name)) == std::string::npos) {
         throw UsageError(known.empty()
                              ? fmt::format("'{}' takes no parameter like '{}'", kind, assignment)
-                             : fmt::format("'{}' takes no parameter like '{}'; it takes NAME=VALUE with: {}", kind,
-                                           assignment, known));
+                             : fmt::format("'{}' takes no parameter like '{}'; it takes NAME=VALUE with: {}",
+                                           kind, assignment, known));
     }
     const std::string_view value = assignment.substr(equals + 1);
     if (name == "shape") {
         distribution.shape = parse_number(value);
         if (distribution.shape <= 1) {
-            throw UsageError(fmt::format("shape={} has no mean; write a shape above 1, such as shape=2.5", value));
+            throw UsageError(
+                fmt::format("shape={} has no mean; write a shape above 1, such as shape=2.5", value));
         }
     } else if (name == "quantum") {
         distribution.quantum = above_zero(value, flavour);
@@ -159,16 +163,18 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
 void check(Distribution& distribution) {
     if (distribution.kind == DistributionKind::poisson) {
         if (distribution.quantum == 0) {
-            // Fine enough to look like a distribution, and never coarser than what the 2021 runs were read with.
+            // Fine enough to look like a distribution, and never coarser than what the 2021 runs were read
+            // with.
             constexpr double usual_quantum_ns = 50e6;
-            distribution.quantum = std::max(1.0, std::min(usual_quantum_ns, std::floor(distribution.mean / 4)));
+            distribution.quantum =
+                std::max(1.0, std::min(usual_quantum_ns, std::floor(distribution.mean / 4)));
         }
         if (distribution.mean / distribution.quantum > core::maximum_poisson_mean) {
             throw UsageError("the quantum is too small for this mean; make it at least a billionth of it");
         }
     }
-    const bool spread = distribution.kind == DistributionKind::normal ||
-                        distribution.kind == DistributionKind::lognormal;
+    const bool spread =
+        distribution.kind == DistributionKind::normal || distribution.kind == DistributionKind::lognormal;
     if (spread && distribution.deviation == 0) {
         throw UsageError(fmt::format("'{0}' needs a deviation; write {0}:MEAN,deviation=...",
                                      kind_name(distribution.kind)));
@@ -257,8 +263,12 @@ std::string print(const NamedDistribution& named, const Flavour& flavour) {
 
 }  // namespace
 
-NamedDistribution parse_event_size(std::string_view text) { return parse(text, sizes); }
-NamedDistribution parse_busy(std::string_view text) { return parse(text, times); }
+NamedDistribution parse_event_size(std::string_view text) {
+    return parse(text, sizes);
+}
+NamedDistribution parse_busy(std::string_view text) {
+    return parse(text, times);
+}
 
 std::string event_size_text(const NamedDistribution& event_size) {
     // A fixed size is what people write without a kind.
@@ -267,7 +277,9 @@ std::string event_size_text(const NamedDistribution& event_size) {
     }
     return print(event_size, sizes);
 }
-std::string busy_text(const NamedDistribution& busy) { return print(busy, times); }
+std::string busy_text(const NamedDistribution& busy) {
+    return print(busy, times);
+}
 
 void scale_sizes(Distribution& distribution, const Ratio& factor) {
     const auto scaled = [&](std::int64_t size) { return scale_up(core::Bytes{size}, factor).count; };
@@ -295,7 +307,8 @@ std::vector<std::uint32_t> parse_index_list(std::string_view text) {
         std::uint64_t last = 0;
         try {
             first = parse_count(piece.substr(0, dash), 0, nodes_limit);
-            last = dash == std::string_view::npos ? first : parse_count(piece.substr(dash + 1), 0, nodes_limit);
+            last =
+                dash == std::string_view::npos ? first : parse_count(piece.substr(dash + 1), 0, nodes_limit);
         } catch (const UsageError&) {
             throw UsageError(fmt::format("'{}' in '{}' is not an index or a range; {}", piece, text, advice));
         }
@@ -322,7 +335,8 @@ std::string index_list_text(const std::vector<std::uint32_t>& indices) {
         if (!text.empty()) {
             text += ',';
         }
-        text += end - i == 1 ? fmt::format("{}", indices[i]) : fmt::format("{}-{}", indices[i], indices[end - 1]);
+        text +=
+            end - i == 1 ? fmt::format("{}", indices[i]) : fmt::format("{}-{}", indices[i], indices[end - 1]);
         i = end;
     }
     return text;

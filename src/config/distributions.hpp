@@ -4,7 +4,8 @@
 //   normal:16MiB,deviation=2MiB[,max=..]    lognormal likewise
 //   poisson:1.2s[,quantum=50ms]             counts of a quantum; the quantum is 50ms unless it is given
 //   exponential:1.2s   fixed:1.2s   pareto:1.2s,shape=2.5      none
-//   trace:FILE                              one quantity per line, in order, from the start again when used up
+//   trace:FILE                              one quantity per line, in order, from the start again when used
+//   up
 //
 // Parameters are named rather than positional, so that a command line can be read without the manual.
 #pragma once

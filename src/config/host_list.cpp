@@ -11,15 +11,22 @@ namespace weir::config {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_host_character(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool is_host_character(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+           c == '_';
+}
 
-std::string padded(std::uint64_t number, std::size_t width) { return fmt::format("{:0{}}", number, width); }
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string padded(std::uint64_t number, std::size_t width) {
+    return fmt::format("{:0{}}", number, width);
+}
 
 // Reads one list, keeping its place for messages. Positions are counted from 1.
 class HostListReader {
@@ -51,8 +58,8 @@ class HostListReader {
     [[nodiscard]] char here() const { return list_[place_]; }
 
     [[noreturn]] void refuse(std::size_t place, std::string_view why) const {
-        throw UsageError(fmt::format("'{}', position {}: {}; write hosts such as 'eb[01-14],fn3'", list_, place + 1,
-                                     why));
+        throw UsageError(
+            fmt::format("'{}', position {}: {}; write hosts such as 'eb[01-14],fn3'", list_, place + 1, why));
     }
 
     void check_size(std::size_t hosts) const {
@@ -183,7 +190,9 @@ std::uint64_t value_of(std::string_view digits) {
 
 }  // namespace
 
-std::vector<std::string> expand_hosts(std::string_view list) { return HostListReader(list).read(); }
+std::vector<std::string> expand_hosts(std::string_view list) {
+    return HostListReader(list).read();
+}
 
 std::string compress_hosts(std::span<const std::string> hosts) {
     std::string list;

@@ -18,8 +18,8 @@ std::vector<std::string> expand_hosts(std::string_view list);
 /// A list that expands to the same hosts in the same order, with runs of numbers joined.
 std::string compress_hosts(std::span<const std::string> hosts);
 
-/// Whether two names may be the same host: equal, or one is the short form of the other ("eb01", "eb01.cern.ch").
-/// Case does not matter.
+/// Whether two names may be the same host: equal, or one is the short form of the other ("eb01",
+/// "eb01.cern.ch"). Case does not matter.
 bool same_host(std::string_view a, std::string_view b);
 
 }  // namespace weir::config

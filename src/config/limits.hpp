@@ -1,5 +1,5 @@
-// Bounds of what a run may ask for. They keep every allocation and every tag within what MPI and the core can hold;
-// a value beyond one is refused with the bound in the message.
+// Bounds of what a run may ask for. They keep every allocation and every tag within what MPI and the core can
+// hold; a value beyond one is refused with the bound in the message.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,18 @@
 
 namespace weir::config {
 
-inline constexpr std::uint64_t nodes_limit = (std::uint64_t{1} << 20) - 1;  ///< EventId gives producers 20 bits
+inline constexpr std::uint64_t nodes_limit =
+    (std::uint64_t{1} << 20) - 1;  ///< EventId gives producers 20 bits
 inline constexpr std::uint64_t slots_limit = 1024;
 inline constexpr std::uint64_t streams_limit = 1024;
 inline constexpr std::uint64_t window_limit = 4096;
+/// Unless --chunk-size says otherwise, a slot is cut into about so many chunks, of 1 MiB or more.
+inline constexpr std::int64_t chunks_per_slot_default = 128;
 inline constexpr std::int64_t chunks_per_slot_limit = 65536;
 /// Receives that a consumer has posted: slots x chunks per slot.
 inline constexpr std::int64_t receives_limit = std::int64_t{1} << 20;
 inline constexpr core::Bytes chunk_limit{core::chunk_size_limit_bytes};  ///< just below 2GiB
-inline constexpr core::BitRate fastest_rate{1000000000000000};  ///< 1000 Tb/s
+inline constexpr core::BitRate fastest_rate{1000000000000000};           ///< 1000 Tb/s
 inline constexpr core::Duration longest_interval{std::int64_t{3600} * 1000000000};
 inline constexpr core::Duration longest_duration{std::int64_t{366} * 24 * 3600 * 1000000000};
 inline constexpr std::size_t trace_limit = 1000000;  ///< entries of a trace file

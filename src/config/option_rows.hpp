@@ -1,5 +1,5 @@
-// The rows of the option table: one entry per option, with its setter and getter. Apart from option_table.cpp only
-// because of its length.
+// The rows of the option table: one entry per option, with its setter and getter. Apart from option_table.cpp
+// only because of its length.
 #pragma once
 
 #include <span>

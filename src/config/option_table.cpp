@@ -45,7 +45,9 @@ const char* group_title(OptionGroup group) {
     return "";
 }
 
-std::span<const Option> option_table() { return option_rows(); }
+std::span<const Option> option_table() {
+    return option_rows();
+}
 
 const Option* find_option(std::string_view name) {
     for (const Option& option : option_table()) {

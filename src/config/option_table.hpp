@@ -1,5 +1,5 @@
-// The one table of options. Command line, scenario files, `plan` in run.json, help and manual are all made from it,
-// so that an option exists everywhere or nowhere, with one name and one syntax.
+// The one table of options. Command line, scenario files, `plan` in run.json, help and manual are all made
+// from it, so that an option exists everywhere or nowhere, with one name and one syntax.
 #pragma once
 
 #include <span>
@@ -42,8 +42,8 @@ const Option* find_option(std::string_view name);
 /// The option's name most like `text`, with dashes; empty: none is.
 std::string near_option(std::string_view text);
 
-/// Option name and value in force of everything that belongs to the plan, in table order; unset ones are left out.
-/// These go to run.json as `plan`. `scale` is among them and already applied to the others.
+/// Option name and value in force of everything that belongs to the plan, in table order; unset ones are left
+/// out. These go to run.json as `plan`. `scale` is among them and already applied to the others.
 std::vector<GivenOption> plan_values(const RunRequest& request);
 
 }  // namespace weir::config

@@ -24,13 +24,22 @@ struct Unit {
 constexpr std::int64_t kilo = 1000;
 constexpr std::int64_t kibi = 1024;
 constexpr std::array byte_units{
-    Unit{"TiB", kibi * kibi * kibi * kibi}, Unit{"TB", kilo* kilo* kilo* kilo}, Unit{"GiB", kibi* kibi* kibi},
-    Unit{"GB", kilo* kilo* kilo},           Unit{"MiB", kibi* kibi},            Unit{"MB", kilo* kilo},
-    Unit{"KiB", kibi},                      Unit{"kB", kilo},                   Unit{"B", 1},
+    Unit{"TiB", kibi* kibi* kibi* kibi},
+    Unit{"TB", kilo* kilo* kilo* kilo},
+    Unit{"GiB", kibi* kibi* kibi},
+    Unit{"GB", kilo* kilo* kilo},
+    Unit{"MiB", kibi* kibi},
+    Unit{"MB", kilo* kilo},
+    Unit{"KiB", kibi},
+    Unit{"kB", kilo},
+    Unit{"B", 1},
 };
 constexpr std::array rate_units{
-    Unit{"Tb/s", kilo* kilo* kilo* kilo}, Unit{"Gb/s", kilo* kilo* kilo}, Unit{"Mb/s", kilo* kilo},
-    Unit{"kb/s", kilo},                   Unit{"b/s", 1},
+    Unit{"Tb/s", kilo* kilo* kilo* kilo},
+    Unit{"Gb/s", kilo* kilo* kilo},
+    Unit{"Mb/s", kilo* kilo},
+    Unit{"kb/s", kilo},
+    Unit{"b/s", 1},
 };
 constexpr std::array duration_units{
     Unit{"s", kilo* kilo* kilo},
@@ -39,13 +48,15 @@ constexpr std::array duration_units{
     Unit{"ns", 1},
 };
 constexpr std::array long_duration_units{
-    Unit{"h", 3600 * kilo * kilo * kilo},
-    Unit{"min", 60 * kilo * kilo * kilo},
+    Unit{"h", 3600 * kilo* kilo* kilo},
+    Unit{"min", 60 * kilo* kilo* kilo},
 };
 
 constexpr std::int64_t largest_quantity = std::int64_t{1} << 62;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 /// mantissa / 10^decimals, and the text behind the number.
 struct Decimal {
@@ -97,7 +108,8 @@ Decimal parse_decimal(std::string_view text, std::string_view what, std::string_
 }
 
 /// mantissa x factor / 10^decimals, rounded to the nearest whole number.
-std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view text, std::string_view smallest) {
+std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view text,
+                   std::string_view smallest) {
     Wide divisor = 1;
     for (int i = 0; i < decimal.decimals; ++i) {
         divisor *= 10;
@@ -115,7 +127,8 @@ std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view
 std::string print(std::int64_t value, std::span<const Unit> units) {
     if (value == 0) {
         // "0s" and not "0ns": the unit that people write.
-        return fmt::format("0{}", units.size() == duration_units.size() ? units.front().name : units.back().name);
+        return fmt::format("0{}",
+                           units.size() == duration_units.size() ? units.front().name : units.back().name);
     }
     std::string best;
     std::size_t fewest_digits = 0;
@@ -152,7 +165,8 @@ std::string print_rounded(std::int64_t value, std::span<const Unit> units) {
                                    : fmt::format("{:.4g} {}", in_unit, unit.name);
         }
     }
-    return fmt::format("0 {}", units.size() == duration_units.size() ? units.front().name : units.back().name);
+    return fmt::format("0 {}",
+                       units.size() == duration_units.size() ? units.front().name : units.back().name);
 }
 
 /// The power of 1000 behind a prefix letter, either case ('m' can only mean mega here); 0: no such prefix.
@@ -203,7 +217,8 @@ core::Bytes parse_bytes(std::string_view text) {
         }
     }
     if (factor == 0) {
-        refuse(text, fmt::format("has the unknown unit '{}' (known: B kB MB GB TB KiB MiB GiB TiB)", decimal.rest),
+        refuse(text,
+               fmt::format("has the unknown unit '{}' (known: B kB MB GB TB KiB MiB GiB TiB)", decimal.rest),
                fmt::format("{}MiB", decimal.number));
     }
     return {scale(decimal, factor, text, "1B")};
@@ -235,7 +250,8 @@ core::Duration parse_duration(std::string_view text) {
     if (decimal.rest.empty()) {
         throw UsageError(fmt::format("'{}' has no unit; write for example {}s", text, decimal.number));
     }
-    for (const std::span<const Unit> units : {std::span<const Unit>(duration_units), std::span<const Unit>(long_duration_units)}) {
+    for (const std::span<const Unit> units :
+         {std::span<const Unit>(duration_units), std::span<const Unit>(long_duration_units)}) {
         for (const Unit& unit : units) {
             if (decimal.rest == unit.name) {
                 return {scale(decimal, unit.factor, text, "1ns")};
@@ -263,10 +279,12 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uin
         value = value * 10 + digit;
     }
     if (!whole) {
-        throw UsageError(fmt::format("'{}' is not a whole number; write one from {} to {}", text, minimum, maximum));
+        throw UsageError(
+            fmt::format("'{}' is not a whole number; write one from {} to {}", text, minimum, maximum));
     }
     if (!fits || value < minimum || value > maximum) {
-        throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text, minimum, maximum));
+        throw UsageError(
+            fmt::format("{} is out of range; write a number from {} to {}", text, minimum, maximum));
     }
     return value;
 }
@@ -339,9 +357,15 @@ core::BitRate scale_down(core::BitRate rate, const Ratio& factor) {
     return {static_cast<std::int64_t>(scaled)};
 }
 
-std::string to_text(core::Bytes bytes) { return print(bytes.count, byte_units); }
-std::string to_text(core::BitRate rate) { return print(rate.bits_per_second, rate_units); }
-std::string to_text(core::Duration duration) { return print(duration.ns, duration_units); }
+std::string to_text(core::Bytes bytes) {
+    return print(bytes.count, byte_units);
+}
+std::string to_text(core::BitRate rate) {
+    return print(rate.bits_per_second, rate_units);
+}
+std::string to_text(core::Duration duration) {
+    return print(duration.ns, duration_units);
+}
 
 std::string to_text(const Ratio& ratio) {
     // A denominator that is a power of ten reads best as a decimal number.
@@ -355,16 +379,25 @@ std::string to_text(const Ratio& ratio) {
         return fmt::format("{}/{}", ratio.numerator, ratio.denominator);
     }
     std::string digits = fmt::format("{:0{}}", ratio.numerator, decimals + 1);
-    if (decimals > 0) {
-        digits.insert(digits.size() - static_cast<std::size_t>(decimals), ".");
+    if (decimals == 0) {
+        return digits;
     }
-    return digits;
+    const std::size_t whole = digits.size() - static_cast<std::size_t>(decimals);
+    return fmt::format("{}.{}", digits.substr(0, whole), digits.substr(whole));
 }
 
-std::string number_text(double value) { return fmt::format("{}", value); }
+std::string number_text(double value) {
+    return fmt::format("{}", value);
+}
 
-std::string rounded_text(core::Bytes bytes) { return print_rounded(bytes.count, byte_units); }
-std::string rounded_text(core::BitRate rate) { return print_rounded(rate.bits_per_second, rate_units); }
-std::string rounded_text(core::Duration duration) { return print_rounded(duration.ns, duration_units); }
+std::string rounded_text(core::Bytes bytes) {
+    return print_rounded(bytes.count, byte_units);
+}
+std::string rounded_text(core::BitRate rate) {
+    return print_rounded(rate.bits_per_second, rate_units);
+}
+std::string rounded_text(core::Duration duration) {
+    return print_rounded(duration.ns, duration_units);
+}
 
 }  // namespace weir::config

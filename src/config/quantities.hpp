@@ -1,11 +1,11 @@
-// Quantities as people write them: 16MiB, 85.8Gb/s, 50ms, 1/200. Every quantity carries its unit; a bare number is
-// refused, because a reader of a command line or a log cannot tell bits from bytes. Parsing and printing are exact
-// (integers only, no floating point): parse(to_text(x)) == x for every x.
+// Quantities as people write them: 16MiB, 85.8Gb/s, 50ms, 1/200. Every quantity carries its unit; a bare
+// number is refused, because a reader of a command line or a log cannot tell bits from bytes. Parsing and
+// printing are exact (integers only, no floating point): parse(to_text(x)) == x for every x.
 //
 // Rates are bits per second and never bytes per second: `MB/s` is refused with the number of bits.
 //
-// All parse functions throw UsageError with what was found and what would be right ("'2' has no unit; write for
-// example 2Gb/s"); the caller puts the option's name in front.
+// All parse functions throw UsageError with what was found and what would be right ("'2' has no unit; write
+// for example 2Gb/s"); the caller puts the option's name in front.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct Ratio {
     }
 };
 
-/// B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024). Rounded to whole bytes. Zero is allowed.
+/// B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024). Rounded to whole bytes. Zero is
+/// allowed.
 core::Bytes parse_bytes(std::string_view text);
 /// b/s, kb/s, Mb/s, Gb/s, Tb/s; also bit/s and bps (Gbit/s, Gbps). Rounded to whole bits per second.
 core::BitRate parse_rate(std::string_view text);
@@ -39,8 +40,8 @@ Ratio parse_ratio(std::string_view text);
 /// A plain decimal number above zero, such as a shape parameter.
 double parse_number(std::string_view text);
 
-/// A size or rate times a factor, exactly: sizes are rounded up, so that a set still holds as many events; rates
-/// down. Throws UsageError if it is out of range.
+/// A size or rate times a factor, exactly: sizes are rounded up, so that a set still holds as many events;
+/// rates down. Throws UsageError if it is out of range.
 core::Bytes scale_up(core::Bytes bytes, const Ratio& factor);
 core::BitRate scale_down(core::BitRate rate, const Ratio& factor);
 

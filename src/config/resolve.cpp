@@ -148,14 +148,16 @@ RunRequest merge_options(std::span<const std::string> encoded_by_rank) {
         for (GivenOption& option : decode_options(encoded_by_rank[rank])) {
             const bool repeatable = known_option(option.name).repeatable;
             const auto same = std::find_if(merged.begin(), merged.end(), [&](const Merged& other) {
-                return other.option.name == option.name && (!repeatable || other.option.value == option.value);
+                return other.option.name == option.name &&
+                       (!repeatable || other.option.value == option.value);
             });
             if (same == merged.end()) {
                 merged.push_back({std::move(option), rank});
             } else if (same->option.value != option.value) {
-                throw UsageError(fmt::format("--{}: {} on rank {}, but {} on rank {}; write the same on every part "
-                                             "of the command line, or on one only",
-                                             option.name, same->option.value, same->rank, option.value, rank));
+                throw UsageError(
+                    fmt::format("--{}: {} on rank {}, but {} on rank {}; write the same on every part "
+                                "of the command line, or on one only",
+                                option.name, same->option.value, same->rank, option.value, rank));
             }
         }
     }

@@ -1,5 +1,5 @@
-// From options to a run: defaults < scenario < command line, then --scale, then what follows from what, then the
-// checks of everything that one command line can get wrong. Needs neither MPI nor the number of ranks.
+// From options to a run: defaults < scenario < command line, then --scale, then what follows from what, then
+// the checks of everything that one command line can get wrong. Needs neither MPI nor the number of ranks.
 #pragma once
 
 #include <span>
@@ -11,15 +11,16 @@
 
 namespace weir::config {
 
-/// The request that these options make, complete and checked. Reads scenario and trace files. Throws UsageError.
+/// The request that these options make, complete and checked. Reads scenario and trace files. Throws
+/// UsageError.
 RunRequest resolve(std::span<const GivenOption> command_line);
 
 /// Enters the numbers of producers and consumers and checks what depends on them. Throws UsageError.
 void settle_layout(RunRequest& request, const core::RoleMap& roles);
 
-/// MPMD starts may give options on one part of the command line only. encode_options: this rank's command line in
-/// one string; merge_options: the request that all of them together make (`--role` aside; every rank arrives at the
-/// same). Throws UsageError where two ranks contradict each other, naming both.
+/// MPMD starts may give options on one part of the command line only. encode_options: this rank's command
+/// line in one string; merge_options: the request that all of them together make (`--role` aside; every rank
+/// arrives at the same). Throws UsageError where two ranks contradict each other, naming both.
 std::string encode_options(const RunRequest& request);
 RunRequest merge_options(std::span<const std::string> encoded_by_rank);
 

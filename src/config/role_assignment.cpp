@@ -74,13 +74,15 @@ void check_numbers(const RoleRequest& request, const Roles& roles, std::string_v
                              Part{"consumer", request.consumers, Role::consumer}}) {
         const std::uint32_t found = number_of(roles, part.role);
         if (part.asked != 0 && part.asked != found) {
-            throw UsageError(fmt::format("--{0}s: {1} asked for, but {2} give {3} of the {4} ranks to {0}s; make them "
-                                         "agree or leave --{0}s out",
-                                         part.name, part.asked, way, found, roles.size()));
+            throw UsageError(
+                fmt::format("--{0}s: {1} asked for, but {2} give {3} of the {4} ranks to {0}s; make them "
+                            "agree or leave --{0}s out",
+                            part.name, part.asked, way, found, roles.size()));
         }
         if (found == 0) {
-            throw UsageError(fmt::format("--{0}s: {1} leave no rank for a {0} ({2}); start more or change them",
-                                         part.name, way, started(roles.size())));
+            throw UsageError(
+                fmt::format("--{0}s: {1} leave no rank for a {0} ({2}); start more or change them", part.name,
+                            way, started(roles.size())));
         }
     }
 }
@@ -92,17 +94,19 @@ Roles told_roles(std::span<const std::optional<Role>> told) {
     roles.reserve(told.size());
     for (std::size_t rank = 0; rank < told.size(); ++rank) {
         if (!told[rank]) {
-            throw UsageError(fmt::format("--role: rank {} was given none, others were; give one to every part of the "
-                                         "command line",
-                                         rank));
+            throw UsageError(
+                fmt::format("--role: rank {} was given none, others were; give one to every part of the "
+                            "command line",
+                            rank));
         }
         roles.push_back(*told[rank]);
     }
     const std::uint32_t schedulers = number_of(roles, Role::scheduler);
     if (schedulers != 1) {
-        throw UsageError(fmt::format("--role: {} of {} ranks are schedulers; exactly one must be (mpirun -np 1 weir run "
-                                     "--role scheduler : ...)",
-                                     schedulers, roles.size()));
+        throw UsageError(
+            fmt::format("--role: {} of {} ranks are schedulers; exactly one must be (mpirun -np 1 weir run "
+                        "--role scheduler : ...)",
+                        schedulers, roles.size()));
     }
     return roles;
 }
@@ -134,9 +138,10 @@ std::optional<std::size_t> asked_scheduler(const RoleRequest& request, Hosts hos
     }
     const std::size_t number = std::stoull(rank);
     if (number >= hosts.size()) {
-        throw UsageError(fmt::format("--scheduler-rank: there is no rank {} ({}); write first, last or a number from 0 "
-                                     "to {}",
-                                     rank, started(hosts.size()), hosts.size() - 1));
+        throw UsageError(
+            fmt::format("--scheduler-rank: there is no rank {} ({}); write first, last or a number from 0 "
+                        "to {}",
+                        rank, started(hosts.size()), hosts.size() - 1));
     }
     return number;
 }
@@ -154,10 +159,11 @@ Roles ordered_roles(const RoleRequest& request, Hosts hosts) {
         const auto part = [](const char* name, std::size_t asked) {
             return asked == 0 ? fmt::format("1 {}", name) : fmt::format("--{}s {}", name, asked);
         };
-        throw UsageError(fmt::format("{} + {} + 1 scheduler need {}{} ranks, but {}; start as many, or change "
-                                     "the numbers",
-                                     part("producer", producers), part("consumer", consumers),
-                                     both ? "" : "at least ", std::max(need, fewest), started(ranks)));
+        throw UsageError(
+            fmt::format("{} + {} + 1 scheduler need {}{} ranks, but {}; start as many, or change "
+                        "the numbers",
+                        part("producer", producers), part("consumer", consumers), both ? "" : "at least ",
+                        std::max(need, fewest), started(ranks)));
     }
     if (producers == 0 && consumers == 0) {
         producers = default_split(static_cast<std::uint32_t>(ranks)).producers;
@@ -220,8 +226,8 @@ class HostFinder {
             }
         }
         if (!missing.empty()) {
-            throw UsageError(fmt::format("--{}: no rank runs on {}; ranks run on {}", option, compress_hosts(missing),
-                                         hosts_text(hosts)));
+            throw UsageError(fmt::format("--{}: no rank runs on {}; ranks run on {}", option,
+                                         compress_hosts(missing), hosts_text(hosts)));
         }
     }
 
@@ -238,18 +244,21 @@ struct HostOfRun {
 };
 
 /// Decides for the ranks of one host, the scheduler's left out.
-void assign_on_host(const RoleRequest& request, const std::string& name, const HostOfRun& host, Roles& roles) {
+void assign_on_host(const RoleRequest& request, const std::string& name, const HostOfRun& host,
+                    Roles& roles) {
     const std::size_t present = host.ranks.size();
     std::size_t producers = 0;  // the first of them; the others are consumers
     const auto refuse = [&](const char* option, std::size_t asked) {
-        throw UsageError(fmt::format("--{}: {} needs {} ranks, but {} were started there (the scheduler aside)", option,
-                                     name, asked, present));
+        throw UsageError(
+            fmt::format("--{}: {} needs {} ranks, but {} were started there (the scheduler aside)", option,
+                        name, asked, present));
     };
     if (host.produces && host.consumes) {
         if (request.producers_per_host == 0 && request.consumers_per_host == 0) {
-            throw UsageError(fmt::format("--producer-hosts: {} is in --consumer-hosts too; say with "
-                                         "--producers-per-host how many of its ranks are producers",
-                                         name));
+            throw UsageError(
+                fmt::format("--producer-hosts: {} is in --consumer-hosts too; say with "
+                            "--producers-per-host how many of its ranks are producers",
+                            name));
         }
         const std::size_t asked = request.producers_per_host + request.consumers_per_host;
         const bool both = request.producers_per_host != 0 && request.consumers_per_host != 0;
@@ -309,14 +318,16 @@ Roles listed_roles(const RoleRequest& request, Hosts hosts) {
         std::erase(host.ranks, scheduler);
         if (!host.produces && !host.consumes && !host.ranks.empty()) {
             if (both) {
-                throw UsageError(fmt::format("--producer-hosts: {} runs {} of the ranks and is neither there nor in "
-                                             "--consumer-hosts; add it to one, or start none there",
-                                             name, host.ranks.size()));
+                throw UsageError(
+                    fmt::format("--producer-hosts: {} runs {} of the ranks and is neither there nor in "
+                                "--consumer-hosts; add it to one, or start none there",
+                                name, host.ranks.size()));
             }
             host.produces = request.producer_hosts.empty();
         }
         const bool listed = host.produces || host.consumes;
-        if (!host.ranks.empty() || (listed && (request.producers_per_host != 0 || request.consumers_per_host != 0))) {
+        if (!host.ranks.empty() ||
+            (listed && (request.producers_per_host != 0 || request.consumers_per_host != 0))) {
             assign_on_host(request, name, host, roles);
         }
     }
@@ -332,7 +343,8 @@ Split default_split(std::uint32_t ranks) {
 
 core::RoleMap assign_roles(const RoleRequest& request, std::span<const std::string> hosts_by_rank,
                            std::span<const std::optional<core::Role>> roles_by_rank) {
-    const bool told = std::any_of(roles_by_rank.begin(), roles_by_rank.end(), [](const auto& r) { return r.has_value(); });
+    const bool told =
+        std::any_of(roles_by_rank.begin(), roles_by_rank.end(), [](const auto& r) { return r.has_value(); });
     Roles roles;
     if (told) {
         roles = told_roles(roles_by_rank);

@@ -1,8 +1,8 @@
-// Which rank plays which part: by rank order, by host lists, or as each rank was told (MPMD). Every rank computes
-// the same map from the same input.
+// Which rank plays which part: by rank order, by host lists, or as each rank was told (MPMD). Every rank
+// computes the same map from the same input.
 //
-// Counts and lists are claims that are checked, never silently adapted: a run on 13 hosts instead of 14 would be
-// another measurement under the same name.
+// Counts and lists are claims that are checked, never silently adapted: a run on 13 hosts instead of 14 would
+// be another measurement under the same name.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace weir::config {
 
-/// `hosts_by_rank`: host name of every rank. `roles_by_rank`: what each rank was told by --role; empty: nobody was.
-/// Throws UsageError with the numbers when it cannot be done.
+/// `hosts_by_rank`: host name of every rank. `roles_by_rank`: what each rank was told by --role; empty:
+/// nobody was. Throws UsageError with the numbers when it cannot be done.
 core::RoleMap assign_roles(const RoleRequest& request, std::span<const std::string> hosts_by_rank,
                            std::span<const std::optional<core::Role>> roles_by_rank = {});
 
-/// How `ranks` ranks are split when nothing is said: one scheduler, half of the rest producers, the other half (and
-/// the odd one) consumers. Needs ranks >= 3.
+/// How `ranks` ranks are split when nothing is said: one scheduler, half of the rest producers, the other
+/// half (and the odd one) consumers. Needs ranks >= 3.
 struct Split {
     std::uint32_t producers = 0;
     std::uint32_t consumers = 0;

@@ -1,5 +1,6 @@
 // Everything that a user can say about a run, resolved: what `weir run` is asked to do. The options fill it
-// (option_table), resolve() completes and checks it, the number of ranks settles the layout (role_assignment).
+// (option_table), resolve() completes and checks it, the number of ranks settles the layout
+// (role_assignment).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@
 
 namespace weir::config {
 
-/// How a rank waits when there is nothing to do. `automatic`: spin when there is a core per rank, nap when not.
+/// How a rank waits when there is nothing to do. `automatic`: spin when there is a core per rank, nap when
+/// not.
 enum class Idle : std::uint8_t { automatic, spin, yield, nap };
 
 /// What the first rank writes to standard output.
@@ -55,8 +57,8 @@ struct GivenOption {
 enum class Origin : std::uint8_t { preset, scenario, command_line };
 
 struct RunRequest {
-    /// Complete after resolve(), --scale applied; only producers and consumers may still be 0 (= from the ranks),
-    /// until settle_layout().
+    /// Complete after resolve(), --scale applied; only producers and consumers may still be 0 (= from the
+    /// ranks), until settle_layout().
     core::Plan plan;
     std::string event_size_trace;  ///< file behind plan.event_size, if a trace
     std::string busy_trace;        ///< file behind plan.busy, if a trace
@@ -77,8 +79,9 @@ struct RunRequest {
     bool dry_run = false;
     std::vector<std::string> injections;  ///< --inject, passed through to the transport's test hooks
 
-    std::map<std::string, Origin, std::less<>> origins;  ///< option name -> where its value came from; absent: default
-    std::vector<GivenOption> command_line;               ///< as given, for run.json and for MPMD starts
+    std::map<std::string, Origin, std::less<>>
+        origins;                            ///< option name -> where its value came from; absent: default
+    std::vector<GivenOption> command_line;  ///< as given, for run.json and for MPMD starts
     std::vector<std::string> notes;  ///< what resolve() decided that the user should hear of, one line each
 
     [[nodiscard]] Origin origin(std::string_view option) const {

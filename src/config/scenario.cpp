@@ -1,11 +1,12 @@
 #include "config/scenario.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <toml++/toml.h>
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "config/embedded_scenarios.hpp"
 #include "config/near_name.hpp"
@@ -52,8 +53,10 @@ class ScenarioReader {
 
     void read_entry(Scenario& scenario, const std::string& key, const toml::source_position& at,
                     const toml::node& node) const {
-        for (const auto& [name, field] : {std::pair{"name", &Scenario::name}, {"title", &Scenario::title},
-                                          {"description", &Scenario::description}, {"source", &Scenario::source}}) {
+        for (const auto& [name, field] : {std::pair{"name", &Scenario::name},
+                                          {"title", &Scenario::title},
+                                          {"description", &Scenario::description},
+                                          {"source", &Scenario::source}}) {
             if (key == name) {
                 const auto* text = node.as_string();
                 if (text == nullptr) {
@@ -67,8 +70,9 @@ class ScenarioReader {
         if (option == nullptr) {
             const std::string near = near_option(key);
             refuse(at, fmt::format("there is no option '{}'; {}", key,
-                                   near.empty() ? "the options are those of `weir run --help`, without dashes in front"
-                                                : fmt::format("did you mean {}?", near.substr(2))));
+                                   near.empty()
+                                       ? "the options are those of `weir run --help`, without dashes in front"
+                                       : fmt::format("did you mean {}?", near.substr(2))));
         }
         if (!option->in_scenario) {
             refuse(at, fmt::format("'{}' belongs on the command line; remove it here", key));
@@ -92,8 +96,8 @@ class ScenarioReader {
         if (const auto* number = node.as_floating_point()) {
             return fmt::format("{}", number->get());
         }
-        refuse(node.source().begin, fmt::format("the value of '{}' is neither text nor a number; write it in quotes",
-                                                key));
+        refuse(node.source().begin,
+               fmt::format("the value of '{}' is neither text nor a number; write it in quotes", key));
     }
 
     std::string file_;
@@ -104,7 +108,8 @@ std::string read_file(const std::string& file) {
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;
     if (!stream || !(text << stream.rdbuf())) {
-        throw UsageError(fmt::format("'{}' cannot be read; write a built-in name or a readable file", file), here);
+        throw UsageError(fmt::format("'{}' cannot be read; write a built-in name or a readable file", file),
+                         here);
     }
     std::string content = text.str();
     if (content.size() > text_limit) {
@@ -119,7 +124,9 @@ bool is_file_name(std::string_view text) {
 
 }  // namespace
 
-Scenario parse_scenario(std::string_view text, const std::string& file) { return ScenarioReader(file).read(text); }
+Scenario parse_scenario(std::string_view text, const std::string& file) {
+    return ScenarioReader(file).read(text);
+}
 
 Scenario load_scenario(const std::string& name_or_file) {
     if (is_file_name(name_or_file)) {

@@ -1,6 +1,6 @@
-// Scenarios: named points in the space of options, as TOML. Those of bench/scenarios/ are compiled in, so that an
-// installed executable needs no files; a file of the user's is read the same way. The text is kept with its
-// comments: they say how a paper was read.
+// Scenarios: named points in the space of options, as TOML. Those of bench/scenarios/ are compiled in, so
+// that an installed executable needs no files; a file of the user's is read the same way. The text is kept
+// with its comments: they say how a paper was read.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ struct Scenario {
 /// Reads TOML. `file` is for messages. Throws UsageError with file, line and column.
 Scenario parse_scenario(std::string_view text, const std::string& file);
 
-/// A built-in scenario by name, or a file (anything with '/' or ending in .toml). Throws UsageError; for an unknown
-/// name with the nearest ones.
+/// A built-in scenario by name, or a file (anything with '/' or ending in .toml). Throws UsageError; for an
+/// unknown name with the nearest ones.
 Scenario load_scenario(const std::string& name_or_file);
 
 /// Names of the built-in scenarios, sorted.

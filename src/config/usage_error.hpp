@@ -1,5 +1,5 @@
-// The one way in which bad input is refused: an exception whose text is one line that names the option, what was
-// found and what would be right. It ends the program with exit status 2. Nothing else in weir throws it.
+// The one way in which bad input is refused: an exception whose text is one line that names the option, what
+// was found and what would be right. It ends the program with exit status 2. Nothing else in weir throws it.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 namespace weir::config {
 
 class UsageError : public std::runtime_error {
-public:
+  public:
     /// Whether other ranks, given the same command line, meet the same error.
     enum class Reach {
         every_rank,  ///< the command line alone shows it
@@ -20,7 +20,7 @@ public:
 
     [[nodiscard]] Reach reach() const { return reach_; }
 
-private:
+  private:
     Reach reach_;
 };
 

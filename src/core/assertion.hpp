@@ -16,6 +16,6 @@ void set_assertion_handler(AssertionHandler handler) noexcept;
 
 }  // namespace weir::core
 
-#define WEIR_ASSERT(expression)                                                     \
-    (static_cast<bool>(expression) ? static_cast<void>(0)                           \
+#define WEIR_ASSERT(expression)                           \
+    (static_cast<bool>(expression) ? static_cast<void>(0) \
                                    : ::weir::core::assertion_failed(#expression, __FILE__, __LINE__))

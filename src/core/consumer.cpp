@@ -70,7 +70,8 @@ void Consumer::on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, A
     const ChunkDescription& chunk = arrived.chunk;
     Slot& place = slots_[slot.value];
     // A free slot still knows its last event, so a late copy cannot pass for the beginning of a new one.
-    if (chunk.event == place.event && chunk.sequence < place.arrived.size() && place.arrived[chunk.sequence]) {
+    if (chunk.event == place.event && chunk.sequence < place.arrived.size() &&
+        place.arrived[chunk.sequence]) {
         if (!place.duplicated) {
             place.duplicated = true;
             ++ledger_.duplicate_events;
@@ -88,7 +89,8 @@ void Consumer::on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, A
                           chunk.offset == offset && offset < place.event_bytes &&
                           chunk.length == std::min(plan_.chunk_size, place.event_bytes - offset);
     if (!expected) {
-        refuse_chunk(Fault::Kind::unexpected_chunk, slot, arrived, "the slot is receiving another event", out);
+        refuse_chunk(Fault::Kind::unexpected_chunk, slot, arrived, "the slot is receiving another event",
+                     out);
         return;
     }
     if (!arrived.payload_intact) {
@@ -115,8 +117,8 @@ void Consumer::on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, A
 
 bool Consumer::begin_event(SlotId slot, const ArrivedChunk& arrived) {
     const ChunkDescription& chunk = arrived.chunk;
-    const bool plausible = arrived.source == node_of(chunk.event.producer()) && chunk.event_bytes > Bytes{0} &&
-                           chunk.event_bytes <= plan_.slot_size;
+    const bool plausible = arrived.source == node_of(chunk.event.producer()) &&
+                           chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size;
     if (!plausible) {
         return false;
     }
@@ -177,7 +179,8 @@ void Consumer::complete_event(Instant now, SlotId slot, Actions& out) {
         report_progress(out);
     }
     if (!busy_) {
-        // The credit travels with the done message, except with policy `none`, where it is a grant of its own.
+        // The credit travels with the done message, except with policy `none`, where it is a grant of its
+        // own.
         place.state = SlotState::free;
         --use_.queued;
         ++use_.free;
@@ -254,12 +257,16 @@ void Consumer::on_message(Instant /*now*/, NodeId from, const ControlMessage& me
             settling_ = true;
             report_progress(out);
             return;
-        case MessageKind::finish: close(out); return;
-        default: break;
+        case MessageKind::finish:
+            close(out);
+            return;
+        default:
+            break;
     }
-    out.faults.push_back({.source = from,
-                          .destination = node_of(id_),
-                          .detail = "a consumer takes settle, finish and (policy none) decline of a free slot"});
+    out.faults.push_back(
+        {.source = from,
+         .destination = node_of(id_),
+         .detail = "a consumer takes settle, finish and (policy none) decline of a free slot"});
 }
 
 void Consumer::close(Actions& out) {

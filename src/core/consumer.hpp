@@ -1,7 +1,7 @@
-// The consumer as a state machine: opens slots, gives each free slot as a credit, puts events together from their
-// chunks, checks every chunk against what the slot expects, and processes events one after the other while others
-// arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its free slots to the
-// producers in turn.
+// The consumer as a state machine: opens slots, gives each free slot as a credit, puts events together from
+// their chunks, checks every chunk against what the slot expects, and processes events one after the other
+// while others arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its
+// free slots to the producers in turn.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct ArrivedChunk {
 };
 
 class Consumer {
-public:
+  public:
     /// Processing times are drawn from `processing_time`; draws of 0 free the slot at once.
     Consumer(const Plan& plan, ConsumerId id, Sampler processing_time);
 
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
     [[nodiscard]] bool finished() const { return finished_; }
 
-private:
+  private:
     enum class SlotState : std::uint8_t { closed, free, receiving, queued };
     struct Slot {
         SlotState state = SlotState::closed;
@@ -71,7 +71,8 @@ private:
     void free_slot(SlotId slot, Actions& out);
     void report_progress(Actions& out);
     void close(Actions& out);
-    void refuse_chunk(Fault::Kind kind, SlotId slot, const ArrivedChunk& arrived, const char* detail, Actions& out);
+    void refuse_chunk(Fault::Kind kind, SlotId slot, const ArrivedChunk& arrived, const char* detail,
+                      Actions& out);
     [[nodiscard]] bool direct() const { return plan_.policy == PolicyKind::none; }
 
     Plan plan_;

@@ -1,5 +1,5 @@
-// Names of things in a run. A producer, consumer, slot or stream has an index that starts at 0 within its kind;
-// distinct types keep one from being used as another. An event's id says who generated it and as which.
+// Names of things in a run. A producer, consumer, slot or stream has an index that starts at 0 within its
+// kind; distinct types keep one from being used as another. An event's id says who generated it and as which.
 #pragma once
 
 #include <compare>
@@ -12,9 +12,12 @@ enum class Role : std::uint8_t { scheduler, producer, consumer };
 /// "scheduler", "producer" or "consumer".
 constexpr const char* role_name(Role role) {
     switch (role) {
-        case Role::scheduler: return "scheduler";
-        case Role::producer: return "producer";
-        case Role::consumer: return "consumer";
+        case Role::scheduler:
+            return "scheduler";
+        case Role::producer:
+            return "producer";
+        case Role::consumer:
+            return "consumer";
     }
     return "unknown";
 }
@@ -48,8 +51,8 @@ constexpr NodeId node_of(ConsumerId id) {
     return {Role::consumer, id.value};
 }
 
-/// Identity of an event: the producer in the upper 20 bits, the sequence number (0, 1, 2, ... per producer, also
-/// for events that were dropped) in the lower 44. Unique in a run.
+/// Identity of an event: the producer in the upper 20 bits, the sequence number (0, 1, 2, ... per producer,
+/// also for events that were dropped) in the lower 44. Unique in a run.
 struct EventId {
     std::uint64_t value = 0;
 

@@ -9,8 +9,8 @@
 
 namespace weir::core {
 
-/// Mixes an event id and its size into 64 bits (finaliser of SplitMix64, Steele et al. 2014). Sums of mixes do not
-/// depend on the order of the events.
+/// Mixes an event id and its size into 64 bits (finaliser of SplitMix64, Steele et al. 2014). Sums of mixes
+/// do not depend on the order of the events.
 constexpr std::uint64_t ledger_mix(EventId event, Bytes bytes) {
     std::uint64_t z = event.value * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(bytes.count);
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -42,8 +42,8 @@ constexpr Tally operator+(Tally a, const Tally& b) {
 }
 
 /// One node's account. A producer fills generated, sent and lost (generated = sent + lost); a consumer fills
-/// received, corrupt (received, but failed verification) and incomplete (begun, never completed); the scheduler
-/// fills `received` with what consumers reported as done.
+/// received, corrupt (received, but failed verification) and incomplete (begun, never completed); the
+/// scheduler fills `received` with what consumers reported as done.
 struct Ledger {
     Tally generated;
     Tally sent;

@@ -24,13 +24,27 @@ void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out) {
 bool add_ledger_entry(const ControlMessage& message, Ledger& ledger) {
     const Tally tally{message.events, {message.bytes}, message.hash};
     switch (static_cast<LedgerEntry>(message.slot)) {
-        case LedgerEntry::generated: ledger.generated += tally; return true;
-        case LedgerEntry::sent: ledger.sent += tally; return true;
-        case LedgerEntry::lost: ledger.lost += tally; return true;
-        case LedgerEntry::received: ledger.received += tally; return true;
-        case LedgerEntry::corrupt: ledger.corrupt += tally; return true;
-        case LedgerEntry::incomplete: ledger.incomplete += tally; return true;
-        case LedgerEntry::duplicate: ledger.duplicate_events += tally.events; return true;
+        case LedgerEntry::generated:
+            ledger.generated += tally;
+            return true;
+        case LedgerEntry::sent:
+            ledger.sent += tally;
+            return true;
+        case LedgerEntry::lost:
+            ledger.lost += tally;
+            return true;
+        case LedgerEntry::received:
+            ledger.received += tally;
+            return true;
+        case LedgerEntry::corrupt:
+            ledger.corrupt += tally;
+            return true;
+        case LedgerEntry::incomplete:
+            ledger.incomplete += tally;
+            return true;
+        case LedgerEntry::duplicate:
+            ledger.duplicate_events += tally.events;
+            return true;
     }
     return false;
 }

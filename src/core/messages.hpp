@@ -1,6 +1,6 @@
-// Control messages between scheduler, producers and consumers. One fixed-size struct for all kinds, so that many
-// fit into one packet of the runtime and none needs parsing. Field use per kind is listed at each kind; other
-// fields are 0.
+// Control messages between scheduler, producers and consumers. One fixed-size struct for all kinds, so that
+// many fit into one packet of the runtime and none needs parsing. Field use per kind is listed at each kind;
+// other fields are 0.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,19 @@ enum class MessageKind : std::uint8_t {
     ready,
     /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start.
     offer,
-    /// scheduler -> producer (policy `none`: consumer -> producer). Send your oldest waiting event into `slot` of
+    /// scheduler -> producer (policy `none`: consumer -> producer). Send your oldest waiting event into
+    /// `slot` of
     /// consumer `node`. `events`: number of grants to this producer before this one (not with policy `none`).
     grant,
-    /// producer -> the node that granted. The grant for `slot` of consumer `node` cannot be used: nothing is left.
+    /// producer -> the node that granted. The grant for `slot` of consumer `node` cannot be used: nothing is
+    /// left.
     decline,
-    /// consumer -> scheduler. `event` of `bytes` arrived in `slot` whole; `flag` 1: the slot is free again (the
+    /// consumer -> scheduler. `event` of `bytes` arrived in `slot` whole; `flag` 1: the slot is free again
+    /// (the
     /// credit is given with this message). `hash`: Tally mix of the event.
     done,
-    /// producer -> scheduler. Generation is over, nothing waits, no transfer is under way. `events`, `bytes`: sent.
+    /// producer -> scheduler. Generation is over, nothing waits, no transfer is under way. `events`, `bytes`:
+    /// sent.
     drained,
     /// scheduler -> consumer. All producers have drained: say what you have received, now and at each change.
     settle,
@@ -31,7 +35,8 @@ enum class MessageKind : std::uint8_t {
     progress,
     /// scheduler -> all. The run is over: close and report the ledger.
     finish,
-    /// producer, consumer -> scheduler. One entry of the ledger: `slot` says which (LedgerEntry); `events`, `bytes`,
+    /// producer, consumer -> scheduler. One entry of the ledger: `slot` says which (LedgerEntry); `events`,
+    /// `bytes`,
     /// `hash`. Entries are sent in order; the last one ends the report.
     ledger,
     /// any node -> scheduler and back, several times a second: the sender is alive. From the scheduler also

@@ -1,5 +1,5 @@
-// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and options, read by
-// all other parts. It holds no defaults of its own that a user could meet: those are config's.
+// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and options,
+// read by all other parts. It holds no defaults of its own that a user could meet: those are config's.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,30 @@ namespace weir::core {
 
 enum class PolicyKind : std::uint8_t { balanced, token, round_robin, random, none };
 enum class Generation : std::uint8_t { sets, steady, saturate };
-/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts the
-/// overflow (as the LHCb 2021 benchmark does), `drop` loses it.
+/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts
+/// the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
 enum class Overflow : std::uint8_t { count, drop };
 enum class Verify : std::uint8_t { none, header, full };
 
-enum class DistributionKind : std::uint8_t { none, fixed, poisson, exponential, normal, lognormal, pareto, trace };
+enum class DistributionKind : std::uint8_t {
+    none,
+    fixed,
+    poisson,
+    exponential,
+    normal,
+    lognormal,
+    pareto,
+    trace
+};
 
 /// A distribution of durations (unit: ns) or sizes (unit: bytes). Fields that a kind does not use are 0.
 struct Distribution {
     DistributionKind kind = DistributionKind::none;
     double mean = 0;
-    double quantum = 0;             ///< poisson: one count is this much (value = quantum x Poisson(mean / quantum))
-    double deviation = 0;           ///< normal and lognormal: standard deviation of the value itself
-    double shape = 0;               ///< pareto: tail index alpha, above 1 so that the mean exists
-    double maximum = 0;             ///< values are cut to this (0: not cut)
+    double quantum = 0;    ///< poisson: one count is this much (value = quantum x Poisson(mean / quantum))
+    double deviation = 0;  ///< normal and lognormal: standard deviation of the value itself
+    double shape = 0;      ///< pareto: tail index alpha, above 1 so that the mean exists
+    double maximum = 0;    ///< values are cut to this (0: not cut)
     std::vector<std::int64_t> trace{};  ///< trace: the values in order, repeated from the start when used up
     bool operator==(const Distribution&) const = default;
 };

@@ -1,5 +1,5 @@
-// Policies: who is paired with whom next. A policy sees standings and nothing else: no messages, no slots, no time.
-// The scheduler (mechanism) tells it about every change and asks it to choose.
+// Policies: who is paired with whom next. A policy sees standings and nothing else: no messages, no slots, no
+// time. The scheduler (mechanism) tells it about every change and asks it to choose.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Pairing {
 };
 
 class Policy {
-public:
+  public:
     Policy() = default;
     Policy(const Policy&) = delete;
     Policy& operator=(const Policy&) = delete;
@@ -39,8 +39,8 @@ public:
     virtual void update(ProducerId producer, const ProducerStanding& standing) = 0;
     virtual void update(ConsumerId consumer, const ConsumerStanding& standing) = 0;
 
-    /// An eligible producer and a consumer with a free slot, or nothing. The scheduler grants the pair and updates
-    /// both standings before it asks again.
+    /// An eligible producer and a consumer with a free slot, or nothing. The scheduler grants the pair and
+    /// updates both standings before it asks again.
     virtual std::optional<Pairing> choose() = 0;
 
     /// Whether choose() would find a producer (a consumer), the other side left aside.
@@ -48,8 +48,8 @@ public:
     [[nodiscard]] virtual bool consumer_available() const = 0;
 };
 
-/// The policy that the plan names, for its numbers of producers and consumers; `none` has no policy object and
-/// returns nullptr. `seed` feeds the random policy.
+/// The policy that the plan names, for its numbers of producers and consumers; `none` has no policy object
+/// and returns nullptr. `seed` feeds the random policy.
 std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed);
 
 }  // namespace weir::core

@@ -8,8 +8,8 @@ namespace weir::core {
 
 namespace {
 
-/// When the account of the last second (of sets: of the last set) is closed: the end of generation; of sets the
-/// first multiple of the interval from there on, when the next set would have been generated.
+/// When the account of the last second (of sets: of the last set) is closed: the end of generation; of sets
+/// the first multiple of the interval from there on, when the next set would have been generated.
 Instant closing_instant(const Plan& plan) {
     if (plan.generation != Generation::sets) {
         return {plan.duration.ns};
@@ -86,7 +86,9 @@ void Producer::offer(Actions& out) {
 
 void Producer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     switch (message.kind) {
-        case MessageKind::grant: on_grant(now, from, message, out); return;
+        case MessageKind::grant:
+            on_grant(now, from, message, out);
+            return;
         case MessageKind::finish:
             if (!finished_) {
                 report_ledger(out);
@@ -188,8 +190,11 @@ void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequenc
     WEIR_ASSERT(backlog_ >= Bytes{0});
     const EventId event = EventId::of(id_, transfer.event.sequence);
     const NodeId consumer = node_of(transfer.grant.consumer);
-    out.observations.push_back(
-        {.kind = Observation::Kind::chunk_sent, .peer = consumer, .event = event, .bytes = length, .elapsed = {}});
+    out.observations.push_back({.kind = Observation::Kind::chunk_sent,
+                                .peer = consumer,
+                                .event = event,
+                                .bytes = length,
+                                .elapsed = {}});
 
     while ((transfer.left & 1U) != 0) {
         transfer.left >>= 1U;
@@ -216,8 +221,9 @@ void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequenc
 }
 
 void Producer::decline(const Grant& grant, Actions& out) const {
-    out.messages.push_back({direct() ? node_of(grant.consumer) : scheduler_node(),
-                            {.kind = MessageKind::decline, .node = grant.consumer.value, .slot = grant.slot.value}});
+    out.messages.push_back(
+        {direct() ? node_of(grant.consumer) : scheduler_node(),
+         {.kind = MessageKind::decline, .node = grant.consumer.value, .slot = grant.slot.value}});
 }
 
 void Producer::lose(const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {

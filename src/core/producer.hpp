@@ -1,7 +1,7 @@
-// The producer as a state machine: generates events when they are due, offers them, and sends each one as chunks
-// when it is granted. Choice: events are granted in the order of their generation, so a grant names a slot and not
-// an event, and the scheduler needs no memory per event. Rejected: grants by event id (they would let a scheduler
-// pick by size, at the price of per-event state on both sides).
+// The producer as a state machine: generates events when they are due, offers them, and sends each one as
+// chunks when it is granted. Choice: events are granted in the order of their generation, so a grant names a
+// slot and not an event, and the scheduler needs no memory per event. Rejected: grants by event id (they
+// would let a scheduler pick by size, at the price of per-event state on both sides).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct LostRange {
 };
 
 class Producer {
-public:
+  public:
     /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds the
     /// memory of a run that moves nothing at all.
     static constexpr std::size_t waiting_events_limit = std::size_t{1} << 22U;
@@ -63,7 +63,7 @@ public:
     /// The scheduler has ended the run and this producer has reported its ledger.
     [[nodiscard]] bool finished() const { return finished_; }
 
-private:
+  private:
     struct WaitingEvent {
         std::uint64_t sequence = 0;
         Bytes bytes;
@@ -101,8 +101,8 @@ private:
     Plan plan_;
     ProducerId id_;
     EventGenerator generator_;
-    Instant closing_;   ///< when the set after the last would be generated
-    Instant give_up_;   ///< end of the drain
+    Instant closing_;  ///< when the set after the last would be generated
+    Instant give_up_;  ///< end of the drain
     RingQueue<WaitingEvent> waiting_;
     RingQueue<Grant> grants_;  ///< received and not yet used
     std::vector<Transfer> transfers_;

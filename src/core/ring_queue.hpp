@@ -1,5 +1,6 @@
-// A first-in first-out queue in one block of memory. It grows by doubling up to a stated bound and never shrinks, so
-// that a run in its steady state allocates nothing; std::deque allocates and frees a block every few elements.
+// A first-in first-out queue in one block of memory. It grows by doubling up to a stated bound and never
+// shrinks, so that a run in its steady state allocates nothing; std::deque allocates and frees a block every
+// few elements.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace weir::core {
 
 template <typename T>
 class RingQueue {
-public:
+  public:
     /// A queue that never holds more than `bound` elements.
     explicit RingQueue(std::size_t bound) : bound_(bound) {}
 
@@ -51,7 +52,7 @@ public:
         return element;
     }
 
-private:
+  private:
     void grow() {
         std::vector<T> larger(elements_.empty() ? 16 : elements_.size() * 2);
         for (std::size_t position = 0; position < size_; ++position) {

@@ -10,10 +10,11 @@
 namespace weir::core {
 
 class RoleMap {
-public:
+  public:
     RoleMap() = default;
 
-    /// `nodes[r]` is the part of rank r: exactly one scheduler; producers and consumers each numbered 0, 1, 2, ...
+    /// `nodes[r]` is the part of rank r: exactly one scheduler; producers and consumers each numbered 0, 1,
+    /// 2, ...
     explicit RoleMap(std::vector<NodeId> nodes) : nodes_(std::move(nodes)) {
         for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
             auto& ranks = ranks_of(nodes_[rank].role);
@@ -32,16 +33,28 @@ public:
     [[nodiscard]] std::uint32_t consumers() const { return static_cast<std::uint32_t>(consumers_.size()); }
     [[nodiscard]] NodeId node(int rank) const { return nodes_.at(static_cast<std::size_t>(rank)); }
     [[nodiscard]] int rank(NodeId node) const {
-        return const_cast<RoleMap*>(this)->ranks_of(node.role).at(node.index);
+        switch (node.role) {
+            case Role::scheduler:
+                return schedulers_.at(node.index);
+            case Role::producer:
+                return producers_.at(node.index);
+            case Role::consumer:
+                return consumers_.at(node.index);
+        }
+        WEIR_ASSERT(false);
+        return -1;
     }
     [[nodiscard]] int scheduler_rank() const { return schedulers_.at(0); }
 
-private:
+  private:
     std::vector<int>& ranks_of(Role role) {
         switch (role) {
-            case Role::scheduler: return schedulers_;
-            case Role::producer: return producers_;
-            case Role::consumer: return consumers_;
+            case Role::scheduler:
+                return schedulers_;
+            case Role::producer:
+                return producers_;
+            case Role::consumer:
+                return consumers_;
         }
         WEIR_ASSERT(false);
         return schedulers_;

@@ -16,8 +16,8 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
 
 void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     account_time(now);
-    // The sender's place in the accounts is looked up with `from`, which the runtime knows from the rank; what
-    // the message itself says is checked against it.
+    // The sender's place in the accounts is looked up with `from`, which the runtime knows from the rank;
+    // what the message itself says is checked against it.
     const bool from_producer = from.role == Role::producer && from.index < producers_.size();
     const bool from_consumer = from.role == Role::consumer && from.index < consumers_.size();
     switch (message.kind) {
@@ -34,16 +34,19 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
             from_producer ? on_decline(from, message, out) : violation(from, "decline from no producer", out);
             break;
         case MessageKind::drained:
-            from_producer ? on_drained(now, from, message, out) : violation(from, "drained from no producer", out);
+            from_producer ? on_drained(now, from, message, out)
+                          : violation(from, "drained from no producer", out);
             break;
         case MessageKind::progress:
-            from_consumer ? on_progress(from, message, out) : violation(from, "progress from no consumer", out);
+            from_consumer ? on_progress(from, message, out)
+                          : violation(from, "progress from no consumer", out);
             break;
         case MessageKind::ledger:
             from_producer || from_consumer ? on_ledger(from, message, out)
                                            : violation(from, "ledger from the scheduler", out);
             break;
-        default: violation(from, "a message that a scheduler does not take", out);
+        default:
+            violation(from, "a message that a scheduler does not take", out);
     }
     grant_all(out);
     finish_if_settled(out);
@@ -70,7 +73,8 @@ void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
 
 void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& out) {
     ProducerAccount& producer = producers_[from.index];
-    if (message.events < producer.offered_events || Bytes{message.bytes} < producer.offered_bytes || direct()) {
+    if (message.events < producer.offered_events || Bytes{message.bytes} < producer.offered_bytes ||
+        direct()) {
         violation(from, "an offer that takes back what was offered before", out);
         return;
     }
@@ -167,7 +171,8 @@ void Scheduler::on_ledger(NodeId from, const ControlMessage& message, Actions& o
         violation(from, "a ledger entry out of turn", out);
         return;
     }
-    if (++messages == ledger_report_messages && ++complete_reports_ == producers_.size() + consumers_.size()) {
+    if (++messages == ledger_report_messages &&
+        ++complete_reports_ == producers_.size() + consumers_.size()) {
         phase_ = Phase::closed;
     }
 }
@@ -192,7 +197,8 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     WEIR_ASSERT(place.state == SlotState::free);
     // Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
     const Bytes waiting_bytes = producer.offered_bytes - producer.granted_bytes;
-    const Bytes estimate{waiting_bytes.count > 0 ? waiting_bytes.count / static_cast<std::int64_t>(waiting) : 0};
+    const Bytes estimate{waiting_bytes.count > 0 ? waiting_bytes.count / static_cast<std::int64_t>(waiting)
+                                                 : 0};
     place = {SlotState::granted, pair.producer.value, estimate};
     out.messages.push_back({node_of(pair.producer),
                             {.kind = MessageKind::grant,
@@ -221,9 +227,9 @@ void Scheduler::update_policy(ProducerId producer) {
 void Scheduler::update_policy(ConsumerId consumer) {
     const ConsumerAccount& account = consumers_[consumer.value];
     const auto free = static_cast<std::uint32_t>(account.free.size());
-    policy_->update(consumer, {.free_slots = free,
-                               .occupied_slots = plan_.slots - free,
-                               .granted = account.granted_bytes});
+    policy_->update(
+        consumer,
+        {.free_slots = free, .occupied_slots = plan_.slots - free, .granted = account.granted_bytes});
 }
 
 void Scheduler::on_time(Instant now, Actions& out) {
@@ -272,9 +278,12 @@ void Scheduler::finish(Actions& out) {
 
 Instant Scheduler::next_deadline() const {
     switch (phase_) {
-        case Phase::running: return drain_until_;
-        case Phase::settling: return settle_until_;
-        default: return Instant::never();
+        case Phase::running:
+            return drain_until_;
+        case Phase::settling:
+            return settle_until_;
+        default:
+            return Instant::never();
     }
 }
 

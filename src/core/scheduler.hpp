@@ -1,7 +1,7 @@
-// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds which credit,
-// how many transfers a producer has, when the run may end); a Policy decides who is served next. Per rank it keeps
-// counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots) and a decision costs
-// what the policy costs, O(log ranks).
+// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds which
+// credit, how many transfers a producer has, when the run may end); a Policy decides who is served next. Per
+// rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots)
+// and a decision costs what the policy costs, O(log ranks).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace weir::core {
 
 class Scheduler {
-public:
+  public:
     /// How long after all producers have drained a transfer may still be missing before the run is closed
     /// without it.
     static constexpr Duration settle_grace = Duration::seconds(2);
@@ -53,10 +53,12 @@ public:
     [[nodiscard]] Duration no_credit_time(Instant now) const;
     /// Transfers granted and not done.
     [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
-    [[nodiscard]] bool has_drained(ProducerId producer) const { return producers_.at(producer.value).drained; }
+    [[nodiscard]] bool has_drained(ProducerId producer) const {
+        return producers_.at(producer.value).drained;
+    }
     [[nodiscard]] bool has_reported(NodeId node) const;
 
-private:
+  private:
     enum class SlotState : std::uint8_t { held_by_consumer, free, granted };
     struct Slot {
         SlotState state = SlotState::held_by_consumer;

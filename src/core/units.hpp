@@ -1,5 +1,5 @@
-// Strong types for what weir counts: bytes, bit rates, durations and instants. All are 64-bit integers, so that
-// sums are exact and a simulation gives the same digits on every machine. Range: 2^63 bytes (9.2 EB) and
+// Strong types for what weir counts: bytes, bit rates, durations and instants. All are 64-bit integers, so
+// that sums are exact and a simulation gives the same digits on every machine. Range: 2^63 bytes (9.2 EB) and
 // 2^63 ns (292 years) are far beyond any run.
 #pragma once
 

@@ -13,13 +13,15 @@ constexpr int exchanges = 25;
 
 void send(Job& job, const void* data, int bytes, int to, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(data, bytes, MPI_BYTE, to, tag, job.communicator(), &request), "clock synchronisation");
+    check_mpi(MPI_Isend(data, bytes, MPI_BYTE, to, tag, job.communicator(), &request),
+              "clock synchronisation");
     job.wait(request, job.exchange_limit(), "clock synchronisation");
 }
 
 void receive(Job& job, void* data, int bytes, int from, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, job.communicator(), &request), "clock synchronisation");
+    check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, job.communicator(), &request),
+              "clock synchronisation");
     job.wait(request, job.exchange_limit(), "clock synchronisation");
 }
 

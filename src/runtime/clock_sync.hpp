@@ -1,7 +1,7 @@
-// Offsets between the ranks' clocks, by ping-pong with the scheduler's rank: of many exchanges the one with the
-// shortest round trip says most, and half of it bounds the error (Cristian 1989). Done before and after the run:
-// the difference between the two offsets bounds what the clocks drifted meanwhile. Chosen over a fit of the drift:
-// a bound is what a user can rely on.
+// Offsets between the ranks' clocks, by ping-pong with the scheduler's rank: of many exchanges the one with
+// the shortest round trip says most, and half of it bounds the error (Cristian 1989). Done before and after
+// the run: the difference between the two offsets bounds what the clocks drifted meanwhile. Chosen over a fit
+// of the drift: a bound is what a user can rely on.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct ClockOffset {
 /// Measures every rank against `reference_rank`, one rank after the other; collective. Throws JobError.
 ClockOffset measure_clock_offset(Job& job, int reference_rank);
 
-/// Bound of the error of instants on one rank over the whole run, in nanoseconds: what was not known at the start,
-/// and how far the clock may have moved away since.
+/// Bound of the error of instants on one rank over the whole run, in nanoseconds: what was not known at the
+/// start, and how far the clock may have moved away since.
 constexpr std::int64_t clock_error_bound_ns(const ClockOffset& at_start, const ClockOffset& at_end) {
     const std::int64_t drift = at_end.offset_ns > at_start.offset_ns ? at_end.offset_ns - at_start.offset_ns
                                                                      : at_start.offset_ns - at_end.offset_ns;

@@ -1,6 +1,6 @@
-// The common clock of a run: every rank maps its own monotonic clock to nanoseconds since second 0. The offset to
-// the scheduler's clock comes from clock_sync. Wall-clock time is only a label: it may jump, so nothing is
-// measured with it.
+// The common clock of a run: every rank maps its own monotonic clock to nanoseconds since second 0. The
+// offset to the scheduler's clock comes from clock_sync. Wall-clock time is only a label: it may jump, so
+// nothing is measured with it.
 #pragma once
 
 #include <ctime>
@@ -26,14 +26,14 @@ inline std::int64_t wall_clock_ns() {
 }
 
 class CommonClock {
-public:
+  public:
     /// `second_zero_ns`: what this host's monotonic clock shows at second 0 of the run.
     explicit CommonClock(std::int64_t second_zero_ns) : second_zero_ns_(second_zero_ns) {}
 
     [[nodiscard]] core::Instant now() const { return {monotonic_ns() - second_zero_ns_}; }
     [[nodiscard]] std::int64_t second_zero_ns() const { return second_zero_ns_; }
 
-private:
+  private:
     std::int64_t second_zero_ns_;
 };
 

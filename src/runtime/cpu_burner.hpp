@@ -1,6 +1,6 @@
-// Burns processor time while a consumer is processing (--busy-cpu burn), in a thread of its own so that the rank
-// goes on progressing its transfers. It measures what event building farms care about: whether reception suffers
-// when the filter takes the core.
+// Burns processor time while a consumer is processing (--busy-cpu burn), in a thread of its own so that the
+// rank goes on progressing its transfers. It measures what event building farms care about: whether reception
+// suffers when the filter takes the core.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace weir::runtime {
 
 class CpuBurner {
-public:
+  public:
     CpuBurner() : thread_([this] { work(); }) {}
     CpuBurner(const CpuBurner&) = delete;
     CpuBurner& operator=(const CpuBurner&) = delete;
@@ -20,7 +20,7 @@ public:
     /// Starts or stops burning; cheap when nothing changes.
     void set(bool burning);
 
-private:
+  private:
     void work();
 
     std::mutex mutex_;

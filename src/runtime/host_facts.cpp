@@ -12,8 +12,6 @@
 #include <set>
 #include <string_view>
 
-extern char** environ;
-
 namespace weir::runtime {
 
 namespace {
@@ -103,7 +101,8 @@ std::string cpu_list_text(const std::vector<int>& cpus) {
             ++last;
         }
         text += text.empty() ? "" : ",";
-        text += first == last ? fmt::format("{}", cpus[first]) : fmt::format("{}-{}", cpus[first], cpus[last]);
+        text +=
+            first == last ? fmt::format("{}", cpus[first]) : fmt::format("{}-{}", cpus[first], cpus[last]);
         first = last + 1;
     }
     return text;
@@ -132,7 +131,7 @@ nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
     uname(&system);
     nlohmann::ordered_json variables = nlohmann::ordered_json::object();
     // Only what steers the run; a whole environment can hold secrets.
-    constexpr std::array<std::string_view, 7> prefixes = {"UCX_",  "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",
+    constexpr std::array<std::string_view, 7> prefixes = {"UCX_",   "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",
                                                           "SLURM_", "MPICH_",    "OMP_NUM_"};
     std::set<std::string> lines;
     for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -142,7 +141,8 @@ nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
         const bool wanted = std::any_of(prefixes.begin(), prefixes.end(),
                                         [&](std::string_view prefix) { return line.starts_with(prefix); });
         const auto equals = line.find('=');
-        const bool secret = line.find("KEY") < equals || line.find("TOKEN") < equals || line.find("JWT") < equals;
+        const bool secret =
+            line.find("KEY") < equals || line.find("TOKEN") < equals || line.find("JWT") < equals;
         if (wanted && !secret && equals != std::string::npos) {
             variables[line.substr(0, equals)] = line.substr(equals + 1);
         }

@@ -14,8 +14,8 @@ namespace weir::runtime {
 struct Place {
     std::string host;
     std::int64_t pid = 0;
-    std::vector<int> cpus;      ///< that the process may run on
-    double cpu_quota = 0;       ///< cores' worth of time that the control group allows; 0: no limit
+    std::vector<int> cpus;  ///< that the process may run on
+    double cpu_quota = 0;   ///< cores' worth of time that the control group allows; 0: no limit
 };
 
 /// Of this process.

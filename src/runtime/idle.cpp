@@ -10,9 +10,12 @@ namespace weir::runtime {
 
 const char* idle_mode_name(IdleMode mode) {
     switch (mode) {
-        case IdleMode::spin: return "spin";
-        case IdleMode::yield: return "yield";
-        case IdleMode::nap: return "nap";
+        case IdleMode::spin:
+            return "spin";
+        case IdleMode::yield:
+            return "yield";
+        case IdleMode::nap:
+            return "nap";
     }
     return "unknown";
 }
@@ -28,8 +31,11 @@ core::Duration choose_nap(int ranks, int cores) {
 
 void IdleStrategy::wait(core::Duration until_deadline) {
     switch (mode_) {
-        case IdleMode::spin: return;
-        case IdleMode::yield: sched_yield(); return;
+        case IdleMode::spin:
+            return;
+        case IdleMode::yield:
+            sched_yield();
+            return;
         case IdleMode::nap:
             if (++empty_turns_ < turns_before_nap) {
                 sched_yield();

@@ -1,6 +1,6 @@
-// How a rank waits when a turn of its loop found nothing to do. Spinning gives the lowest latency and is right where
-// a rank has a core to itself. With more ranks than cores a spinning rank takes the time that the others need to
-// answer it, so it yields or sleeps instead.
+// How a rank waits when a turn of its loop found nothing to do. Spinning gives the lowest latency and is
+// right where a rank has a core to itself. With more ranks than cores a spinning rank takes the time that the
+// others need to answer it, so it yields or sleeps instead.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ IdleMode choose_idle_mode(int ranks, int cores);
 core::Duration choose_nap(int ranks, int cores);
 
 class IdleStrategy {
-public:
+  public:
     IdleStrategy(IdleMode mode, core::Duration nap) : mode_(mode), nap_(nap) {}
 
     /// After a turn that found work.
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] IdleMode mode() const { return mode_; }
     [[nodiscard]] core::Duration nap() const { return nap_; }
 
-private:
+  private:
     /// Turns that only yield before the first nap: an answer is often just behind.
     static constexpr int turns_before_nap = 4;
 

@@ -20,7 +20,8 @@ void check_mpi(int status, const char* what) {
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(status, text, &length);
-    throw JobError(fmt::format("MPI failed in {}: {}", what, std::string(text, static_cast<std::size_t>(length))));
+    throw JobError(
+        fmt::format("MPI failed in {}: {}", what, std::string(text, static_cast<std::size_t>(length))));
 }
 
 Job::Job(int& argc, char**& argv) {
@@ -84,8 +85,8 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
     std::vector<int> places(ranks);
     std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
     std::string all(static_cast<std::size_t>(places.back() + lengths.back()), '\0');
-    check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR,
-                              communicator_, &request),
+    check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(),
+                              MPI_CHAR, communicator_, &request),
               what);
     wait(request, exchange_limit_, what);
     std::vector<std::string> texts;
@@ -99,8 +100,8 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
 
 void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
                  const std::function<void(int rank, std::span<const std::byte>)>& take) {
-    // Point to point and one rank after the other: thousands of blocks of 50 kB need not lie in memory at once, and
-    // the counts of a gatherv are int.
+    // Point to point and one rank after the other: thousands of blocks of 50 kB need not lie in memory at
+    // once, and the counts of a gatherv are int.
     constexpr int tag = 11;
     if (rank_ != root) {
         MPI_Request request = MPI_REQUEST_NULL;
@@ -149,7 +150,8 @@ std::string Job::broadcast(const std::string& text, int root, const char* what) 
     wait(request, exchange_limit_, what);
     std::string result = text;
     result.resize(length);
-    check_mpi(MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, root, communicator_, &request), what);
+    check_mpi(MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, root, communicator_, &request),
+              what);
     wait(request, exchange_limit_, what);
     return result;
 }

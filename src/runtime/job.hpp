@@ -1,6 +1,6 @@
-// The MPI job: start and end of MPI, and the collective exchanges outside the measured time. Every wait is bounded
-// and naps, so that neither a missing rank nor 87 ranks on two cores bring it to a standstill; blocking collectives
-// do neither.
+// The MPI job: start and end of MPI, and the collective exchanges outside the measured time. Every wait is
+// bounded and naps, so that neither a missing rank nor 87 ranks on two cores bring it to a standstill;
+// blocking collectives do neither.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,7 @@ namespace weir::runtime {
 
 /// MPI failed, or an exchange did not end in time; what() is one sentence.
 class JobError : public std::runtime_error {
-public:
+  public:
     using std::runtime_error::runtime_error;
 };
 
@@ -30,7 +30,7 @@ struct Objection {
 };
 
 class Job {
-public:
+  public:
     /// Longest wait for the other ranks in one exchange, at first: they may still be allocating memory.
     static constexpr core::Duration initial_exchange_limit = core::Duration::seconds(60);
 
@@ -73,7 +73,7 @@ public:
     /// Ends all processes of the job.
     [[noreturn]] static void abort(int status);
 
-private:
+  private:
     MPI_Comm communicator_ = MPI_COMM_NULL;
     int rank_ = 0;
     int size_ = 0;

@@ -1,5 +1,5 @@
-// A node: one core state machine and the recorder that watches it. Nodes neither know a clock nor a transport; the
-// loop of a rank (or a simulator) hands them what happened and carries out what they ask for.
+// A node: one core state machine and the recorder that watches it. Nodes neither know a clock nor a
+// transport; the loop of a rank (or a simulator) hands them what happened and carries out what they ask for.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 namespace weir::runtime {
 
 class Node {
-public:
+  public:
     Node() = default;
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
@@ -31,7 +31,8 @@ public:
     virtual void on_time(core::Instant now, core::Actions& out) = 0;
     virtual void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                             core::Actions& out) = 0;
-    virtual void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk, core::Actions& out);
+    virtual void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk,
+                          core::Actions& out);
     virtual void on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
                                core::Actions& out);
 
@@ -55,7 +56,7 @@ public:
 };
 
 class ProducerNode final : public Node {
-public:
+  public:
     /// `latencies` and `output` must outlive the node, as in the other nodes.
     ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
                  telemetry::Latencies& latencies, RowOutput& output);
@@ -74,13 +75,13 @@ public:
     [[nodiscard]] std::vector<core::LostRange> lost_ranges() const override { return core_.lost_ranges(); }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
-private:
+  private:
     core::Producer core_;
     telemetry::ProducerRecorder recorder_;
 };
 
 class ConsumerNode final : public Node {
-public:
+  public:
     ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
                  telemetry::Latencies& latencies, RowOutput& output);
 
@@ -98,13 +99,13 @@ public:
     [[nodiscard]] bool processing() const override { return core_.processing() && !core_.finished(); }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
-private:
+  private:
     core::Consumer core_;
     telemetry::ConsumerRecorder recorder_;
 };
 
 class SchedulerNode final : public Node {
-public:
+  public:
     SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output);
 
     void on_start(core::Instant now, core::Actions& out) override;
@@ -121,7 +122,7 @@ public:
     }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
-private:
+  private:
     core::Scheduler core_;
     telemetry::SchedulerRecorder recorder_;
 };

@@ -1,6 +1,6 @@
-// Collects the control messages of one turn of the loop and sends all that go to one rank in one packet. Nothing
-// waits for company beyond the turn, so batching costs no latency; a later offer replaces an earlier one of the
-// same packet, because offers are cumulative.
+// Collects the control messages of one turn of the loop and sends all that go to one rank in one packet.
+// Nothing waits for company beyond the turn, so batching costs no latency; a later offer replaces an earlier
+// one of the same packet, because offers are cumulative.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@
 namespace weir::runtime {
 
 class Outbox {
-public:
+  public:
     Outbox(const core::RoleMap& roles, transport::Transport& transport);
 
     void add(const core::SendMessage& message);
     /// Sends everything collected.
     void flush();
 
-private:
+  private:
     void send(std::size_t rank);
 
     const core::RoleMap& roles_;

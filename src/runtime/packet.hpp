@@ -1,12 +1,13 @@
 // What travels in a control packet: a batch of the protocol's messages, a second's report, or a notice that
-// something ended the run. A packet has an 8-byte head and then plain structs; both sides run the same executable
-// (checked at start), so the structs need no translation. Sizes are still checked: a packet is data from outside.
+// something ended the run. A packet has an 8-byte head and then plain structs; both sides run the same
+// executable (checked at start), so the structs need no translation. Sizes are still checked: a packet is
+// data from outside.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,19 +23,19 @@ enum class PacketKind : std::uint8_t { control = 1, report = 2, notice = 3 };
 /// Why a run ends before its time.
 enum class EndReason : std::uint8_t {
     none,
-    interrupted,   ///< a rank was asked to stop by a signal; `detail` is its number
-    rank_gone,     ///< the process of `rank` does not exist any more
-    rank_silent,   ///< nothing was heard of `rank` for the silence time-out
-    rank_failed,   ///< `rank` cannot go on and says why in `text`
-    ended,         ///< scheduler to all: leave with exit status `detail`
+    interrupted,  ///< a rank was asked to stop by a signal; `detail` is its number
+    rank_gone,    ///< the process of `rank` does not exist any more
+    rank_silent,  ///< nothing was heard of `rank` for the silence time-out
+    rank_failed,  ///< `rank` cannot go on and says why in `text`
+    ended,        ///< scheduler to all: leave with exit status `detail`
 };
 
 /// A rank's word about the end of the run, to or from the scheduler's rank.
 struct Notice {
     EndReason reason = EndReason::none;
-    std::int32_t rank = -1;    ///< the rank that it is about
+    std::int32_t rank = -1;  ///< the rank that it is about
     std::int32_t detail = 0;
-    char text[480] = {};       ///< zero-terminated
+    char text[480] = {};  ///< zero-terminated
 };
 static_assert(std::is_trivially_copyable_v<Notice>);
 

@@ -15,8 +15,8 @@ bool PeerWatch::exists(pid_t pid) {
         return false;
     }
     const auto end_of_name = line.rfind(')');
-    return end_of_name != std::string::npos && end_of_name + 2 < line.size() && line[end_of_name + 2] != 'Z' &&
-           line[end_of_name + 2] != 'X';
+    return end_of_name != std::string::npos && end_of_name + 2 < line.size() &&
+           line[end_of_name + 2] != 'Z' && line[end_of_name + 2] != 'X';
 }
 
 PeerWatch::PeerWatch(const std::vector<Place>& places, int self, core::Instant now)
@@ -43,7 +43,8 @@ std::optional<int> PeerWatch::silent(core::Instant now, core::Duration limit) co
     std::optional<int> longest;
     for (int rank = 0; rank < static_cast<int>(heard_.size()); ++rank) {
         if (rank != self_ && silent(rank, now, limit) &&
-            (!longest || heard_[static_cast<std::size_t>(rank)] < heard_[static_cast<std::size_t>(*longest)])) {
+            (!longest ||
+             heard_[static_cast<std::size_t>(rank)] < heard_[static_cast<std::size_t>(*longest)])) {
             longest = rank;
         }
     }

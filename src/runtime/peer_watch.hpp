@@ -1,5 +1,5 @@
-// Who is still there. Two kinds of evidence: something was heard of a rank not long ago, and (for ranks on the same
-// host) its process exists. The second is instant and exact, the first works across hosts.
+// Who is still there. Two kinds of evidence: something was heard of a rank not long ago, and (for ranks on
+// the same host) its process exists. The second is instant and exact, the first works across hosts.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 namespace weir::runtime {
 
 class PeerWatch {
-public:
+  public:
     /// `places` by rank; `self` is this rank.
     PeerWatch(const std::vector<Place>& places, int self, core::Instant now);
 
@@ -32,7 +32,7 @@ public:
     /// Likewise, but looks at one peer only: every call costs one system call, whatever the number of ranks.
     [[nodiscard]] std::optional<int> next_gone();
 
-private:
+  private:
     struct LocalPeer {
         int rank = -1;
         pid_t pid = 0;

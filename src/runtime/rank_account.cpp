@@ -55,9 +55,9 @@ bool take_all(std::span<const std::byte>& bytes, Container& items, std::uint64_t
 }  // namespace
 
 std::vector<std::byte> encode_account(const RankAccount& account) {
-    const FixedPart fixed{account.summary,       account.latencies,     account.clock_at_start,
-                          account.clock_at_end,  account.started_late,  account.fault_count,
-                          account.faults.size(), account.lost.size(),   account.log_error.size()};
+    const FixedPart fixed{account.summary,       account.latencies,    account.clock_at_start,
+                          account.clock_at_end,  account.started_late, account.fault_count,
+                          account.faults.size(), account.lost.size(),  account.log_error.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
     append(bytes, account.faults.data(), account.faults.size());

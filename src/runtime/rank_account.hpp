@@ -1,6 +1,6 @@
 // What a rank hands in after a regular end, as bytes: its summary, latencies, clock and what went wrong. Own
-// encoding of plain structs rather than a library: both sides are the same executable, and 4500 blocks of 50 kB
-// should be a memcpy each.
+// encoding of plain structs rather than a library: both sides are the same executable, and 4500 blocks of 50
+// kB should be a memcpy each.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,8 @@ namespace {
 
 constexpr auto look_period = core::Duration::milliseconds(100);
 
-/// The scheduler's heartbeats go to every rank, so their period grows with the ranks: at most 4000 messages/s.
+/// The scheduler's heartbeats go to every rank, so their period grows with the ranks: at most 4000
+/// messages/s.
 core::Duration heartbeat_period(bool leads, int ranks) {
     if (!leads) {
         return core::Duration::milliseconds(200);
@@ -50,7 +51,8 @@ LoopEnd RankLoop::run() {
                 lose_scheduler(error.what());
             }
         }
-        const core::Instant next = std::min(parts_.node.next_deadline(), std::min(next_heartbeat_, next_look_));
+        const core::Instant next =
+            std::min(parts_.node.next_deadline(), std::min(next_heartbeat_, next_look_));
         if (found_.empty()) {
             parts_.idle.wait(next - now);
         } else {
@@ -150,8 +152,8 @@ void RankLoop::take_packets(core::Instant now) {
 
 void RankLoop::take_control(core::Instant now, int rank, std::span<const std::byte> packet) {
     if (!decode_packet(packet, messages_)) {
-        cannot_go_on(now, fmt::format("a control packet of {} bytes from {} whose length is wrong", packet.size(),
-                                      rank_text(parts_.settings, rank)));
+        cannot_go_on(now, fmt::format("a control packet of {} bytes from {} whose length is wrong",
+                                      packet.size(), rank_text(parts_.settings, rank)));
         return;
     }
     const core::NodeId from = parts_.settings.roles.node(rank);
@@ -265,8 +267,8 @@ void RankLoop::look_after_peers(core::Instant now) {
 }
 
 void RankLoop::peer_gone(core::Instant now, int rank) {
-    const std::string what = fmt::format("{} is gone: its process does not exist any more",
-                                         rank_text(parts_.settings, rank));
+    const std::string what =
+        fmt::format("{} is gone: its process does not exist any more", rank_text(parts_.settings, rank));
     if (leads()) {
         fail(EndReason::rank_gone, rank, what);
     } else if (rank == scheduler_rank_) {

@@ -1,11 +1,11 @@
-// The loop of one rank: polls the transport, feeds the node, carries out what it asks for, and notices when the run
-// cannot go on. How a run ends before its time:
+// The loop of one rank: polls the transport, feeds the node, carries out what it asks for, and notices when
+// the run cannot go on. How a run ends before its time:
 //
-//   A rank that is signalled, finds a peer's process gone, or cannot go on itself, tells the scheduler's rank. The
-//   scheduler's rank decides what is said of it, writes run.json and tells all ranks to leave. mpirun answers the
-//   death of one rank with SIGTERM to all others and SIGKILL a second later, so a signal is looked at for a moment
-//   (settle_signal) before it is believed to be an interruption. If the scheduler's rank itself is gone, the lowest
-//   other rank (the deputy) speaks in its place.
+//   A rank that is signalled, finds a peer's process gone, or cannot go on itself, tells the scheduler's
+//   rank. The scheduler's rank decides what is said of it, writes run.json and tells all ranks to leave.
+//   mpirun answers the death of one rank with SIGTERM to all others and SIGKILL a second later, so a signal
+//   is looked at for a moment (settle_signal) before it is believed to be an interruption. If the scheduler's
+//   rank itself is gone, the lowest other rank (the deputy) speaks in its place.
 #pragma once
 
 #include <limits>
@@ -45,7 +45,7 @@ struct LoopEnd {
 };
 
 class RankLoop {
-public:
+  public:
     /// How long a signal is looked at before it counts as an interruption.
     static constexpr core::Duration settle_signal = core::Duration::milliseconds(300);
     /// How long a rank that has been signalled waits to be told to leave.
@@ -78,7 +78,7 @@ public:
     [[nodiscard]] const std::vector<telemetry::FaultRecord>& faults() const { return faults_; }
     [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
 
-private:
+  private:
     [[nodiscard]] bool leads() const { return parts_.collector != nullptr; }
     void turn(core::Instant now);
     void take_packets(core::Instant now);
@@ -114,8 +114,10 @@ private:
 
     int signal_ = 0;
     core::Instant signalled_at_ = core::Instant::never();
-    core::Instant leave_at_ = core::Instant::never();  ///< other ranks: no word came from the scheduler's rank
-    core::Instant listen_until_{std::numeric_limits<std::int64_t>::min()};  ///< this rank was away: say nothing
+    core::Instant leave_at_ =
+        core::Instant::never();  ///< other ranks: no word came from the scheduler's rank
+    core::Instant listen_until_{
+        std::numeric_limits<std::int64_t>::min()};  ///< this rank was away: say nothing
     bool said_why_ = false;
     std::optional<LoopEnd> end_;
 

@@ -1,5 +1,5 @@
-// Where a rank's rows go: into its log, and as a report to the scheduler's rank. The first error of the log is kept
-// for the loop to act on; a recorder cannot.
+// Where a rank's rows go: into its log, and as a report to the scheduler's rank. The first error of the log
+// is kept for the loop to act on; a recorder cannot.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace weir::runtime {
 
 class RowOutput {
-public:
+  public:
     using Report = std::function<void(const telemetry::SecondReport&)>;
 
     /// `log` is not owned; nullptr: rows are not logged.
@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] const telemetry::MaybeIoError& error() const { return error_; }
 
-private:
+  private:
     telemetry::CsvLog* log_;
     Report report_;
     telemetry::MaybeIoError error_;

@@ -36,12 +36,12 @@ struct Signalled {
 
 /// When all ranks are ready: their loops begin at `begin`, second 0 follows the warm-up.
 struct Start {
-    std::int64_t second_zero_ns = 0;          ///< on the scheduler's monotonic clock
-    std::int64_t second_zero_unix_ns = 0;     ///< label only
+    std::int64_t second_zero_ns = 0;       ///< on the scheduler's monotonic clock
+    std::int64_t second_zero_unix_ns = 0;  ///< label only
 };
 
 class JobRun {
-public:
+  public:
     JobRun(Job& job, Watchdog& watchdog, const RunSettings& settings)
         : job_(job),
           watchdog_(watchdog),
@@ -55,7 +55,7 @@ public:
 
     int run();
 
-private:
+  private:
     IdleStrategy make_idle() const;
     bool go_on(const std::string& objection, const char* what);
     std::string prepare();
@@ -93,7 +93,8 @@ private:
 };
 
 IdleStrategy JobRun::make_idle() const {
-    const HostLoad load = load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
+    const HostLoad load =
+        load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
     const core::Duration nap = choose_nap(load.ranks, load.cores);
     return {settings_.idle_mode.value_or(choose_idle_mode(load.ranks, load.cores)), nap};
 }
@@ -112,7 +113,8 @@ void JobRun::say_what_starts() const {
                     telemetry::readable(plan.rate), plan.consumers, telemetry::readable(plan.duration),
                     settings_.directory));
     const std::string nap = idle_.mode() == IdleMode::nap ? " of " + telemetry::readable(idle_.nap()) : "";
-    const HostLoad load = load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
+    const HostLoad load =
+        load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
     say(fmt::format("weir run: idle ranks {}{} ({} ranks on {} cores of {}; --idle changes it)",
                     idle_mode_name(idle_.mode()), nap, load.ranks, load.cores,
                     settings_.places[static_cast<std::size_t>(job_.rank())].host));
@@ -125,10 +127,9 @@ bool JobRun::go_on(const std::string& objection, const char* what) {
         return true;
     }
     const Objection& first = objections.front();
-    const std::string text = fmt::format("{}: {}{}", rank_text(settings_, first.rank), first.text,
-                                         objections.size() > 1
-                                             ? fmt::format(" (and {} more ranks)", objections.size() - 1)
-                                             : std::string{});
+    const std::string text = fmt::format(
+        "{}: {}{}", rank_text(settings_, first.rank), first.text,
+        objections.size() > 1 ? fmt::format(" (and {} more ranks)", objections.size() - 1) : std::string{});
     if (leads_) {
         fmt::print(stderr, "weir run: {}\n", text);
         LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
@@ -179,22 +180,23 @@ Start JobRun::agree_on_start() {
         const std::int64_t ahead_ns = (margin + settings_.plan.warmup).ns;
         start = {monotonic_ns() + ahead_ns, wall_clock_ns() + ahead_ns};
     }
-    const std::string text = job_.broadcast(
-        fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns), settings_.roles.scheduler_rank(),
-        "agreement on the start");
+    const std::string text =
+        job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),
+                       settings_.roles.scheduler_rank(), "agreement on the start");
     const auto space = text.find(' ');
     return {std::stoll(text.substr(0, space)), std::stoll(text.substr(space + 1))};
 }
 
 std::unique_ptr<Node> JobRun::make_node(core::Instant begin, RowOutput& output) {
     switch (self_.role) {
-        case core::Role::scheduler: return std::make_unique<SchedulerNode>(settings_.plan, begin, output);
+        case core::Role::scheduler:
+            return std::make_unique<SchedulerNode>(settings_.plan, begin, output);
         case core::Role::producer:
-            return std::make_unique<ProducerNode>(settings_.plan, core::ProducerId{self_.index}, begin, latencies_,
-                                                  output);
+            return std::make_unique<ProducerNode>(settings_.plan, core::ProducerId{self_.index}, begin,
+                                                  latencies_, output);
         case core::Role::consumer:
-            return std::make_unique<ConsumerNode>(settings_.plan, core::ConsumerId{self_.index}, begin, latencies_,
-                                                  output);
+            return std::make_unique<ConsumerNode>(settings_.plan, core::ConsumerId{self_.index}, begin,
+                                                  latencies_, output);
     }
     return nullptr;
 }
@@ -269,7 +271,8 @@ int JobRun::measure() {
             settings_.plan, [this](const telemetry::ClusterSecond& second) { live_->show(second); });
     }
     RankLoop* loop_of_rows = nullptr;
-    RowOutput output(&log_, [&](const telemetry::SecondReport& report) { loop_of_rows->take_report(report); });
+    RowOutput output(&log_,
+                     [&](const telemetry::SecondReport& report) { loop_of_rows->take_report(report); });
     node_ = make_node(begin, output);
     RankLoop loop({.settings = settings_,
                    .rank = job_.rank(),
@@ -315,14 +318,15 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
     if (const auto error = log_.close()) {
         mine.log_error = error->message();
     }
-    job_.gather(encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
-                [&](int rank, std::span<const std::byte> bytes) {
-                    const auto account = decode_account(bytes);
-                    if (!account) {
-                        throw JobError(fmt::format("the account of {} cannot be read", rank_text(settings_, rank)));
-                    }
-                    report_.add(rank, *account);
-                });
+    job_.gather(
+        encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
+        [&](int rank, std::span<const std::byte> bytes) {
+            const auto account = decode_account(bytes);
+            if (!account) {
+                throw JobError(fmt::format("the account of {} cannot be read", rank_text(settings_, rank)));
+            }
+            report_.add(rank, *account);
+        });
 
     int status = exit_ok;
     if (leads_) {
@@ -339,7 +343,8 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
             fmt::print(stderr, "weir run: {}\n", unmet);
         }
     }
-    status = std::stoi(job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "exit status"));
+    status =
+        std::stoi(job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "exit status"));
     if (!mpi_->shut_down(core::Duration::seconds(5))) {
         Job::abort(status == exit_ok ? exit_failed : status);
     }
@@ -348,9 +353,14 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
 
 void JobRun::print_summary(const telemetry::RunRecord& record) const {
     switch (settings_.output) {
-        case telemetry::LiveForm::text: fmt::print("\n{}", telemetry::final_summary_text(record, terminal_)); break;
-        case telemetry::LiveForm::json: fmt::print("{}\n", telemetry::final_summary_json(record)); break;
-        case telemetry::LiveForm::quiet: break;
+        case telemetry::LiveForm::text:
+            fmt::print("\n{}", telemetry::final_summary_text(record, terminal_));
+            break;
+        case telemetry::LiveForm::json:
+            fmt::print("{}\n", telemetry::final_summary_json(record));
+            break;
+        case telemetry::LiveForm::quiet:
+            break;
     }
     std::fflush(stdout);
 }
@@ -362,7 +372,8 @@ void JobRun::end_early(const LoopEnd& end, RankLoop* loop) {
                        : interrupted          ? exit_signal_base + end.signal
                                               : exit_failed;
     const int deputy = settings_.roles.scheduler_rank() == 0 ? 1 : 0;
-    if (end.kind == Kind::failed || interrupted || (end.kind == Kind::scheduler_lost && job_.rank() == deputy)) {
+    if (end.kind == Kind::failed || interrupted ||
+        (end.kind == Kind::scheduler_lost && job_.rank() == deputy)) {
         // Say it first: whoever sent the signal may not leave the time to write.
         if (!interrupted) {
             fmt::print(stderr, "weir run: {}\n", end.failure.what);

@@ -1,5 +1,5 @@
-// One whole run of one rank, from allocated memory to the exit status: warm-up, common clock, measurement, account,
-// report. Every rank of the job calls it with the same settings.
+// One whole run of one rank, from allocated memory to the exit status: warm-up, common clock, measurement,
+// account, report. Every rank of the job calls it with the same settings.
 #pragma once
 
 #include "runtime/job.hpp"
@@ -8,8 +8,8 @@
 
 namespace weir::runtime {
 
-/// Returns the exit status, the same on all ranks. Does not return (leaves the process) when the run ended before
-/// its time and MPI cannot be ended in order.
+/// Returns the exit status, the same on all ranks. Does not return (leaves the process) when the run ended
+/// before its time and MPI cannot be ended in order.
 int run_job(Job& job, Watchdog& watchdog, const RunSettings& settings);
 
 }  // namespace weir::runtime

@@ -82,7 +82,8 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
         record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
     } else if (record.fault_count > 0) {
         record.status = telemetry::RunStatus::failed;
-        record.failure = {.what = telemetry::fault_text(record.faults.front()), .rank = {}, .role = {}, .host = {}};
+        record.failure = {
+            .what = telemetry::fault_text(record.faults.front()), .rank = {}, .role = {}, .host = {}};
     } else if (!record.ledger_differences.empty()) {
         record.status = telemetry::RunStatus::failed;
         record.failure = {.what = record.ledger_differences.front(), .rank = {}, .role = {}, .host = {}};
@@ -90,14 +91,16 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     return record;
 }
 
-telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* collector, const LoopEnd& end) const {
+telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* collector,
+                                           const LoopEnd& end) const {
     telemetry::RunRecord record = base_;
     if (end.kind == LoopEnd::Kind::interrupted) {
         record.status = telemetry::RunStatus::interrupted;
-        record.failure = {.what = fmt::format("interrupted by signal {} ({})", end.signal, strsignal(end.signal)),
-                          .rank = {},
-                          .role = {},
-                          .host = {}};
+        record.failure = {
+            .what = fmt::format("interrupted by signal {} ({})", end.signal, strsignal(end.signal)),
+            .rank = {},
+            .role = {},
+            .host = {}};
     } else {
         record.status = telemetry::RunStatus::failed;
         record.failure = end.failure;

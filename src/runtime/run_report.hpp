@@ -1,5 +1,5 @@
-// Makes the record of a run (run.json) on the scheduler's rank: from the ranks' accounts after a regular end, from
-// their last reports when the run ended before its time.
+// Makes the record of a run (run.json) on the scheduler's rank: from the ranks' accounts after a regular end,
+// from their last reports when the run ended before its time.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace weir::runtime {
 
 class RunReport {
-public:
+  public:
     explicit RunReport(const RunSettings& settings);
 
     /// To be written before anything happens: if this stays, the run could not say how it ended.
@@ -35,7 +35,7 @@ public:
     /// "--require sustained: not held", one line each; empty if all hold.
     [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
 
-private:
+  private:
     const RunSettings& settings_;
     telemetry::RunRecord base_;
     telemetry::Latencies latencies_;

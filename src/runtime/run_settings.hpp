@@ -1,4 +1,5 @@
-// Everything that the runtime needs to know of a run, the same on every rank (the log form of one rank aside).
+// Everything that the runtime needs to know of a run, the same on every rank (the log form of one rank
+// aside).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ struct RunSettings {
     core::RoleMap roles;
     std::vector<Place> places;  ///< by rank
 
-    std::string directory;  ///< of the run; exists
+    std::string directory;              ///< of the run; exists
     std::optional<IdleMode> idle_mode;  ///< nothing: chosen from the host's load
     core::Duration silence_timeout;
 

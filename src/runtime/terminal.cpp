@@ -34,7 +34,8 @@ bool launcher_writes_to_terminal() {
 bool colours_wanted() {
     const char* no_color = std::getenv("NO_COLOR");
     const char* terminal = std::getenv("TERM");
-    if ((no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb")) {
+    if ((no_color != nullptr && *no_color != '\0') ||
+        (terminal != nullptr && std::string_view(terminal) == "dumb")) {
         return false;
     }
     return started_by_launcher() ? launcher_writes_to_terminal() : isatty(STDOUT_FILENO) != 0;

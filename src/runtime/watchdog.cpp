@@ -41,7 +41,8 @@ void Watchdog::watch() {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, look_every, [this] { return ending_; })) {
         const std::int64_t now_ns = monotonic_ns();
-        // A process that was stopped and goes on, or a host that slept, finds an old sign of life: begin anew.
+        // A process that was stopped and goes on, or a host that slept, finds an old sign of life: begin
+        // anew.
         if (now_ns - looked_ns > core::Duration::seconds(1).ns) {
             last_ns_ = now_ns;
         }
@@ -50,8 +51,8 @@ void Watchdog::watch() {
             continue;
         }
         const std::string message =
-            fmt::format("weir run: {} has made no progress for {:.1f} s in phase '{}' and ends the run\n", who_,
-                        static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load());
+            fmt::format("weir run: {} has made no progress for {:.1f} s in phase '{}' and ends the run\n",
+                        who_, static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load());
         [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
         _exit(1);
     }

@@ -1,7 +1,7 @@
-// Ends the process when its loop does not come round any more, for example because an MPI call never returns. The
-// scheduler's silence time-out ends the run when one rank hangs; the watchdog is for the rank itself, and for the
-// phases in which nobody listens (start-up, the exchange at the end). A thread, because the loop cannot watch
-// itself; it calls nothing of MPI.
+// Ends the process when its loop does not come round any more, for example because an MPI call never returns.
+// The scheduler's silence time-out ends the run when one rank hangs; the watchdog is for the rank itself, and
+// for the phases in which nobody listens (start-up, the exchange at the end). A thread, because the loop
+// cannot watch itself; it calls nothing of MPI.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace weir::runtime {
 
 class Watchdog {
-public:
+  public:
     /// `who`: how the message names this rank.
     explicit Watchdog(std::string who);
     Watchdog(const Watchdog&) = delete;
@@ -28,7 +28,7 @@ public:
     /// The loop came round.
     void alive();
 
-private:
+  private:
     void watch();
 
     std::string who_;

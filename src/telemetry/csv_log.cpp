@@ -24,7 +24,8 @@ constexpr std::string_view producer_header =
 
 constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
-    "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_samples_50ms,free_slots_min,"
+    "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_samples_50ms,free_slots_"
+    "min,"
     "corrupt_events,duplicate_events,poll_gap_max_us\n";
 
 constexpr std::string_view scheduler_header =

@@ -86,8 +86,9 @@ void LiveView::show_text(const ClusterSecond& second) {
         sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>9}", "second", "left",
                           fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
                           "blocked", "worst", "lost"));
-        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>9}", "", "min:s",
-                          "min", "mean", "max", "min", "mean", "max", "mean", "most/all", "occupancy", "events"));
+        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>9}", "",
+                          "min:s", "min", "mean", "max", "min", "mean", "max", "mean", "most/all",
+                          "occupancy", "events"));
     }
     std::string progress;
     switch (second.phase) {
@@ -110,10 +111,10 @@ void LiveView::show_text(const ClusterSecond& second) {
     if (terminal_ && second.lost_events > 0) {
         lost = fmt::format("{}{}{}", red, lost, plain);
     }
-    std::string line =
-        fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}", progress, time_left_text(seconds_left(second)),
-                    rate_cells(second.producers, unit), rate_cells(second.consumers, unit),
-                    second.blocked_mean, fmt::format("{}/{}", second.blocked_at_once, consumers_), occupancy, lost);
+    std::string line = fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}", progress,
+                                   time_left_text(seconds_left(second)), rate_cells(second.producers, unit),
+                                   rate_cells(second.consumers, unit), second.blocked_mean,
+                                   fmt::format("{}/{}", second.blocked_at_once, consumers_), occupancy, lost);
     if (second.corrupt_events > 0) {
         line += fmt::format("  {} corrupt", second.corrupt_events);
     }

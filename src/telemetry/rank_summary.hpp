@@ -79,7 +79,7 @@ struct RankSummary {
     std::int64_t fastest_second = no_second;
     core::BitRate peak_10ms;
 
-    core::Duration poll_gap_max;       ///< phase `measure`
+    core::Duration poll_gap_max;  ///< phase `measure`
     std::int64_t poll_gap_second = no_second;
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
 

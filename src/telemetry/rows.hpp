@@ -93,9 +93,10 @@ struct RowStart {
     core::Duration covered;  ///< 1 s, but less in the second in which recording began or ended
 };
 
-/// Whether a consumer was blocked at fixed instants of a second, which are the same on all ranks: 20 of them, 25 ms,
-/// 75 ms, ... after its beginning. Counting ranks at one instant gives how many were blocked at once, which neither
-/// times per second nor a sample at the second's end do (sets begin there, so that is when fewest are blocked).
+/// Whether a consumer was blocked at fixed instants of a second, which are the same on all ranks: 20 of them,
+/// 25 ms, 75 ms, ... after its beginning. Counting ranks at one instant gives how many were blocked at once,
+/// which neither times per second nor a sample at the second's end do (sets begin there, so that is when
+/// fewest are blocked).
 struct BlockedSamples {
     static constexpr int per_second = 20;
     static constexpr core::Duration period = core::Duration::milliseconds(1000 / per_second);

@@ -130,8 +130,8 @@ void SecondCollector::pass_on_oldest() {
     collected.duplicate_events = duplicate_events_;
     collected.missing_ranks = ranks_ - std::min(ranks_, oldest.reported);
     collected.blocked_at_once = *std::max_element(oldest.blocked.begin(), oldest.blocked.end());
-    collected.blocked_mean = std::accumulate(oldest.blocked.begin(), oldest.blocked.end(), 0.0) /
-                             BlockedSamples::per_second;
+    collected.blocked_mean =
+        std::accumulate(oldest.blocked.begin(), oldest.blocked.end(), 0.0) / BlockedSamples::per_second;
     if (collected.phase == Phase::measure && collected.blocked_at_once > blocked_at_once_.consumers) {
         blocked_at_once_ = {collected.blocked_at_once, collected.second};
     }

@@ -32,9 +32,9 @@ struct ClusterSecond {
     Phase phase = Phase::warmup;
     RateRange producers;
     RateRange consumers;
-    double blocked_mean = 0;               ///< consumers, mean over the second's samples
-    std::uint32_t blocked_at_once = 0;     ///< consumers, most at one of the second's samples
-    double max_occupancy = 0;             ///< NaN with generation saturate
+    double blocked_mean = 0;            ///< consumers, mean over the second's samples
+    std::uint32_t blocked_at_once = 0;  ///< consumers, most at one of the second's samples
+    double max_occupancy = 0;           ///< NaN with generation saturate
     std::uint32_t fullest_producer = 0;
     bool overflowed = false;
     std::uint64_t lost_events = 0;                ///< since the start, as last heard from every rank

@@ -17,9 +17,9 @@ struct SecondReport {
     core::NodeId node;
 
     // Of this second.
-    core::Bytes moved;          ///< sent by a producer, received by a consumer
-    double occupancy_peak = 0;  ///< producer; NaN with generation saturate
-    bool overflowed = false;    ///< producer, in any phase
+    core::Bytes moved;               ///< sent by a producer, received by a consumer
+    double occupancy_peak = 0;       ///< producer; NaN with generation saturate
+    bool overflowed = false;         ///< producer, in any phase
     BlockedSamples blocked_samples;  ///< consumer
     core::Duration poll_gap_max;
     std::uint64_t waiting_events = 0;  ///< scheduler

@@ -1,7 +1,8 @@
-// The whole protocol without a network: producers, consumers and scheduler on a virtual clock, messages and chunks
-// delayed at random (in order per pair, as MPI keeps them), random layouts, policies and rates. What must hold for
-// every seed is checked from the rules, not from the scheduler's code: nothing arrives unexpected, no slot is used by
-// two events, every event is delivered once or reported lost, all ledgers agree, nobody starves, every run ends.
+// The whole protocol without a network: producers, consumers and scheduler on a virtual clock, messages and
+// chunks delayed at random (in order per pair, as MPI keeps them), random layouts, policies and rates. What
+// must hold for every seed is checked from the rules, not from the scheduler's code: nothing arrives
+// unexpected, no slot is used by two events, every event is delivered once or reported lost, all ledgers
+// agree, nobody starves, every run ends.
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -27,14 +28,14 @@ class World {
         : plan_(plan), random_(seed, 99), scheduler_(plan, make_policy(plan, seed)) {
         const Instant start = Instant{} - plan.warmup;
         for (std::uint32_t p = 0; p < plan.producers; ++p) {
-            const Sampler sizes(plan.event_size,
-                                Random(seed, random_stream(RandomPurpose::event_size, p)));
+            const Sampler sizes(plan.event_size, Random(seed, random_stream(RandomPurpose::event_size, p)));
             producers_.emplace_back(plan, ProducerId{p},
                                     EventGenerator(plan, sizes, start, Instant{plan.duration.ns}));
         }
         for (std::uint32_t c = 0; c < plan.consumers; ++c) {
-            consumers_.emplace_back(plan, ConsumerId{c},
-                                    Sampler(plan.busy, Random(seed, random_stream(RandomPurpose::processing, c))));
+            consumers_.emplace_back(
+                plan, ConsumerId{c},
+                Sampler(plan.busy, Random(seed, random_stream(RandomPurpose::processing, c))));
         }
         posted_.assign(std::size_t{plan.consumers} * plan.slots, 0);
         granted_.assign(posted_.size(), false);
@@ -54,7 +55,8 @@ class World {
         while (!all_finished()) {
             Instant next = events_.empty() ? Instant::never() : events_.top().at;
             for (const Producer& producer : producers_) {
-                next = std::min(next, saturated(producer) ? std::max(producer.next_deadline(), now_ + Duration::milliseconds(1))
+                next = std::min(next, saturated(producer) ? std::max(producer.next_deadline(),
+                                                                     now_ + Duration::milliseconds(1))
                                                           : producer.next_deadline());
             }
             for (const Consumer& consumer : consumers_) {
@@ -145,7 +147,8 @@ class World {
 
     bool all_finished() const {
         return scheduler_.closed() &&
-               std::all_of(producers_.begin(), producers_.end(), [](const auto& p) { return p.finished(); }) &&
+               std::all_of(producers_.begin(), producers_.end(),
+                           [](const auto& p) { return p.finished(); }) &&
                std::all_of(consumers_.begin(), consumers_.end(), [](const auto& c) { return c.finished(); });
     }
 
@@ -169,8 +172,13 @@ class World {
         }
         for (const SendMessage& message : out.messages) {
             watch(node, message);
-            events_.push({arrival(node, message.to, false), ++numbers_, Event::Kind::message, node, message.to,
-                          message.message, {}});
+            events_.push({arrival(node, message.to, false),
+                          ++numbers_,
+                          Event::Kind::message,
+                          node,
+                          message.to,
+                          message.message,
+                          {}});
         }
         for (const Observation& observation : out.observations) {
             if (observation.kind == Observation::Kind::received) {
@@ -199,7 +207,8 @@ class World {
             const std::size_t slot = flat(message.node, message.slot);
             demand(!granted_[slot], "a slot is granted twice");
             granted_[slot] = true;
-            demand(posted_[slot] == plan_.chunks_per_slot(), "a credit is spent whose receives are not posted");
+            demand(posted_[slot] == plan_.chunks_per_slot(),
+                   "a credit is spent whose receives are not posted");
             if (from.role == Role::scheduler) {
                 waiting_since_[sent.to.index] = 0;
                 for (std::uint32_t p = 0; p < plan_.producers; ++p) {
@@ -236,8 +245,8 @@ class World {
                 return;
             case Event::Kind::sent:
                 perform(event.to, [&](Actions& out) {
-                    producers_[event.to.index].on_chunk_sent(now_, event.chunk.stream, event.chunk.chunk.sequence,
-                                                             out);
+                    producers_[event.to.index].on_chunk_sent(now_, event.chunk.stream,
+                                                             event.chunk.chunk.sequence, out);
                 });
                 return;
             case Event::Kind::chunk: {
@@ -302,15 +311,14 @@ Plan random_plan(Random& random) {
     const std::int64_t set = plan.set_bytes().count;
     const std::int64_t event = std::max<std::int64_t>(64, set / pick(1, 9));
     plan.slot_size = {event + pick(0, 3) * event / 2};
-    plan.event_size = pick(0, 1) == 0
-                          ? Distribution{.kind = DistributionKind::fixed,
-                                         .mean = static_cast<double>(event),
-                                         .trace = {}}
-                          : Distribution{.kind = DistributionKind::lognormal,
-                                         .mean = static_cast<double>(event),
-                                         .deviation = static_cast<double>(event) / 2,
-                                         .maximum = static_cast<double>(plan.slot_size.count),
-                                         .trace = {}};
+    plan.event_size =
+        pick(0, 1) == 0
+            ? Distribution{.kind = DistributionKind::fixed, .mean = static_cast<double>(event), .trace = {}}
+            : Distribution{.kind = DistributionKind::lognormal,
+                           .mean = static_cast<double>(event),
+                           .deviation = static_cast<double>(event) / 2,
+                           .maximum = static_cast<double>(plan.slot_size.count),
+                           .trace = {}};
     plan.chunk_size = {std::max<std::int64_t>(64, plan.slot_size.count / pick(1, 12))};
     plan.buffer = {std::max(set, plan.slot_size.count) * pick(1, 2)};
     plan.overflow = static_cast<Overflow>(pick(0, 1));
@@ -340,8 +348,9 @@ TEST_CASE("the protocol keeps its promises for any plan, delay and seed") {
     for (std::uint64_t seed = first_seed; seed < first_seed + 1500; ++seed) {
         Random random(seed, 1);
         const Plan plan = random_plan(random);
-        INFO("seed " << seed << ": " << plan.producers << " producers, " << plan.consumers << " consumers, policy "
-                     << static_cast<int>(plan.policy) << ", generation " << static_cast<int>(plan.generation));
+        INFO("seed " << seed << ": " << plan.producers << " producers, " << plan.consumers
+                     << " consumers, policy " << static_cast<int>(plan.policy) << ", generation "
+                     << static_cast<int>(plan.generation));
         World world(plan, seed);
         world.run();
         world.check_accounts();
@@ -414,7 +423,8 @@ TEST_CASE("an overloaded run reports what it could not deliver") {
     plan.consumers = 1;
     plan.producers = 3;
     plan.slots = 1;
-    plan.busy = {.kind = DistributionKind::fixed, .mean = static_cast<double>(plan.interval.ns) * 2, .trace = {}};
+    plan.busy = {
+        .kind = DistributionKind::fixed, .mean = static_cast<double>(plan.interval.ns) * 2, .trace = {}};
     plan.busy_consumers = {};
     plan.drain = Duration::milliseconds(5);
     World world(plan, 3);

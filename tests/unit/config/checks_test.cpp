@@ -36,7 +36,9 @@ std::string refused(const fs::path& directory) {
 
 }  // namespace
 
-TEST_CASE("this host has memory") { CHECK(available_memory().count > 0); }
+TEST_CASE("this host has memory") {
+    CHECK(available_memory().count > 0);
+}
 
 TEST_CASE("more memory than a host has is refused with the numbers") {
     const RunRequest request = resolve(std::vector<GivenOption>{{"rate", "8Gb/s"}});  // a buffer of 1 GB

@@ -55,8 +55,8 @@ TEST_CASE("drawn sizes are cut at the slot") {
     CHECK(contains(request.notes.front(), "cut at 14MB"));
     const auto plan = resolve(Given{{"event-size", "lognormal:100MB,deviation=50MB"}}).plan;
     CHECK(plan.slot_size == plan.set_bytes());  // no larger event can exist
-    CHECK(resolve(Given{{"event-size", "normal:10MB,deviation=1MB"}, {"slot-size", "11MB"}}).plan.event_size.maximum ==
-          11000000);
+    CHECK(resolve(Given{{"event-size", "normal:10MB,deviation=1MB"}, {"slot-size", "11MB"}})
+              .plan.event_size.maximum == 11000000);
     CHECK(contains(refused({{"event-size", "normal:10MB,deviation=1MB"}, {"slot-size", "9MB"}}),
                    "--event-size: 10MB does not fit into a slot of 9MB"));
 }
@@ -64,7 +64,15 @@ TEST_CASE("drawn sizes are cut at the slot") {
 TEST_CASE("without sets an event may be larger than a set") {
     const auto plan = resolve(Given{{"rate", "1Mb/s"}, {"event-size", "1MB"}, {"generation", "steady"}}).plan;
     CHECK(plan.buffer.count == 1000000);
-    CHECK(contains(refused({{"rate", "1Mb/s"}, {"event-size", "1MB"}}), "--event-size: 1MB is more than a set of 125kB"));
+    CHECK(contains(refused({{"rate", "1Mb/s"}, {"event-size", "1MB"}}),
+                   "--event-size: 1MB is more than a set of 125kB"));
+}
+
+TEST_CASE("the default chunk grows with the slot, so that the receives of a slot stay few") {
+    CHECK(resolve(Given{{"scenario", "lhcb2021-2"}}).plan.chunk_size.count == 32 << 20);
+    CHECK(resolve(Given{{"scenario", "lhcb2021-2"}}).plan.chunks_per_slot() == 80);
+    CHECK(resolve(Given{{"scenario", "lhcb2021-2"}, {"chunk-size", "4MiB"}}).plan.chunk_size.count ==
+          4 << 20);
 }
 
 TEST_CASE("a chunk larger than the slot is cut, and that is said when it was asked for") {
@@ -75,11 +83,14 @@ TEST_CASE("a chunk larger than the slot is cut, and that is said when it was ask
 }
 
 TEST_CASE("sizes that do not fit each other are refused") {
-    CHECK(contains(refused({{"event-size", "16MiB"}, {"slot-size", "8MiB"}}), "does not fit into a slot of 8MiB"));
+    CHECK(contains(refused({{"event-size", "16MiB"}, {"slot-size", "8MiB"}}),
+                   "does not fit into a slot of 8MiB"));
     CHECK(contains(refused({{"buffer", "1MiB"}}), "--buffer: 1MiB is less than an event of 16MiB"));
-    CHECK(contains(refused({{"rate", "1b/s"}}), "--rate: 1b/s gives less than one byte per --interval of 1s"));
+    CHECK(
+        contains(refused({{"rate", "1b/s"}}), "--rate: 1b/s gives less than one byte per --interval of 1s"));
     CHECK(contains(refused({{"chunk-size", "64B"}}), "at most 65536 are possible; make it at least 256B"));
-    CHECK(contains(refused({{"slots", "1000"}, {"chunk-size", "1KiB"}}), "--slots: 1000 slots of 16384 chunks"));
+    CHECK(contains(refused({{"slots", "1000"}, {"chunk-size", "1KiB"}}),
+                   "--slots: 1000 slots of 16384 chunks"));
     CHECK(refused({{"slots", "64"}, {"chunk-size", "1KiB"}}) == "accepted");
 }
 
@@ -89,18 +100,25 @@ TEST_CASE("the advice on chunk sizes is right") {
 }
 
 TEST_CASE("contradictions are refused") {
-    CHECK(contains(refused({{"require", "sustained"}, {"generation", "saturate"}}), "--require: 'sustained' contradicts"));
-    CHECK(contains(refused({{"require", "sustained"}, {"buffer", "100MB"}}), "--require: 'sustained' cannot hold"));
+    CHECK(contains(refused({{"require", "sustained"}, {"generation", "saturate"}}),
+                   "--require: 'sustained' contradicts"));
+    CHECK(contains(refused({{"require", "sustained"}, {"buffer", "100MB"}}),
+                   "--require: 'sustained' cannot hold"));
     CHECK(contains(refused({{"busy-consumers", "0"}}), "--busy-consumers: means nothing without --busy"));
     CHECK(contains(refused({{"busy-cpu", "burn"}}), "--busy-cpu: means nothing without --busy"));
-    CHECK(contains(refused({{"consumers", "2"}, {"busy", "1s"}, {"busy-consumers", "2"}}), "there is no consumer 2"));
-    CHECK(contains(refused({{"duration", "500ms"}}), "--duration: 500ms is shorter than the --interval of 1s"));
+    CHECK(contains(refused({{"consumers", "2"}, {"busy", "1s"}, {"busy-consumers", "2"}}),
+                   "there is no consumer 2"));
+    CHECK(
+        contains(refused({{"duration", "500ms"}}), "--duration: 500ms is shorter than the --interval of 1s"));
     CHECK(refused({{"duration", "500ms"}, {"generation", "steady"}}) == "accepted");
-    CHECK(contains(refused({{"role", "producer"}, {"producer-hosts", "a"}}), "--role: contradicts --producer-hosts"));
-    CHECK(contains(refused({{"role", "producer"}, {"scheduler-rank", "0"}}), "--role: contradicts --scheduler-rank"));
+    CHECK(contains(refused({{"role", "producer"}, {"producer-hosts", "a"}}),
+                   "--role: contradicts --producer-hosts"));
+    CHECK(contains(refused({{"role", "producer"}, {"scheduler-rank", "0"}}),
+                   "--role: contradicts --scheduler-rank"));
     CHECK(contains(refused({{"producers-per-host", "2"}}), "--producers-per-host: needs --producer-hosts"));
     CHECK(contains(refused({{"consumers-per-host", "2"}}), "--consumers-per-host: needs --consumer-hosts"));
-    CHECK(contains(refused({{"scheduler-rank", "3"}, {"scheduler-host", "a"}}), "--scheduler-rank: 3 contradicts"));
+    CHECK(contains(refused({{"scheduler-rank", "3"}, {"scheduler-host", "a"}}),
+                   "--scheduler-rank: 3 contradicts"));
     CHECK(refused({{"scheduler-rank", "last"}, {"scheduler-host", "a"}}) == "accepted");
 }
 

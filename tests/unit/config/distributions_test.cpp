@@ -19,7 +19,8 @@ namespace {
 class TemporaryFile {
   public:
     explicit TemporaryFile(const std::string& text)
-        : path_(std::filesystem::temp_directory_path() / ("weir-trace-" + std::to_string(::getpid()) + "-" + std::to_string(++number))) {
+        : path_(std::filesystem::temp_directory_path() /
+                ("weir-trace-" + std::to_string(::getpid()) + "-" + std::to_string(++number))) {
         std::ofstream(path_) << text;
     }
     ~TemporaryFile() { std::filesystem::remove(path_); }
@@ -72,7 +73,8 @@ TEST_CASE("what is accepted can be drawn from, and prints as what reads back the
 }
 
 TEST_CASE("event sizes print as what reads back the same") {
-    const auto text = GENERATE("16MiB", "2.68125GB", "normal:10MiB,deviation=2MiB", "lognormal:1MB,deviation=300kB,max=3MB");
+    const auto text = GENERATE("16MiB", "2.68125GB", "normal:10MiB,deviation=2MiB",
+                               "lognormal:1MB,deviation=300kB,max=3MB");
     const NamedDistribution size = parse_event_size(text);
     CHECK(event_size_text(size) == text);
     CHECK(parse_event_size(event_size_text(size)) == size);
@@ -110,7 +112,8 @@ TEST_CASE("a trace is one quantity per line with comments") {
 
 TEST_CASE("a trace is refused with file and line") {
     const TemporaryFile file("1s\n2\n");
-    CHECK(contains(refusal_of([&] { parse_busy("trace:" + file.path()); }), file.path() + ":2: '2' has no unit"));
+    CHECK(contains(refusal_of([&] { parse_busy("trace:" + file.path()); }),
+                   file.path() + ":2: '2' has no unit"));
     const TemporaryFile empty("# nothing\n");
     CHECK(contains(refusal_of([&] { parse_busy("trace:" + empty.path()); }), "has no entry"));
     CHECK(contains(refusal_of([] { parse_busy("trace:/nowhere/x"); }), "cannot be read"));

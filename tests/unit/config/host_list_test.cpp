@@ -40,15 +40,18 @@ TEST_CASE("expansion is bounded") {
 }
 
 TEST_CASE("hosts compress to what expands to the same") {
-    const auto list = GENERATE("eb[01-14],fn[1-3,7]", "n[8-11]", "a,b,c", "n[08-10].site", "r1n[01-04],r2n[01-04]",
-                               "n1,m1,n2", "n[098-101]", "x1y", "n[1,3,5]", "node", "n[9-10,009]");
+    const auto list =
+        GENERATE("eb[01-14],fn[1-3,7]", "n[8-11]", "a,b,c", "n[08-10].site", "r1n[01-04],r2n[01-04]",
+                 "n1,m1,n2", "n[098-101]", "x1y", "n[1,3,5]", "node", "n[9-10,009]");
     const Hosts hosts = expand_hosts(list);
     CAPTURE(compress_hosts(hosts));
     CHECK(expand_hosts(compress_hosts(hosts)) == hosts);
     CHECK(compress_hosts(hosts) == list);
 }
 
-TEST_CASE("nothing compresses to nothing") { CHECK(compress_hosts({}).empty()); }
+TEST_CASE("nothing compresses to nothing") {
+    CHECK(compress_hosts({}).empty());
+}
 
 TEST_CASE("short and full names are the same host") {
     CHECK(same_host("eb01", "eb01"));

@@ -81,7 +81,8 @@ TEST_CASE("words are refused with the known ones") {
 
 TEST_CASE("zero and too much are refused") {
     RunRequest request;
-    for (const char* option : {"producers", "consumers", "window", "streams", "slots", "producers-per-host"}) {
+    for (const char* option :
+         {"producers", "consumers", "window", "streams", "slots", "producers-per-host"}) {
         CAPTURE(option);
         CHECK(contains(refusal_of([&] { find_option(option)->set(request, "0"); }), "0 is out of range"));
         CHECK(refusal_of([&] { find_option(option)->set(request, "99999999"); }) != "accepted");

@@ -16,4 +16,6 @@ std::string refusal_of(const Call& call) {
     return "accepted";
 }
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}

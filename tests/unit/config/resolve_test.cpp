@@ -22,7 +22,8 @@ std::string refused(const Given& given) {
 class ScenarioFile {
   public:
     explicit ScenarioFile(const std::string& text)
-        : path_(std::filesystem::temp_directory_path() / ("weir-scenario-" + std::to_string(::getpid()) + ".toml")) {
+        : path_(std::filesystem::temp_directory_path() /
+                ("weir-scenario-" + std::to_string(::getpid()) + ".toml")) {
         std::ofstream(path_) << text;
     }
     ~ScenarioFile() { std::filesystem::remove(path_); }
@@ -69,7 +70,8 @@ TEST_CASE("the command line beats the scenario, which beats defaults") {
 TEST_CASE("a requirement on the command line replaces the scenario's, tags add up") {
     const ScenarioFile file("require = [\"sustained\", \"lossless\"]\ntag = [\"a=1\", \"b=2\"]\n");
     CHECK(resolve(Given{{"scenario", file.path()}}).require.lossless);
-    const RunRequest request = resolve(Given{{"scenario", file.path()}, {"require", "sustained"}, {"tag", "b=3"}});
+    const RunRequest request =
+        resolve(Given{{"scenario", file.path()}, {"require", "sustained"}, {"tag", "b=3"}});
     CHECK(request.require == Requirements{true, false});
     CHECK(request.tags == std::vector<std::pair<std::string, std::string>>{{"a", "1"}, {"b", "3"}});
 }
@@ -79,14 +81,16 @@ TEST_CASE("messages begin with the option, or with the place in the scenario") {
     CHECK(contains(refused({{"rat", "2"}}), "--rat: there is no such option; did you mean --rate?"));
     CHECK(contains(refused({{"rate", "1Gb/s"}, {"rate", "1Gb/s"}}), "--rate: given more than once"));
     CHECK(contains(refused({{"label", "a\nb"}}), "--label: the value contains a line break"));
-    CHECK(contains(refused({{"scenario", "quikstart"}}), "--scenario: there is no scenario 'quikstart'; near: quickstart"));
+    CHECK(contains(refused({{"scenario", "quikstart"}}),
+                   "--scenario: there is no scenario 'quikstart'; near: quickstart"));
     const ScenarioFile file("seed = 2\nrate = 3\n");
     CHECK(refused({{"scenario", file.path()}}) ==
           "--scenario: " + file.path() + ":2:8: rate: '3' has no unit; write for example 3Gb/s");
 }
 
 TEST_CASE("plan values read back to the same plan") {
-    const auto scenario = GENERATE("quickstart", "lhcb2021-1", "lhcb2021-4", "lhcb2002-token", "ceiling", "incast");
+    const auto scenario =
+        GENERATE("quickstart", "lhcb2021-1", "lhcb2021-4", "lhcb2002-token", "ceiling", "incast");
     const RunRequest request = resolve(Given{{"scenario", scenario}, {"busy", "poisson:100ms"}});
     Given again;
     for (const GivenOption& value : plan_values(request)) {
@@ -111,8 +115,10 @@ TEST_CASE("the layout settles the plan") {
 
 TEST_CASE("the parts of an MPMD start are put together") {
     const std::string scheduler = encode_options(resolve(Given{{"role", "scheduler"}, {"rate", "2Gb/s"}}));
-    const std::string producer = encode_options(resolve(Given{{"role", "producer"}, {"slots", "9"}, {"tag", "a=1"}}));
-    const std::string consumer = encode_options(resolve(Given{{"role", "consumer"}, {"rate", "2Gb/s"}, {"tag", "b=2"}}));
+    const std::string producer =
+        encode_options(resolve(Given{{"role", "producer"}, {"slots", "9"}, {"tag", "a=1"}}));
+    const std::string consumer =
+        encode_options(resolve(Given{{"role", "consumer"}, {"rate", "2Gb/s"}, {"tag", "b=2"}}));
     const RunRequest request = merge_options(std::vector{scheduler, producer, producer, consumer});
     CHECK(request.plan.rate.bits_per_second == 2000000000);
     CHECK(request.plan.slots == 9);
@@ -120,6 +126,8 @@ TEST_CASE("the parts of an MPMD start are put together") {
     CHECK_FALSE(request.roles.role.has_value());
 
     const std::string other = encode_options(resolve(Given{{"rate", "3Gb/s"}}));
-    CHECK(contains(refusal_of([&] { merge_options(std::vector{scheduler, producer, other}); }),
+    CHECK(contains(refusal_of([&] {
+                       merge_options(std::vector{scheduler, producer, other});
+                   }),
                    "--rate: 2Gb/s on rank 0, but 3Gb/s on rank 2"));
 }

@@ -15,7 +15,9 @@ namespace {
 std::string letters(const RoleMap& roles) {
     std::string text;
     for (int rank = 0; rank < roles.ranks(); ++rank) {
-        text += roles.node(rank).role == Role::scheduler ? 'S' : roles.node(rank).role == Role::producer ? 'P' : 'C';
+        text += roles.node(rank).role == Role::scheduler  ? 'S'
+                : roles.node(rank).role == Role::producer ? 'P'
+                                                          : 'C';
     }
     return text;
 }
@@ -59,7 +61,8 @@ TEST_CASE("counts by rank order") {
     CHECK(contains(refused(counts(3, 4), Hosts(7, "h")),
                    "--producers 3 + --consumers 4 + 1 scheduler need 8 ranks, but 7 ranks were started"));
     CHECK(contains(refused(counts(3, 4), Hosts(9, "h")), "need 8 ranks, but 9 ranks were started"));
-    CHECK(contains(refused(counts(7, 0), eight), "--producers 7 + 1 consumer + 1 scheduler need at least 9 ranks"));
+    CHECK(contains(refused(counts(7, 0), eight),
+                   "--producers 7 + 1 consumer + 1 scheduler need at least 9 ranks"));
 }
 
 TEST_CASE("the scheduler's rank can be chosen") {
@@ -123,20 +126,26 @@ TEST_CASE("ranks per host are checked") {
 }
 
 TEST_CASE("host lists that do not fit are refused") {
-    CHECK(contains(refused(lists({"x[1-2]"}, {"c1"}), {"a", "c1", "c1"}), "--producer-hosts: no rank runs on x[1-2]"));
-    CHECK(contains(refused(lists({"p1", "p2", "p3"}, {"c1"}), {"s", "p1", "c1"}), "no rank runs on p[2-3]; ranks run on"));
-    CHECK(contains(refused(lists({"p1"}, {"c1"}), {"s", "p1", "c1", "z"}), "z runs 1 of the ranks and is neither"));
-    CHECK(contains(refused(lists({"p1"}, {}), {"p1", "p1", "p1"}), "--consumers: the host lists leave no rank"));
+    CHECK(contains(refused(lists({"x[1-2]"}, {"c1"}), {"a", "c1", "c1"}),
+                   "--producer-hosts: no rank runs on x[1-2]"));
+    CHECK(contains(refused(lists({"p1", "p2", "p3"}, {"c1"}), {"s", "p1", "c1"}),
+                   "no rank runs on p[2-3]; ranks run on"));
+    CHECK(contains(refused(lists({"p1"}, {"c1"}), {"s", "p1", "c1", "z"}),
+                   "z runs 1 of the ranks and is neither"));
+    CHECK(contains(refused(lists({"p1"}, {}), {"p1", "p1", "p1"}),
+                   "--consumers: the host lists leave no rank"));
     RoleRequest request = lists({"p1"}, {"c1"});
     request.producers = 14;
-    CHECK(contains(refused(request, {"s", "p1", "c1"}), "--producers: 14 asked for, but the host lists give 1 of the 3"));
+    CHECK(contains(refused(request, {"s", "p1", "c1"}),
+                   "--producers: 14 asked for, but the host lists give 1 of the 3"));
 }
 
 TEST_CASE("each rank can be told") {
     const Told told{Role::consumer, Role::scheduler, Role::producer, Role::consumer};
     CHECK(assigned({}, Hosts(4, "h"), told) == "CSPC");
-    CHECK(contains(refused({}, Hosts(4, "h"), {Role::scheduler, Role::producer, std::nullopt, Role::consumer}),
-                   "--role: rank 2 was given none"));
+    CHECK(
+        contains(refused({}, Hosts(4, "h"), {Role::scheduler, Role::producer, std::nullopt, Role::consumer}),
+                 "--role: rank 2 was given none"));
     CHECK(contains(refused({}, Hosts(3, "h"), {Role::scheduler, Role::scheduler, Role::consumer}),
                    "--role: 2 of 3 ranks are schedulers"));
     CHECK(contains(refused({}, Hosts(3, "h"), {Role::producer, Role::producer, Role::consumer}), "0 of 3"));

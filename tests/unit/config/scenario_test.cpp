@@ -17,8 +17,9 @@ std::string refused(const char* text) {
 }  // namespace
 
 TEST_CASE("a scenario is options with places, and its own text") {
-    const char* text = "# why\nname = \"n\"\ntitle = \"t\"\nrate = \"2Gb/s\"\nslots = 8\nscale = 0.01\n"
-                       "tag = [\"a=1\", \"b=2\"]\n";
+    const char* text =
+        "# why\nname = \"n\"\ntitle = \"t\"\nrate = \"2Gb/s\"\nslots = 8\nscale = 0.01\n"
+        "tag = [\"a=1\", \"b=2\"]\n";
     const Scenario scenario = parse_scenario(text, "x.toml");
     CHECK(scenario.name == "n");
     CHECK(scenario.title == "t");
@@ -36,7 +37,8 @@ TEST_CASE("a scenario is options with places, and its own text") {
 
 TEST_CASE("what is no scenario is refused with file, line and column") {
     CHECK(contains(refused("seed = 1\nrate = = 3\n"), "x.toml:2:8: this is not TOML: "));
-    CHECK(contains(refused("seed = 1\n\nratte = \"1Gb/s\"\n"), "x.toml:3:1: there is no option 'ratte'; did you mean rate?"));
+    CHECK(contains(refused("seed = 1\n\nratte = \"1Gb/s\"\n"),
+                   "x.toml:3:1: there is no option 'ratte'; did you mean rate?"));
     CHECK(contains(refused("zzzzzzzz = 1\n"), "there is no option 'zzzzzzzz'"));
     CHECK(contains(refused("scenario = \"x\"\n"), "'scenario' belongs on the command line"));
     CHECK(contains(refused("role = \"x\"\n"), "'role' belongs on the command line"));
@@ -51,8 +53,8 @@ TEST_CASE("what is no scenario is refused with file, line and column") {
 TEST_CASE("every built-in scenario loads under its own name, and resolves") {
     const auto names = scenario_names();
     CHECK(std::is_sorted(names.begin(), names.end()));
-    for (const char* expected : {"quickstart", "lhcb2021-1", "lhcb2021-2", "lhcb2021-3", "lhcb2021-4", "lhcb2021-5",
-                                 "lhcb2021-farm", "lhcb2002-token"}) {
+    for (const char* expected : {"quickstart", "lhcb2021-1", "lhcb2021-2", "lhcb2021-3", "lhcb2021-4",
+                                 "lhcb2021-5", "lhcb2021-farm", "lhcb2002-token"}) {
         CHECK(std::find(names.begin(), names.end(), expected) != names.end());
     }
     for (const std::string& name : names) {
