@@ -44,6 +44,17 @@ function(weir_add_library_variant target sources public private)
     endif()
 endfunction()
 
+# weir_precompile(target HEADER...)
+# Headers that nearly every file of the target includes and that take seconds to compile: the whole build,
+# optimized and sanitized, must fit into the tests' time on two cores. Files still include what they use.
+function(weir_precompile target)
+    foreach(name IN ITEMS "${target}" "${target}_sanitized")
+        if(TARGET "${name}")
+            target_precompile_headers("${name}" PRIVATE ${ARGN})
+        endif()
+    endforeach()
+endfunction()
+
 # weir_add_executable(weir LINK ... SOURCES ...)
 function(weir_add_executable name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;SOURCES")

@@ -135,7 +135,7 @@ Usage: weir COMMAND [OPTIONS]
   weir --version    version, commit and compiler
 
 First steps:
-  mpirun -np 8 weir run --scenario quickstart
+  mpirun --oversubscribe -np 8 weir run --scenario quickstart
   weir run --scenario lhcb2021-2 --dry-run
 )",
                        build_info::version);

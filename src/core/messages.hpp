@@ -42,8 +42,6 @@ enum class MessageKind : std::uint8_t {
     /// any node -> scheduler and back, several times a second: the sender is alive. From the scheduler also
     /// `bytes`: nanoseconds so far in which offers waited and no consumer had a credit.
     heartbeat,
-    /// scheduler -> all. The run ends at once, without draining; `flag`: StopReason of the runtime.
-    abort,
 };
 
 enum class LedgerEntry : std::uint32_t { generated, sent, lost, received, corrupt, incomplete, duplicate };

@@ -40,7 +40,9 @@ void Producer::on_time(Instant now, Actions& out) {
     }
     if (!closed_account_ && now >= closing_) {
         closed_account_ = true;
-        overflowed_at_close_ = plan_.generation == Generation::sets && backlog_ > Bytes{0};
+        // As if one more set came: would it have fitted?
+        overflowed_at_close_ =
+            plan_.generation == Generation::sets && backlog_ + plan_.set_bytes() > plan_.buffer;
     }
     generate(now, out);
     start_transfers(now, out);

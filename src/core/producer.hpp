@@ -57,7 +57,7 @@ class Producer {
     [[nodiscard]] StreamUse stream_use() const;
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
     [[nodiscard]] const std::vector<LostRange>& lost_ranges() const { return lost_ranges_; }
-    /// Whether the last set was still here when the next one would have been generated (generation `sets`).
+    /// Whether the next set after the last would not have fitted into the buffer (generation `sets`).
     [[nodiscard]] bool overflowed_at_close() const { return overflowed_at_close_; }
     [[nodiscard]] bool drained() const { return drained_; }
     /// The scheduler has ended the run and this producer has reported its ledger.

@@ -335,7 +335,7 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
         status = report_.exit_status(record);
         const std::string cannot_write = write_record(record);
         if (!cannot_write.empty()) {
-            fmt::print(stderr, "weir run: {}\n", cannot_write);
+            fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);
             status = exit_failed;
         }
         print_summary(record);

@@ -97,7 +97,7 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
     if (end.kind == LoopEnd::Kind::interrupted) {
         record.status = telemetry::RunStatus::interrupted;
         record.failure = {
-            .what = fmt::format("interrupted by signal {} ({})", end.signal, strsignal(end.signal)),
+            .what = fmt::format("signal {} ({})", end.signal, strsignal(end.signal)),
             .rank = {},
             .role = {},
             .host = {}};
@@ -120,9 +120,8 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
         // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
         record.verdict.judged = false;
         record.verdict.cause = telemetry::Cause::none;
-        record.verdict.text = fmt::format("Not judged: the run failed after {} of {} seconds. {}.",
-                                          telemetry::seconds_of(record), settings_.plan.duration.in_seconds(),
-                                          end.failure.what);
+        record.verdict.text = fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
+                                          telemetry::seconds_of(record), settings_.plan.duration.in_seconds());
     }
     return record;
 }

@@ -223,22 +223,10 @@ void add_account(Page& page, const RunRecord& record) {
               record.clock_error_us ? fmt::format("{:.1f} us", *record.clock_error_us) : "not measured");
 }
 
+/// The sentence names rank, role and host itself.
 std::string failure_text(const RunRecord& record) {
-    const Failure& failure = *record.failure;
-    std::string text = fmt::format(
-        "{}: {}", record.status == RunStatus::interrupted ? "Interrupted" : "FAILED", failure.what);
-    std::string place;
-    const auto add = [&place](const std::string& part) { place += (place.empty() ? "" : ", ") + part; };
-    if (failure.rank) {
-        add(fmt::format("rank {}", *failure.rank));
-    }
-    if (!failure.role.empty()) {
-        add(failure.role);
-    }
-    if (!failure.host.empty()) {
-        add("on " + failure.host);
-    }
-    return place.empty() ? text : text + " (" + place + ")";
+    const std::string& what = record.failure->what;
+    return record.status == RunStatus::interrupted ? "Interrupted: " + what : "FAILED: " + what;
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ void LiveView::show_text(const ClusterSecond& second) {
             progress = fmt::format("warm-up {}", second.second);
             break;
         case Phase::measure:
-            progress = fmt::format("{}/{}", second.second + 1, duration_s_);
+            progress = fmt::format("{}", second.second);
             break;
         case Phase::drain:
             progress = fmt::format("drain {}", second.second - duration_s_ + 1);

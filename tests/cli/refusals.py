@@ -31,6 +31,7 @@ class Values(CommandTest):
                               "--buffer": "0B"}.items():
             with self.subTest(option):
                 self.refused(["run", option, value], f"{option}: 0", "is out of range; write a")
+        self.refused(["run", "--window", "65"], "--window: 65", "64")
         self.refused(["run", "--event-size", "0B"], "--event-size: '0B' is not above zero")
 
     def test_words(self):

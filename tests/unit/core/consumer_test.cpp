@@ -1,0 +1,533 @@
+// The consumer: credits, events put together from chunks, processing, and what it refuses.
+#include "core/consumer.hpp"
+
+#include <vector>
+
+#include "catch.hpp"
+#include "core/ledger_report.hpp"
+
+using namespace weir::core;
+
+namespace {
+
+constexpr ConsumerId self{1};
+constexpr NodeId producer_0{Role::producer, 0};
+constexpr NodeId producer_1{Role::producer, 1};
+
+/// Slots of 100 bytes that take chunks of 40, 40 and 20 bytes.
+Plan small_plan() {
+    Plan plan;
+    plan.producers = 2;
+    plan.consumers = 3;
+    plan.chunk_size = {40};
+    plan.slot_size = {100};
+    plan.window = 2;
+    plan.slots = 2;
+    plan.streams = 2;
+    plan.duration = Duration::seconds(2);
+    return plan;
+}
+
+Plan busy_plan(Duration each) {
+    Plan plan = small_plan();
+    plan.busy = {.kind = DistributionKind::fixed, .mean = static_cast<double>(each.ns)};
+    return plan;
+}
+
+Instant at_ms(std::int64_t milliseconds) {
+    return Instant{} + Duration::milliseconds(milliseconds);
+}
+
+/// Chunk `number` of an event of `bytes`, as it should arrive.
+ArrivedChunk chunk(EventId event, std::int64_t bytes, std::uint32_t number) {
+    const std::int64_t offset = 40 * std::int64_t{number};
+    return {.source = node_of(event.producer()),
+            .chunk = {.event = event,
+                      .event_bytes = {bytes},
+                      .offset = {offset},
+                      .length = {std::min<std::int64_t>(40, bytes - offset)},
+                      .sequence = number,
+                      .generated_at = at_ms(1)}};
+}
+
+constexpr EventId event_a = EventId::of({0}, 7);
+constexpr EventId event_b = EventId::of({1}, 3);
+
+/// A consumer whose every input returns what it led to.
+class Driven {
+  public:
+    explicit Driven(const Plan& plan, ConsumerId id = self)
+        : plan_(plan), consumer_(plan, id, Sampler(plan.busy, Random(1, 1))) {}
+
+    Actions start() {
+        Actions out;
+        consumer_.on_start(at_ms(0), out);
+        return checked(out);
+    }
+    Actions arrive(Instant now, std::uint32_t slot, const ArrivedChunk& arrived) {
+        Actions out;
+        consumer_.on_chunk(now, {slot}, arrived, out);
+        return checked(out);
+    }
+    /// All chunks of an event; returns what the last one led to.
+    Actions whole_event(Instant now, std::uint32_t slot, EventId event, std::int64_t bytes = 100) {
+        const auto chunks = static_cast<std::uint32_t>((bytes + 39) / 40);
+        for (std::uint32_t number = 0; number + 1 < chunks; ++number) {
+            arrive(now, slot, chunk(event, bytes, number));
+        }
+        return arrive(now, slot, chunk(event, bytes, chunks - 1));
+    }
+    Actions time(Instant now) {
+        Actions out;
+        consumer_.on_time(now, out);
+        return checked(out);
+    }
+    Actions message(NodeId from, const ControlMessage& message) {
+        Actions out;
+        consumer_.on_message(at_ms(0), from, message, out);
+        return checked(out);
+    }
+
+    const Consumer* operator->() const { return &consumer_; }
+
+  private:
+    Actions checked(const Actions& out) const {
+        const SlotUse use = consumer_.slot_use();
+        if (use.free + use.receiving + use.queued != plan_.slots) {
+            FAIL_CHECK("the uses of slots do not sum to the number of slots");
+        }
+        return out;
+    }
+
+    Plan plan_;
+    Consumer consumer_;
+};
+
+void check_fault(const Actions& out, Fault::Kind kind, const ArrivedChunk& arrived) {
+    REQUIRE(out.faults.size() == 1);
+    const Fault& fault = out.faults[0];
+    CHECK(fault.kind == kind);
+    CHECK(fault.source == arrived.source);
+    CHECK(fault.destination == node_of(self));
+    CHECK(fault.event == arrived.chunk.event);
+    CHECK(fault.offset == arrived.chunk.offset);
+    CHECK(fault.sequence == arrived.chunk.sequence);
+}
+
+using Slots = std::vector<SlotId>;
+
+}  // namespace
+
+TEST_CASE("A consumer opens all its slots and gives a credit for each") {
+    Driven consumer(small_plan());
+    const Actions out = consumer.start();
+    CHECK(out.open_slots == Slots{{0}, {1}});
+    REQUIRE(out.messages.size() == 2);
+    CHECK(out.messages[1].to == scheduler_node());
+    CHECK(out.messages[1].message == ControlMessage{.kind = MessageKind::ready, .node = 1, .slot = 1});
+    CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
+    CHECK(consumer->next_deadline() == Instant::never());
+}
+
+TEST_CASE("Chunks make an event whole in any order") {
+    Driven consumer(small_plan());
+    consumer.start();
+    const Actions first = consumer.arrive(at_ms(4), 1, chunk(event_a, 100, 2));
+    CHECK(first.messages.empty());
+    REQUIRE(first.observations.size() == 1);
+    CHECK(first.observations[0].kind == Observation::Kind::chunk_received);
+    CHECK(first.observations[0].bytes == Bytes{20});
+    CHECK(consumer->slot_use() == SlotUse{1, 1, 0});
+    CHECK(consumer.arrive(at_ms(5), 1, chunk(event_a, 100, 0)).messages.empty());
+    const Actions last = consumer.arrive(at_ms(6), 1, chunk(event_a, 100, 1));
+
+    REQUIRE(last.messages.size() == 1);
+    CHECK(last.messages[0].message == ControlMessage{.kind = MessageKind::done,
+                                                     .flag = 1,
+                                                     .node = 1,
+                                                     .slot = 1,
+                                                     .event = event_a.value,
+                                                     .bytes = 100,
+                                                     .hash = ledger_mix(event_a, {100})});
+    CHECK(last.open_slots == Slots{{1}});  // not busy: the credit travels with the done message
+    REQUIRE(last.observations.size() == 2);
+    CHECK(last.observations[1].kind == Observation::Kind::received);
+    CHECK(last.observations[1].elapsed == Duration::milliseconds(5));
+    CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
+    Tally one;
+    one.add(event_a, {100});
+    CHECK(consumer->ledger().received == one);
+}
+
+TEST_CASE("An event may be smaller than its slot") {
+    Driven consumer(small_plan());
+    consumer.start();
+    CHECK(consumer.whole_event(at_ms(1), 0, event_a, 1).messages.at(0).message.bytes == 1);
+    CHECK(consumer.whole_event(at_ms(1), 0, event_b, 80).messages.at(0).message.bytes == 80);
+    CHECK(consumer.whole_event(at_ms(1), 0, EventId::of({1}, 4), 100).messages.at(0).message.bytes == 100);
+    CHECK(consumer->ledger().received.events == 3);
+    CHECK(consumer->ledger().received.bytes == Bytes{181});
+}
+
+TEST_CASE("Two slots receive at the same time") {
+    Driven consumer(small_plan());
+    consumer.start();
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        CHECK(consumer.arrive(at_ms(1), 0, chunk(event_a, 100, number)).faults.empty());
+        CHECK(consumer.arrive(at_ms(1), 1, chunk(event_b, 100, number)).faults.empty());
+    }
+    CHECK(consumer->ledger().received.events == 2);
+}
+
+TEST_CASE("A busy consumer processes one event after the other in order of arrival") {
+    Driven consumer(busy_plan(Duration::milliseconds(10)));
+    consumer.start();
+    const Actions first = consumer.whole_event(at_ms(100), 1, event_a);
+    REQUIRE(first.messages.size() == 1);
+    CHECK(first.messages[0].message.flag == 0);
+    CHECK(first.open_slots.empty());
+    CHECK(consumer->processing());
+    CHECK(consumer->next_deadline() == at_ms(110));
+    consumer.whole_event(at_ms(104), 0, event_b);
+    CHECK(consumer->slot_use() == SlotUse{0, 0, 2});
+    CHECK(consumer->next_deadline() == at_ms(110));
+    CHECK(consumer.time(at_ms(109)).messages.empty());
+
+    const Actions freed = consumer.time(at_ms(110));
+    CHECK(freed.open_slots == Slots{{1}});
+    REQUIRE(freed.messages.size() == 1);
+    CHECK(freed.messages[0].message == ControlMessage{.kind = MessageKind::ready, .node = 1, .slot = 1});
+    REQUIRE(freed.observations.size() == 1);
+    CHECK(freed.observations[0].kind == Observation::Kind::processed);
+    CHECK(freed.observations[0].event == event_a);
+    CHECK(freed.observations[0].elapsed == Duration::milliseconds(10));
+    CHECK(consumer->next_deadline() == at_ms(120));
+    CHECK(consumer.time(at_ms(120)).open_slots == Slots{{0}});
+    CHECK_FALSE(consumer->processing());
+}
+
+TEST_CASE("Processing goes on back to back however late the rank notices") {
+    Driven consumer(busy_plan(Duration::milliseconds(10)));
+    consumer.start();
+    consumer.whole_event(at_ms(100), 0, event_a);
+    consumer.whole_event(at_ms(100), 1, event_b);
+    CHECK(consumer.time(at_ms(117)).open_slots == Slots{{0}});
+    CHECK(consumer->next_deadline() == at_ms(120));  // and not 127
+    CHECK(consumer.time(at_ms(500)).open_slots == Slots{{1}});
+
+    consumer.whole_event(at_ms(600), 0, EventId::of({0}, 8));
+    consumer.whole_event(at_ms(600), 1, EventId::of({1}, 8));
+    CHECK(consumer.time(at_ms(900)).open_slots == Slots{{0}, {1}});
+}
+
+TEST_CASE("A processing time of zero frees the slot at once") {
+    Driven consumer(busy_plan(Duration{0}));
+    consumer.start();
+    const Actions out = consumer.whole_event(at_ms(1), 0, event_a);
+    REQUIRE(out.messages.size() == 2);
+    CHECK(out.messages[0].message.kind == MessageKind::done);
+    CHECK(out.messages[0].message.flag == 0);
+    CHECK(out.messages[1].message.kind == MessageKind::ready);
+    CHECK(out.open_slots == Slots{{0}});
+    CHECK_FALSE(consumer->processing());
+    CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
+}
+
+TEST_CASE("Only the chosen consumers are busy") {
+    Plan plan = busy_plan(Duration::milliseconds(10));
+    plan.busy_consumers = {0, 2};
+    for (const auto& [id, flag] : {std::pair{0U, 0}, std::pair{1U, 1}, std::pair{2U, 0}}) {
+        Driven consumer(plan, ConsumerId{id});
+        consumer.start();
+        CHECK(consumer.whole_event(at_ms(1), 0, event_a).messages.at(0).message.flag == flag);
+    }
+}
+
+TEST_CASE("A chunk with which no event can begin is refused and leaves the slot free") {
+    Driven consumer(small_plan());
+    consumer.start();
+    ArrivedChunk wrong_source = chunk(event_a, 100, 0);
+    wrong_source.source = producer_1;
+    ArrivedChunk from_a_consumer = chunk(event_a, 100, 0);
+    from_a_consumer.source = {Role::consumer, 0};
+    ArrivedChunk too_large = chunk(event_a, 100, 0);
+    too_large.chunk.event_bytes = {101};
+    ArrivedChunk empty = chunk(event_a, 100, 0);
+    empty.chunk.event_bytes = {0};
+    for (const ArrivedChunk& wrong : {wrong_source, from_a_consumer, too_large, empty}) {
+        const Actions out = consumer.arrive(at_ms(1), 0, wrong);
+        check_fault(out, Fault::Kind::unexpected_chunk, wrong);
+        CHECK(out.open_slots == Slots{{0}});  // it took the receive of a chunk that is still to come
+        CHECK(out.messages.empty());
+        CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
+    }
+    CHECK(consumer.whole_event(at_ms(2), 0, event_a).messages.size() == 1);
+}
+
+TEST_CASE("A first chunk with a wrong place does not take the slot") {
+    Driven consumer(small_plan());
+    consumer.start();
+    ArrivedChunk misplaced = chunk(event_a, 100, 0);
+    misplaced.chunk.offset = {8};
+    check_fault(consumer.arrive(at_ms(1), 0, misplaced), Fault::Kind::unexpected_chunk, misplaced);
+    CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
+    // The slot was granted to this event.
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        CHECK(consumer.arrive(at_ms(2), 0, chunk(event_b, 100, number)).faults.empty());
+    }
+    CHECK(consumer->ledger().received.events == 1);
+}
+
+TEST_CASE("A chunk that does not belong into the event under way is refused") {
+    Driven consumer(small_plan());
+    consumer.start();
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 0));
+    const ArrivedChunk foreign = chunk(event_b, 100, 1);
+    ArrivedChunk other_size = chunk(event_a, 100, 1);
+    other_size.chunk.event_bytes = {90};
+    ArrivedChunk other_offset = chunk(event_a, 100, 1);
+    other_offset.chunk.offset = {41};
+    ArrivedChunk other_length = chunk(event_a, 100, 1);
+    other_length.chunk.length = {39};
+    ArrivedChunk behind_the_end = chunk(event_a, 100, 1);
+    behind_the_end.chunk.sequence = 3;
+    behind_the_end.chunk.offset = {120};
+    ArrivedChunk far_behind_the_end = behind_the_end;
+    far_behind_the_end.chunk.sequence = 0xffffffff;
+    for (const ArrivedChunk& wrong :
+         {foreign, other_size, other_offset, other_length, behind_the_end, far_behind_the_end}) {
+        const Actions out = consumer.arrive(at_ms(1), 0, wrong);
+        check_fault(out, Fault::Kind::unexpected_chunk, wrong);
+        CHECK(out.open_slots == Slots{{0}});
+        CHECK(out.observations.empty());
+    }
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 1));
+    CHECK(consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 2)).messages.size() == 1);
+}
+
+TEST_CASE("A small event does not take chunks of the slot behind its end") {
+    Driven consumer(small_plan());
+    consumer.start();
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 50, 0));
+    ArrivedChunk behind = chunk(event_a, 50, 1);
+    behind.chunk.sequence = 2;
+    behind.chunk.offset = {80};
+    behind.chunk.length = {10};
+    check_fault(consumer.arrive(at_ms(1), 0, behind), Fault::Kind::unexpected_chunk, behind);
+}
+
+TEST_CASE("A chunk that arrives twice is named and its event counted once") {
+    Driven consumer(small_plan());
+    consumer.start();
+    const ArrivedChunk twice = chunk(event_a, 100, 0);
+    consumer.arrive(at_ms(1), 0, twice);
+    const Actions out = consumer.arrive(at_ms(1), 0, twice);
+    check_fault(out, Fault::Kind::duplicate_chunk, twice);
+    CHECK(out.open_slots == Slots{{0}});
+    CHECK(out.observations.empty());
+    consumer.arrive(at_ms(1), 0, twice);
+    CHECK(consumer->ledger().duplicate_events == 1);
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 1));
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 2));
+    CHECK(consumer->ledger().received.bytes == Bytes{100});
+}
+
+TEST_CASE("A late copy of the last event does not pass for the beginning of a new one") {
+    Driven consumer(small_plan());
+    consumer.start();
+    consumer.whole_event(at_ms(1), 0, event_a);
+    const ArrivedChunk late = chunk(event_a, 100, 2);
+    const Actions out = consumer.arrive(at_ms(2), 0, late);
+    check_fault(out, Fault::Kind::duplicate_chunk, late);
+    CHECK(out.open_slots == Slots{{0}});
+    CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
+    CHECK(consumer->ledger().duplicate_events == 1);
+
+    // While the next event arrives, it is a chunk of an event that the slot is not receiving.
+    consumer.arrive(at_ms(3), 0, chunk(event_b, 100, 0));
+    check_fault(consumer.arrive(at_ms(3), 0, late), Fault::Kind::unexpected_chunk, late);
+}
+
+TEST_CASE("A late copy in a slot that is being processed does not open it") {
+    Driven consumer(busy_plan(Duration::milliseconds(10)));
+    consumer.start();
+    consumer.whole_event(at_ms(1), 0, event_a);
+    const ArrivedChunk late = chunk(event_a, 100, 1);
+    const Actions out = consumer.arrive(at_ms(2), 0, late);
+    check_fault(out, Fault::Kind::duplicate_chunk, late);
+    CHECK(out.open_slots.empty());
+    const ArrivedChunk foreign = chunk(event_b, 100, 1);
+    const Actions other = consumer.arrive(at_ms(2), 0, foreign);
+    check_fault(other, Fault::Kind::unexpected_chunk, foreign);
+    CHECK(other.open_slots.empty());
+}
+
+TEST_CASE("A chunk whose header does not verify is refused and its event stays incomplete") {
+    Driven consumer(small_plan());
+    consumer.start();
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 0));
+    ArrivedChunk corrupt = chunk(event_a, 100, 1);
+    corrupt.header_intact = false;
+    const Actions out = consumer.arrive(at_ms(1), 0, corrupt);
+    check_fault(out, Fault::Kind::corrupt_header, corrupt);
+    CHECK(out.open_slots == Slots{{0}});
+    CHECK(consumer->ledger().corrupt.events == 0);
+
+    const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
+    REQUIRE(end.faults.size() == 1);
+    CHECK(end.faults[0].kind == Fault::Kind::incomplete_event);
+    CHECK(end.faults[0].sequence == 1);
+}
+
+TEST_CASE("An event with a corrupt payload is received and counted as corrupt") {
+    Driven consumer(small_plan());
+    consumer.start();
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 0));
+    ArrivedChunk corrupt = chunk(event_a, 100, 1);
+    corrupt.payload_intact = false;
+    const Actions out = consumer.arrive(at_ms(1), 0, corrupt);
+    check_fault(out, Fault::Kind::corrupt_payload, corrupt);
+    CHECK(out.open_slots.empty());
+    CHECK(consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 2)).messages.size() == 1);
+    Tally one;
+    one.add(event_a, {100});
+    CHECK(consumer->ledger().received == one);
+    CHECK(consumer->ledger().corrupt == one);
+
+    // The next event in the same slot is innocent.
+    consumer.whole_event(at_ms(2), 0, event_b);
+    CHECK(consumer->ledger().corrupt == one);
+}
+
+TEST_CASE("At the end an incomplete event is named with its first missing chunk") {
+    Driven consumer(small_plan());
+    consumer.start();
+    consumer.whole_event(at_ms(1), 0, event_b);
+    consumer.arrive(at_ms(1), 1, chunk(event_a, 100, 0));
+    consumer.arrive(at_ms(1), 1, chunk(event_a, 100, 2));
+    const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
+    CHECK(end.close_slots);
+    CHECK(consumer->finished());
+    CHECK(consumer->next_deadline() == Instant::never());
+    REQUIRE(end.faults.size() == 1);
+    CHECK(end.faults[0].kind == Fault::Kind::incomplete_event);
+    CHECK(end.faults[0].source == producer_0);
+    CHECK(end.faults[0].destination == node_of(self));
+    CHECK(end.faults[0].event == event_a);
+    CHECK(end.faults[0].sequence == 1);
+    CHECK(end.faults[0].offset == Bytes{40});
+    CHECK(consumer->ledger().incomplete.events == 1);
+
+    REQUIRE(end.messages.size() == ledger_report_messages);
+    Ledger reported;
+    for (const SendMessage& message : end.messages) {
+        CHECK(message.to == scheduler_node());
+        CHECK(add_ledger_entry(message.message, reported));
+    }
+    CHECK(reported == consumer->ledger());
+
+    // Closed: what still comes is not looked at.
+    CHECK(consumer.arrive(at_ms(2), 1, chunk(event_a, 100, 1)).observations.empty());
+    CHECK(consumer.message(scheduler_node(), {.kind = MessageKind::finish}).messages.empty());
+}
+
+TEST_CASE("An event in processing at the end counts as received") {
+    Driven consumer(busy_plan(Duration::seconds(100)));
+    consumer.start();
+    consumer.whole_event(at_ms(1), 0, event_a);
+    const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
+    CHECK(end.faults.empty());
+    CHECK(consumer->ledger().received.events == 1);
+    CHECK(consumer->next_deadline() == Instant::never());
+    CHECK(consumer.time(at_ms(200000)).open_slots.empty());
+}
+
+TEST_CASE("Asked to settle a consumer says what it has and every change") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    Driven consumer(plan);
+    consumer.start();
+    consumer.whole_event(at_ms(1), 0, event_a);
+    const Actions now = consumer.message(scheduler_node(), {.kind = MessageKind::settle});
+    REQUIRE(now.messages.size() == 1);
+    CHECK(now.messages[0].to == scheduler_node());
+    CHECK(now.messages[0].message ==
+          ControlMessage{.kind = MessageKind::progress, .node = 1, .events = 1, .bytes = 100});
+    const Actions change = consumer.whole_event(at_ms(2), 1, event_b);
+    REQUIRE_FALSE(change.messages.empty());
+    CHECK(change.messages[0].message.kind == MessageKind::progress);
+    CHECK(change.messages[0].message.events == 2);
+}
+
+TEST_CASE("Without a scheduler free slots go to the producers in turn") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    Driven consumer(plan);
+    const Actions begin = consumer.start();
+    REQUIRE(begin.messages.size() == 2);
+    CHECK(begin.messages[0].to == producer_1);  // consumer 1 begins with producer 1, not all with the first
+    CHECK(begin.messages[0].message == ControlMessage{.kind = MessageKind::grant, .node = 1, .slot = 0});
+    CHECK(begin.messages[1].to == producer_0);
+
+    const Actions next = consumer.whole_event(at_ms(1), 0, event_b);
+    REQUIRE(next.messages.size() == 1);  // no done message: the scheduler does not follow
+    CHECK(next.messages[0].to == producer_1);
+    CHECK(next.messages[0].message.kind == MessageKind::grant);
+    CHECK(next.open_slots == Slots{{0}});
+}
+
+TEST_CASE("A slot that a drained producer declines goes to another and then to nobody") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    Driven consumer(plan);
+    consumer.start();
+    const ControlMessage decline_0{.kind = MessageKind::decline, .node = 1, .slot = 0};
+    const ControlMessage decline_1{.kind = MessageKind::decline, .node = 1, .slot = 1};
+    const Actions passed_on = consumer.message(producer_1, decline_0);
+    REQUIRE(passed_on.messages.size() == 1);
+    CHECK(passed_on.messages[0].to == producer_0);
+    CHECK(passed_on.messages[0].message.slot == 0);
+    // Producer 1 is not asked again.
+    const Actions next = consumer.whole_event(at_ms(1), 1, event_a);
+    REQUIRE(next.messages.size() == 1);
+    CHECK(next.messages[0].to == producer_0);
+
+    CHECK(consumer.message(producer_0, decline_0).messages.empty());
+    const Actions last = consumer.message(producer_0, decline_1);
+    CHECK(last.messages.empty());
+    CHECK(last.faults.empty());
+}
+
+TEST_CASE("A decline that cannot be right is refused") {
+    Plan plan = small_plan();
+    const ControlMessage decline{.kind = MessageKind::decline, .node = 1, .slot = 0};
+    Driven scheduled(plan);
+    scheduled.start();
+    CHECK(scheduled.message(producer_0, decline).faults.size() == 1);
+
+    plan.policy = PolicyKind::none;
+    Driven consumer(plan);
+    consumer.start();
+    consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 0));
+    CHECK(consumer.message(producer_0, decline).faults.size() == 1);  // the slot is receiving
+    ControlMessage other = decline;
+    other.slot = 2;
+    CHECK(consumer.message(producer_0, other).faults.size() == 1);
+    other = {.kind = MessageKind::decline, .node = 0, .slot = 1};
+    CHECK(consumer.message(producer_0, other).faults.size() == 1);
+    other = {.kind = MessageKind::decline, .node = 1, .slot = 1};
+    CHECK(consumer.message({Role::producer, 2}, other).faults.size() == 1);
+    CHECK(consumer.message(scheduler_node(), other).faults.size() == 1);
+}
+
+TEST_CASE("A consumer refuses messages that are not for consumers") {
+    Driven consumer(small_plan());
+    consumer.start();
+    for (const MessageKind kind : {MessageKind::grant, MessageKind::offer, MessageKind::ledger}) {
+        const Actions out = consumer.message(scheduler_node(), {.kind = kind});
+        REQUIRE(out.faults.size() == 1);
+        CHECK(out.faults[0].kind == Fault::Kind::protocol_violation);
+        CHECK(out.faults[0].destination == node_of(self));
+        CHECK(out.messages.empty());
+    }
+}

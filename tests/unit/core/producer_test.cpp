@@ -1,0 +1,571 @@
+// The producer: what it says and sends for every input, seen from outside only.
+#include "core/producer.hpp"
+
+#include <array>
+#include <vector>
+
+#include "catch.hpp"
+#include "core/distribution.hpp"
+#include "core/ledger_report.hpp"
+
+using namespace weir::core;
+
+namespace {
+
+constexpr ProducerId self{1};
+
+/// Sets of four events of 100 bytes each second, in chunks of 40, 40 and 20 bytes.
+Plan small_plan() {
+    Plan plan;
+    plan.producers = 2;
+    plan.consumers = 3;
+    plan.rate = {3200};
+    plan.interval = Duration::seconds(1);
+    plan.event_size = {.kind = DistributionKind::fixed, .mean = 100};
+    plan.buffer = {400};
+    plan.chunk_size = {40};
+    plan.slot_size = {100};
+    plan.window = 2;
+    plan.slots = 2;
+    plan.streams = 2;
+    plan.duration = Duration::seconds(2);
+    plan.drain = Duration::seconds(1);
+    return plan;
+}
+
+Instant at_ms(std::int64_t milliseconds) {
+    return Instant{} + Duration::milliseconds(milliseconds);
+}
+
+/// A producer whose every input returns what it led to.
+class Driven {
+  public:
+    explicit Driven(const Plan& plan)
+        : plan_(plan),
+          producer_(plan, self,
+                    EventGenerator(plan, Sampler(plan.event_size, Random(1, 1)), Instant{} - plan.warmup,
+                                   Instant{plan.duration.ns})) {}
+
+    Actions time(Instant now) {
+        Actions out;
+        producer_.on_time(now, out);
+        return checked(out);
+    }
+    Actions message(Instant now, NodeId from, const ControlMessage& message) {
+        Actions out;
+        producer_.on_message(now, from, message, out);
+        return checked(out);
+    }
+    /// The next grant in order, as the plan's policy gives it.
+    Actions grant(Instant now, std::uint32_t consumer, std::uint32_t slot) {
+        const bool direct = plan_.policy == PolicyKind::none;
+        return message(
+            now, direct ? NodeId{Role::consumer, consumer} : scheduler_node(),
+            {.kind = MessageKind::grant, .node = consumer, .slot = slot, .events = direct ? 0 : grants_++});
+    }
+    Actions finish(Instant now) { return message(now, scheduler_node(), {.kind = MessageKind::finish}); }
+    Actions sent(Instant now, std::uint32_t stream, std::uint32_t sequence) {
+        Actions out;
+        producer_.on_chunk_sent(now, {stream}, sequence, out);
+        return checked(out);
+    }
+    /// Grants one event and lets all of its chunks leave; only with no other transfer under way.
+    void deliver_one(Instant now) {
+        Actions out = grant(now, 0, 0);
+        for (std::size_t chunk = 0; chunk < out.chunks.size(); ++chunk) {
+            const auto more =
+                sent(now, out.chunks[chunk].stream.value, out.chunks[chunk].chunk.sequence).chunks;
+            out.chunks.insert(out.chunks.end(), more.begin(), more.end());
+        }
+    }
+
+    const Producer& operator*() const { return producer_; }
+    const Producer* operator->() const { return &producer_; }
+
+  private:
+    Actions checked(const Actions& out) const {
+        const StreamUse use = producer_.stream_use();
+        if (use.transferring + use.waiting_for_grant + use.waiting_for_data != plan_.streams) {
+            FAIL_CHECK("the uses of streams do not sum to the number of streams");
+        }
+        return out;
+    }
+
+    Plan plan_;
+    Producer producer_;
+    std::uint64_t grants_ = 0;
+};
+
+std::vector<SendMessage> of_kind(const Actions& out, MessageKind kind) {
+    std::vector<SendMessage> found;
+    for (const SendMessage& message : out.messages) {
+        if (message.message.kind == kind) {
+            found.push_back(message);
+        }
+    }
+    return found;
+}
+
+std::vector<Observation> of_kind(const Actions& out, Observation::Kind kind) {
+    std::vector<Observation> found;
+    for (const Observation& observation : out.observations) {
+        if (observation.kind == kind) {
+            found.push_back(observation);
+        }
+    }
+    return found;
+}
+
+std::vector<std::uint32_t> sequences(const Actions& out) {
+    std::vector<std::uint32_t> found;
+    for (const SendChunk& chunk : out.chunks) {
+        found.push_back(chunk.chunk.sequence);
+    }
+    return found;
+}
+
+using Sequences = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("A producer offers what it has generated as a sum since the start") {
+    Driven producer(small_plan());
+    CHECK(producer->next_deadline() == at_ms(0));
+
+    const Actions first = producer.time(at_ms(0));
+    REQUIRE(first.messages.size() == 1);
+    CHECK(first.messages[0].to == scheduler_node());
+    CHECK(first.messages[0].message ==
+          ControlMessage{.kind = MessageKind::offer, .node = 1, .events = 4, .bytes = 400});
+    const auto generated = of_kind(first, Observation::Kind::generated);
+    REQUIRE(generated.size() == 4);
+    CHECK(generated[3].event == EventId::of(self, 3));
+    CHECK(generated[3].bytes == Bytes{100});
+    CHECK(producer->backlog() == Bytes{400});
+    CHECK(producer->stream_use() == StreamUse{0, 2, 0});
+    CHECK(producer->next_deadline() == at_ms(1000));
+
+    CHECK(producer.time(at_ms(500)).messages.empty());  // nothing new: the offer is not repeated
+
+    const Actions second = producer.time(at_ms(1000));
+    REQUIRE(second.messages.size() == 1);
+    CHECK(second.messages[0].message.events == 8);
+    CHECK(second.messages[0].message.bytes == 800);
+}
+
+TEST_CASE("Sets that became due while nobody looked are generated at once with one offer") {
+    Driven producer(small_plan());
+    const Actions out = producer.time(at_ms(1600));
+    CHECK(of_kind(out, MessageKind::offer).size() == 1);
+    const auto generated = of_kind(out, Observation::Kind::generated);
+    REQUIRE(generated.size() == 8);
+    CHECK(generated[0].elapsed == Duration::milliseconds(1600));
+    CHECK(generated[7].elapsed == Duration::milliseconds(600));
+}
+
+TEST_CASE("A granted event leaves as chunks with a window of them under way") {
+    Driven producer(small_plan());
+    producer.time(at_ms(10));
+    const Actions begun = producer.grant(at_ms(30), 2, 1);
+    REQUIRE(begun.chunks.size() == 2);
+    CHECK(begun.chunks[0].to == ConsumerId{2});
+    CHECK(begun.chunks[0].slot == SlotId{1});
+    CHECK(begun.chunks[0].stream == StreamId{0});
+    CHECK(begun.chunks[1].chunk == ChunkDescription{EventId::of(self, 0), {100}, {40}, {40}, 1, at_ms(0)});
+    REQUIRE(of_kind(begun, Observation::Kind::granted).size() == 1);
+    CHECK(of_kind(begun, Observation::Kind::granted)[0].elapsed == Duration::milliseconds(20));
+    CHECK(of_kind(begun, Observation::Kind::granted)[0].peer == NodeId{Role::consumer, 2});
+    CHECK(of_kind(begun, Observation::Kind::transfer_started).size() == 1);
+    CHECK(producer->stream_use() == StreamUse{1, 1, 0});
+
+    const Actions next = producer.sent(at_ms(40), 0, 0);
+    REQUIRE(next.chunks.size() == 1);
+    CHECK(next.chunks[0].chunk == ChunkDescription{EventId::of(self, 0), {100}, {80}, {20}, 2, at_ms(0)});
+    CHECK(producer->backlog() == Bytes{360});
+
+    CHECK(producer.sent(at_ms(50), 0, 1).chunks.empty());
+    CHECK(producer->ledger().sent.events == 0);
+    const Actions last = producer.sent(at_ms(70), 0, 2);
+    const auto completed = of_kind(last, Observation::Kind::transfer_completed);
+    REQUIRE(completed.size() == 1);
+    CHECK(completed[0].elapsed == Duration::milliseconds(40));
+    CHECK(of_kind(last, Observation::Kind::chunk_sent)[0].bytes == Bytes{20});
+    CHECK(producer->backlog() == Bytes{300});
+    Tally one;
+    one.add(EventId::of(self, 0), {100});
+    CHECK(producer->ledger().sent == one);
+}
+
+TEST_CASE("The window slides over the oldest chunk that has not left") {
+    Plan plan = small_plan();
+    plan.event_size.mean = 400;
+    plan.slot_size = {400};
+    plan.window = 3;
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    CHECK(sequences(producer.grant(at_ms(0), 0, 0)) == Sequences{0, 1, 2});
+    CHECK(sequences(producer.sent(at_ms(1), 0, 2)).empty());
+    CHECK(sequences(producer.sent(at_ms(1), 0, 1)).empty());
+    CHECK(producer->backlog() == Bytes{320});
+    CHECK(sequences(producer.sent(at_ms(1), 0, 0)) == Sequences{3, 4, 5});
+    CHECK(sequences(producer.sent(at_ms(2), 0, 3)) == Sequences{6});
+    CHECK(sequences(producer.sent(at_ms(2), 0, 6)).empty());
+    CHECK(sequences(producer.sent(at_ms(2), 0, 4)) == Sequences{7});
+    CHECK(sequences(producer.sent(at_ms(2), 0, 5)) == Sequences{8, 9});
+    // The last chunk does not end a transfer whose other chunks are still under way.
+    producer.sent(at_ms(3), 0, 9);
+    producer.sent(at_ms(3), 0, 8);
+    CHECK(producer->stream_use().transferring == 1);
+    CHECK(of_kind(producer.sent(at_ms(3), 0, 7), Observation::Kind::transfer_completed).size() == 1);
+    CHECK(producer->backlog() == Bytes{0});
+}
+
+TEST_CASE("The largest window is filled and emptied backwards") {
+    Plan plan = small_plan();
+    plan.chunk_size = {1};
+    plan.window = Producer::window_limit;
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    REQUIRE(producer.grant(at_ms(0), 0, 0).chunks.size() == 64);
+    for (std::uint32_t sequence = 63; sequence > 0; --sequence) {
+        CHECK(producer.sent(at_ms(1), 0, sequence).chunks.empty());
+    }
+    CHECK(producer.sent(at_ms(1), 0, 0).chunks.size() == 36);
+}
+
+TEST_CASE("Each stream carries one transfer and a grant beyond them waits for the first to end") {
+    Driven producer(small_plan());
+    producer.time(at_ms(0));
+    CHECK(producer.grant(at_ms(1), 0, 0).chunks.at(0).stream == StreamId{0});
+    const Actions second = producer.grant(at_ms(1), 1, 1);
+    REQUIRE(second.chunks.size() == 2);
+    CHECK(second.chunks[0].stream == StreamId{1});
+    CHECK(second.chunks[0].chunk.event == EventId::of(self, 1));
+    CHECK(producer->stream_use() == StreamUse{2, 0, 0});
+    CHECK(producer.grant(at_ms(2), 2, 0).chunks.empty());
+
+    producer.sent(at_ms(3), 1, 0);
+    producer.sent(at_ms(3), 1, 1);
+    const Actions third = producer.sent(at_ms(5), 1, 2);
+    REQUIRE(third.chunks.size() == 2);
+    CHECK(third.chunks[0].stream == StreamId{1});
+    CHECK(third.chunks[0].to == ConsumerId{2});
+    CHECK(third.chunks[0].chunk.event == EventId::of(self, 2));
+    const auto started = of_kind(third, Observation::Kind::transfer_started);
+    REQUIRE(started.size() == 1);
+    CHECK(started[0].elapsed == Duration::milliseconds(3));  // since its grant came
+}
+
+TEST_CASE("With overflow count an event beyond the buffer stays queued") {
+    Driven producer(small_plan());
+    producer.time(at_ms(1000));
+    CHECK(producer->backlog() == Bytes{800});
+    CHECK(producer->ledger().lost.events == 0);
+    CHECK(producer->lost_ranges().empty());
+}
+
+TEST_CASE("With overflow drop an event beyond the buffer is lost by name and never offered") {
+    Plan plan = small_plan();
+    plan.overflow = Overflow::drop;
+    plan.duration = Duration::seconds(3);
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    producer.deliver_one(at_ms(100));
+    const Actions out = producer.time(at_ms(1000));
+    CHECK(of_kind(out, MessageKind::offer).at(0).message.events == 5);
+    CHECK(of_kind(out, Observation::Kind::lost).size() == 3);
+    REQUIRE(producer->lost_ranges().size() == 1);  // one range for neighbours
+    CHECK(producer->lost_ranges()[0].first == 5);
+    CHECK(producer->lost_ranges()[0].last == 7);
+    CHECK(producer->lost_ranges()[0].reason == LostRange::Reason::overflow);
+
+    producer.deliver_one(at_ms(1100));
+    producer.deliver_one(at_ms(1200));
+    producer.time(at_ms(2000));
+    REQUIRE(producer->lost_ranges().size() == 2);
+    CHECK(producer->lost_ranges()[1].first == 10);
+    CHECK(producer->lost_ranges()[1].last == 11);
+    CHECK(producer->ledger().lost.events == 5);
+    CHECK(producer->ledger().lost.bytes == Bytes{500});
+    CHECK(producer->backlog() == Bytes{400});
+}
+
+TEST_CASE("Neighbours that were lost for different reasons are named apart") {
+    Plan plan = small_plan();
+    plan.overflow = Overflow::drop;
+    plan.duration = Duration::seconds(3);
+    Driven producer(plan);
+    producer.time(at_ms(1000));  // events 4 to 7 find the buffer full
+    for (int event = 0; event < 4; ++event) {
+        producer.deliver_one(at_ms(1100));
+    }
+    producer.time(at_ms(2000));
+    producer.time(at_ms(4000));
+    REQUIRE(producer->lost_ranges().size() == 2);
+    CHECK(producer->lost_ranges()[0].last == 7);
+    CHECK(producer->lost_ranges()[0].reason == LostRange::Reason::overflow);
+    CHECK(producer->lost_ranges()[1].first == 8);
+    CHECK(producer->lost_ranges()[1].reason == LostRange::Reason::undelivered);
+}
+
+TEST_CASE("Losses beyond the list of names are still counted") {
+    Plan plan = small_plan();
+    plan.overflow = Overflow::drop;
+    plan.rate = {1600};
+    plan.buffer = {100};
+    plan.chunk_size = {100};
+    plan.duration = Duration::seconds(300);
+    Driven producer(plan);
+    for (std::int64_t second = 0; second < 300; ++second) {
+        producer.time(at_ms(second * 1000));  // two events: one fits, one is lost
+        producer.deliver_one(at_ms(second * 1000 + 1));
+    }
+    CHECK(producer->lost_ranges().size() == Producer::lost_ranges_limit);
+    CHECK(producer->lost_ranges().back().last == 511);
+    CHECK(producer->ledger().lost.events == 300);
+    CHECK(producer->ledger().sent.events == 300);
+}
+
+TEST_CASE("The last set counts as overflow when it is still there at the time of a next one") {
+    Plan plan = small_plan();
+    plan.duration = Duration::seconds(1);
+    {
+        Driven late(plan);
+        late.time(at_ms(0));
+        late.time(at_ms(999));
+        CHECK_FALSE(late->overflowed_at_close());
+        late.time(at_ms(1000));
+        CHECK(late->overflowed_at_close());
+    }
+    Driven in_time(plan);
+    in_time.time(at_ms(0));
+    for (int event = 0; event < 4; ++event) {
+        in_time.deliver_one(at_ms(900));
+    }
+    in_time.time(at_ms(1000));
+    CHECK_FALSE(in_time->overflowed_at_close());
+    CHECK(in_time->drained());
+
+    // Steady generation has no set to be late with.
+    plan.generation = Generation::steady;
+    Driven steady(plan);
+    steady.time(at_ms(1000));
+    CHECK(steady->backlog() > Bytes{0});
+    CHECK_FALSE(steady->overflowed_at_close());
+}
+
+TEST_CASE("A duration that ends inside an interval is closed at the end of that interval") {
+    Plan plan = small_plan();
+    plan.duration = Duration::milliseconds(500);
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    for (int event = 0; event < 4; ++event) {
+        producer.deliver_one(at_ms(100));
+    }
+    CHECK(producer->next_deadline() == at_ms(1000));
+    CHECK(producer.time(at_ms(500)).messages.empty());
+    CHECK(of_kind(producer.time(at_ms(1000)), MessageKind::drained).size() == 1);
+}
+
+TEST_CASE("Drained is said once and not before the end of the duration") {
+    Driven producer(small_plan());
+    producer.time(at_ms(1000));
+    for (int event = 0; event < 8; ++event) {
+        producer.deliver_one(at_ms(1100));
+    }
+    CHECK_FALSE(producer->drained());
+    CHECK(producer.time(at_ms(1999)).messages.empty());
+    const Actions out = producer.time(at_ms(2000));
+    REQUIRE(out.messages.size() == 1);
+    CHECK(out.messages[0].to == scheduler_node());
+    CHECK(out.messages[0].message ==
+          ControlMessage{.kind = MessageKind::drained, .node = 1, .events = 8, .bytes = 800});
+    CHECK(producer->drained());
+    CHECK(producer->next_deadline() == Instant::never());
+    CHECK(producer.time(at_ms(2500)).messages.empty());
+    CHECK(producer.time(at_ms(4000)).messages.empty());
+
+    // A grant that was under way is handed back, and that is no second end.
+    const Actions late = producer.grant(at_ms(4000), 2, 1);
+    REQUIRE(late.messages.size() == 1);
+    CHECK(late.messages[0].to == scheduler_node());
+    CHECK(late.messages[0].message == ControlMessage{.kind = MessageKind::decline, .node = 2, .slot = 1});
+}
+
+TEST_CASE("At the end of the drain waiting events are lost and transfers under way go on") {
+    Driven producer(small_plan());
+    producer.time(at_ms(1000));
+    producer.grant(at_ms(2900), 0, 0);
+    CHECK(producer->next_deadline() == at_ms(2000));
+    producer.time(at_ms(2000));
+    CHECK(producer->next_deadline() == at_ms(3000));
+    const Actions end = producer.time(at_ms(3000));
+    CHECK(of_kind(end, Observation::Kind::lost).size() == 7);
+    CHECK(end.messages.empty());
+    REQUIRE(producer->lost_ranges().size() == 1);
+    CHECK(producer->lost_ranges()[0].first == 1);
+    CHECK(producer->lost_ranges()[0].last == 7);
+    CHECK(producer->lost_ranges()[0].reason == LostRange::Reason::undelivered);
+    CHECK(producer->backlog() == Bytes{100});
+
+    CHECK(of_kind(producer.grant(at_ms(3100), 1, 0), MessageKind::decline).size() == 1);
+    producer.sent(at_ms(3200), 0, 0);
+    producer.sent(at_ms(3200), 0, 1);
+    const Actions last = producer.sent(at_ms(3200), 0, 2);
+    REQUIRE(of_kind(last, MessageKind::drained).size() == 1);
+    CHECK(of_kind(last, MessageKind::drained)[0].message.events == 1);
+    CHECK(producer->ledger().generated == producer->ledger().sent + producer->ledger().lost);
+}
+
+TEST_CASE("Grants that are left when the last event goes are declined") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    plan.duration = Duration::seconds(1);
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    std::vector<SendMessage> declined;
+    for (std::uint32_t grant = 0; grant < 5; ++grant) {
+        const Actions out = producer.grant(at_ms(10), grant % 3, grant / 3);
+        CHECK(out.messages.empty());  // generation is not over: the fifth may still be used
+    }
+    for (std::uint32_t event = 0; event < 4; ++event) {
+        for (std::uint32_t sequence = 0; sequence < 3; ++sequence) {
+            producer.sent(at_ms(20), event % 2, sequence);
+        }
+    }
+    const Actions end = producer.time(at_ms(1000));
+    REQUIRE(end.messages.size() == 2);
+    CHECK(end.messages[0].to == NodeId{Role::consumer, 1});  // policy none: to the consumer that gave it
+    CHECK(end.messages[0].message == ControlMessage{.kind = MessageKind::decline, .node = 1, .slot = 1});
+    CHECK(end.messages[1].to == scheduler_node());
+    CHECK(end.messages[1].message.kind == MessageKind::drained);
+}
+
+TEST_CASE("Without a scheduler grants come from consumers and nothing is offered") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    plan.warmup = Duration::seconds(1);
+    Driven producer(plan);
+    // Free slots are handed out before there is an event for them.
+    CHECK(producer.grant(at_ms(-1500), 2, 1).chunks.empty());
+    const Actions out = producer.time(at_ms(-1000));
+    CHECK(out.messages.empty());
+    REQUIRE(out.chunks.size() == 2);
+    CHECK(out.chunks[0].to == ConsumerId{2});
+    CHECK(out.chunks[0].slot == SlotId{1});
+    CHECK(out.chunks[0].chunk.generated_at == at_ms(-1000));
+}
+
+TEST_CASE("A run that ends early reports all that has not left as lost") {
+    Driven producer(small_plan());
+    producer.time(at_ms(0));
+    producer.deliver_one(at_ms(100));
+    producer.grant(at_ms(200), 0, 0);
+    producer.sent(at_ms(200), 0, 0);
+    const Actions end = producer.finish(at_ms(300));
+    CHECK(producer->finished());
+    CHECK(producer->next_deadline() == Instant::never());
+    CHECK(producer->ledger().generated.events == 4);
+    CHECK(producer->ledger().sent.events == 1);
+    CHECK(producer->ledger().lost.events == 3);
+    CHECK(producer->ledger().generated == producer->ledger().sent + producer->ledger().lost);
+    REQUIRE(end.messages.size() == ledger_report_messages);
+    CHECK(end.messages[0].message.kind == MessageKind::ledger);
+    CHECK(end.messages[1].message.events == 1);
+
+    // What comes late changes nothing any more.
+    CHECK(producer.sent(at_ms(400), 0, 1).chunks.empty());
+    CHECK(producer.grant(at_ms(400), 1, 0).faults.empty());
+    CHECK(producer.time(at_ms(1000)).observations.empty());
+    CHECK(producer.finish(at_ms(1000)).messages.empty());
+    CHECK(producer->ledger().generated.events == 4);
+    CHECK(producer->ledger().sent.events == 1);
+}
+
+TEST_CASE("A producer that has reported its ledger does not drain afterwards") {
+    Driven producer(small_plan());
+    producer.time(at_ms(1000));
+    producer.time(at_ms(2000));
+    producer.finish(at_ms(2100));
+    CHECK_FALSE(producer->drained());
+    CHECK(producer.grant(at_ms(2200), 0, 0).messages.empty());
+    CHECK_FALSE(producer->drained());
+}
+
+TEST_CASE("A grant that is out of order or names no slot is refused") {
+    Driven producer(small_plan());
+    producer.time(at_ms(0));
+    constexpr NodeId scheduler = scheduler_node();
+    struct Case {
+        NodeId from;
+        ControlMessage message;
+    };
+    const std::array cases = {
+        Case{scheduler, {.kind = MessageKind::grant, .node = 0, .slot = 0, .events = 1}},
+        Case{scheduler, {.kind = MessageKind::grant, .node = 3, .slot = 0, .events = 0}},
+        Case{scheduler, {.kind = MessageKind::grant, .node = 0, .slot = 2, .events = 0}},
+        Case{{Role::consumer, 0}, {.kind = MessageKind::grant, .node = 0, .slot = 0, .events = 0}},
+    };
+    for (const Case& wrong : cases) {
+        const Actions out = producer.message(at_ms(1), wrong.from, wrong.message);
+        REQUIRE(out.faults.size() == 1);
+        CHECK(out.faults[0].kind == Fault::Kind::protocol_violation);
+        CHECK(out.faults[0].source == wrong.from);
+        CHECK(out.faults[0].destination == node_of(self));
+        CHECK(out.chunks.empty());
+        CHECK(out.messages.empty());
+    }
+    // None of them counted: the first grant is still expected.
+    CHECK(producer.grant(at_ms(2), 0, 0).chunks.size() == 2);
+    const Actions repeated = producer.message(at_ms(2), scheduler, {.kind = MessageKind::grant, .events = 0});
+    CHECK(repeated.faults.size() == 1);
+}
+
+TEST_CASE("Without a scheduler only the owner of a slot can grant it") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    Driven producer(plan);
+    const ControlMessage grant{.kind = MessageKind::grant, .node = 1, .slot = 0};
+    CHECK(producer.message(at_ms(-1), scheduler_node(), grant).faults.size() == 1);
+    CHECK(producer.message(at_ms(-1), {Role::consumer, 0}, grant).faults.size() == 1);
+    // There are 3 x 2 slots: a seventh grant cannot be right.
+    for (int slot = 0; slot < 6; ++slot) {
+        CHECK(producer.message(at_ms(-1), {Role::consumer, 1}, grant).faults.empty());
+    }
+    CHECK(producer.message(at_ms(-1), {Role::consumer, 1}, grant).faults.size() == 1);
+}
+
+TEST_CASE("A producer refuses messages that are not for producers") {
+    Driven producer(small_plan());
+    for (const MessageKind kind : {MessageKind::ready, MessageKind::settle, MessageKind::done}) {
+        const Actions out = producer.message(at_ms(0), scheduler_node(), {.kind = kind});
+        REQUIRE(out.faults.size() == 1);
+        CHECK(out.faults[0].kind == Fault::Kind::protocol_violation);
+        CHECK(out.messages.empty());
+    }
+}
+
+TEST_CASE("A saturated producer generates the next event as soon as one has left") {
+    Plan plan = small_plan();
+    plan.generation = Generation::saturate;
+    Driven producer(plan);
+    CHECK(of_kind(producer.time(at_ms(0)), MessageKind::offer).at(0).message.events == 4);
+    producer.grant(at_ms(1), 0, 0);
+    producer.sent(at_ms(2), 0, 0);
+    producer.sent(at_ms(2), 0, 1);
+    const Actions out = producer.sent(at_ms(3), 0, 2);
+    REQUIRE(of_kind(out, MessageKind::offer).size() == 1);
+    CHECK(of_kind(out, MessageKind::offer)[0].message.events == 5);
+    CHECK(producer->backlog() == Bytes{400});
+}
+
+TEST_CASE("Streams without data wait for data") {
+    Plan plan = small_plan();
+    plan.streams = 6;
+    Driven producer(plan);
+    CHECK(producer->stream_use() == StreamUse{0, 0, 6});
+    producer.time(at_ms(0));
+    CHECK(producer->stream_use() == StreamUse{0, 4, 2});
+    producer.grant(at_ms(0), 0, 0);
+    CHECK(producer->stream_use() == StreamUse{1, 3, 2});
+}
