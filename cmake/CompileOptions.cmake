@@ -20,9 +20,9 @@ target_compile_definitions(weir_options INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_
 
 add_library(weir_sanitizers INTERFACE)
 set(weir_sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all)
-# Test cases are not optimized: they compile in half of the time, and it is the code under test that must be fast.
+# Test cases, and libraries that no test keeps busy, are not optimized: they compile in half of the time.
 target_compile_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags} -g1 -fno-omit-frame-pointer
-    $<IF:$<BOOL:$<TARGET_PROPERTY:WEIR_TEST_CASES>>,-O0,-O1>)
+    $<IF:$<BOOL:$<TARGET_PROPERTY:WEIR_UNOPTIMIZED>>,-O0,-O1>)
 target_link_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags})
 if(WEIR_SANITIZE)
     target_link_libraries(weir_options INTERFACE weir_sanitizers)

@@ -57,7 +57,7 @@ function(weir_add_catch_tests name)
     weir_precompile("${name}" "${PROJECT_SOURCE_DIR}/tests/catch.hpp")
     weir_discover_catch_tests("${name}" "${name}" "${arg_LABEL}" "${environment}")
     if(WEIR_SANITIZED_TESTS)
-        set_target_properties("${name}_sanitized" PROPERTIES WEIR_TEST_CASES ON)
+        set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
         weir_discover_catch_tests("${name}_sanitized" "sanitize.${name}" "${arg_LABEL};sanitize"
                                   "${sanitized_environment}")
     endif()

@@ -83,11 +83,8 @@ void Consumer::on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, A
         refuse_chunk(Fault::Kind::unexpected_chunk, slot, arrived, "no event can begin with this chunk", out);
         return;
     }
-    const Bytes offset = plan_.chunk_size * chunk.sequence;
     const bool expected = place.state == SlotState::receiving && chunk.event == place.event &&
-                          chunk.event_bytes == place.event_bytes && chunk.sequence < place.arrived.size() &&
-                          chunk.offset == offset && offset < place.event_bytes &&
-                          chunk.length == std::min(plan_.chunk_size, place.event_bytes - offset);
+                          chunk.event_bytes == place.event_bytes && fits(chunk, place.event_bytes);
     if (!expected) {
         refuse_chunk(Fault::Kind::unexpected_chunk, slot, arrived, "the slot is receiving another event",
                      out);
@@ -115,10 +112,19 @@ void Consumer::on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, A
     }
 }
 
+bool Consumer::fits(const ChunkDescription& chunk, Bytes event_bytes) const {
+    const Bytes offset = plan_.chunk_size * chunk.sequence;
+    return chunk.sequence < plan_.chunks_per_slot() && chunk.offset == offset && offset < event_bytes &&
+           chunk.length == std::min(plan_.chunk_size, event_bytes - offset);
+}
+
 bool Consumer::begin_event(SlotId slot, const ArrivedChunk& arrived) {
     const ChunkDescription& chunk = arrived.chunk;
+    // All of it is checked before the slot is taken: a chunk that is wrong must not shut out the event that
+    // the slot was granted to.
     const bool plausible = arrived.source == node_of(chunk.event.producer()) &&
-                           chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size;
+                           chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size &&
+                           fits(chunk, chunk.event_bytes);
     if (!plausible) {
         return false;
     }

@@ -65,6 +65,8 @@ class Consumer {
 
     void open(Instant now, SlotId slot, Actions& out);
     void give_credit(SlotId slot, Actions& out);
+    /// Whether the chunk lies where its sequence number says, in an event of this size.
+    [[nodiscard]] bool fits(const ChunkDescription& chunk, Bytes event_bytes) const;
     bool begin_event(SlotId slot, const ArrivedChunk& arrived);
     void complete_event(Instant now, SlotId slot, Actions& out);
     void start_processing(Instant from);

@@ -73,8 +73,8 @@ void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
 
 void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& out) {
     ProducerAccount& producer = producers_[from.index];
-    if (message.events < producer.offered_events || Bytes{message.bytes} < producer.offered_bytes ||
-        direct()) {
+    if (producer.drained || message.events < producer.offered_events ||
+        Bytes{message.bytes} < producer.offered_bytes || direct()) {
         violation(from, "an offer that takes back what was offered before", out);
         return;
     }

@@ -139,10 +139,11 @@ nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
     }
     for (const std::string& line : lines) {
         // What the launcher tells its own ranks: addresses and a job key, and nothing that a user set.
-        const bool of_launcher =
-            line.starts_with("OMPI_MCA_orte_") || line.starts_with("OMPI_MCA_ess_") ||
-            line.starts_with("PMIX_MCA_mca_base_component_show_load_errors") || line.starts_with("OMPI_MCA_pmix");
-        const bool wanted = !of_launcher && std::any_of(prefixes.begin(), prefixes.end(),
+        const bool of_launcher = line.starts_with("OMPI_MCA_orte_") || line.starts_with("OMPI_MCA_ess_") ||
+                                 line.starts_with("PMIX_MCA_mca_base_component_show_load_errors") ||
+                                 line.starts_with("OMPI_MCA_pmix");
+        const bool wanted =
+            !of_launcher && std::any_of(prefixes.begin(), prefixes.end(),
                                         [&](std::string_view prefix) { return line.starts_with(prefix); });
         const auto equals = line.find('=');
         const bool secret =

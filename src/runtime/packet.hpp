@@ -43,7 +43,9 @@ static_assert(std::is_trivially_copyable_v<Notice>);
 inline Notice make_notice(EndReason reason, int rank, int detail, std::string_view text) {
     Notice notice{reason, rank, detail, {}};
     const std::size_t length = std::min(text.size(), sizeof notice.text - 1);
-    std::memcpy(notice.text, text.data(), length);
+    if (length > 0) {
+        std::memcpy(notice.text, text.data(), length);
+    }
     return notice;
 }
 

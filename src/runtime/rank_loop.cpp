@@ -47,9 +47,7 @@ LoopEnd RankLoop::run() {
             turn(now);
         } catch (const transport::TransportError& error) {
             cannot_go_on(now, error.what());
-            if (!leads() && !end_) {
-                lose_scheduler(error.what());
-            }
+            lose_network(error.what());
         }
         const core::Instant next =
             std::min(parts_.node.next_deadline(), std::min(next_heartbeat_, next_look_));
@@ -296,9 +294,18 @@ void RankLoop::cannot_go_on(core::Instant now, const std::string& why) {
         try {
             send_notice(scheduler_rank_, make_notice(EndReason::rank_failed, parts_.rank, 0, what));
         } catch (const transport::TransportError&) {
-            lose_scheduler(what);
+            lose_network(why);
         }
     }
+}
+
+void RankLoop::lose_network(const std::string& why) {
+    if (leads() || end_) {
+        return;
+    }
+    fail(EndReason::rank_failed, parts_.rank,
+         fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why));
+    end_->kind = LoopEnd::Kind::scheduler_lost;
 }
 
 void RankLoop::take_notice(core::Instant now, const Notice& notice) {

@@ -36,7 +36,7 @@ struct LoopEnd {
         told,            ///< the scheduler's rank said to leave; `status` is the exit status
         failed,          ///< scheduler's rank only: decided that the run has failed; `failure` says why
         interrupted,     ///< scheduler's rank only: a signal ended the run; `signal`
-        scheduler_lost,  ///< other ranks: the scheduler's rank is gone or silent; `failure` says which
+        scheduler_lost,  ///< other ranks: the scheduler's rank cannot be reached; `failure` says why
     };
     Kind kind = Kind::regular;
     int status = 0;
@@ -95,6 +95,8 @@ class RankLoop {
     void send_notice(int rank, const Notice& notice);
     void fail(EndReason reason, int rank, const std::string& what);
     void lose_scheduler(const std::string& what);
+    /// Other ranks: this rank cannot talk to anybody any more.
+    void lose_network(const std::string& why);
 
     Parts parts_;
     int scheduler_rank_;

@@ -96,11 +96,10 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
     telemetry::RunRecord record = base_;
     if (end.kind == LoopEnd::Kind::interrupted) {
         record.status = telemetry::RunStatus::interrupted;
-        record.failure = {
-            .what = fmt::format("signal {} ({})", end.signal, strsignal(end.signal)),
-            .rank = {},
-            .role = {},
-            .host = {}};
+        record.failure = {.what = fmt::format("signal {} ({})", end.signal, strsignal(end.signal)),
+                          .rank = {},
+                          .role = {},
+                          .host = {}};
     } else {
         record.status = telemetry::RunStatus::failed;
         record.failure = end.failure;
@@ -120,8 +119,9 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
         // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
         record.verdict.judged = false;
         record.verdict.cause = telemetry::Cause::none;
-        record.verdict.text = fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
-                                          telemetry::seconds_of(record), settings_.plan.duration.in_seconds());
+        record.verdict.text =
+            fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
+                        telemetry::seconds_of(record), settings_.plan.duration.in_seconds());
     }
     return record;
 }

@@ -95,7 +95,7 @@ void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ && clock_.covered() > Duration{0} &&
+    if (!finished_ &&
         (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
          current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0)) {
         close(clock_.second(), clock_.covered());

@@ -99,7 +99,7 @@ void LiveView::show_text(const ClusterSecond& second) {
             progress = fmt::format("{}", second.second);
             break;
         case Phase::drain:
-            progress = fmt::format("drain {}", second.second - duration_s_ + 1);
+            progress = fmt::format("drain {}", second.second);
             break;
     }
     std::string occupancy = fmt::format(

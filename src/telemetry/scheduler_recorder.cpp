@@ -65,7 +65,7 @@ void SchedulerRecorder::poll_gap(Instant now, Duration gap) {
 
 void SchedulerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ && clock_.covered() > Duration{0} &&
+    if (!finished_ &&
         current_.ready_messages + current_.offer_messages + current_.done_messages + current_.grants > 0) {
         close(clock_.second(), clock_.covered());
     }

@@ -326,7 +326,7 @@ TEST_CASE("Losses beyond the list of names are still counted") {
     CHECK(producer->ledger().sent.events == 300);
 }
 
-TEST_CASE("The last set counts as overflow when it is still there at the time of a next one") {
+TEST_CASE("The last set counts as overflow when a next one would not have fitted") {
     Plan plan = small_plan();
     plan.duration = Duration::seconds(1);
     {
@@ -345,6 +345,19 @@ TEST_CASE("The last set counts as overflow when it is still there at the time of
     in_time.time(at_ms(1000));
     CHECK_FALSE(in_time->overflowed_at_close());
     CHECK(in_time->drained());
+
+    // A buffer of more than one set may hold what is left beside the next one.
+    plan.buffer = {500};
+    for (const int left : {1, 2}) {
+        Driven larger(plan);
+        larger.time(at_ms(0));
+        for (int event = left; event < 4; ++event) {
+            larger.deliver_one(at_ms(900));
+        }
+        larger.time(at_ms(1000));
+        CHECK(larger->overflowed_at_close() == (left == 2));
+    }
+    plan.buffer = {400};
 
     // Steady generation has no set to be late with.
     plan.generation = Generation::steady;

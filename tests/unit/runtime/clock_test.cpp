@@ -1,0 +1,27 @@
+// The common clock and the bound of its error.
+#include "catch.hpp"
+#include "runtime/clock_sync.hpp"
+#include "runtime/common_clock.hpp"
+
+using namespace weir::runtime;
+
+TEST_CASE("The common clock counts from second zero") {
+    const std::int64_t before = monotonic_ns();
+    const CommonClock ahead(before + 1'000'000'000);
+    const weir::core::Instant now = ahead.now();
+    CHECK(now.ns >= -1'000'000'000);
+    CHECK(now.ns <= monotonic_ns() - before - 1'000'000'000);
+    CHECK(ahead.second_zero_ns() == before + 1'000'000'000);
+    CHECK(ahead.now() >= now);
+}
+
+TEST_CASE("The wall clock is in this century") {
+    CHECK(wall_clock_ns() > std::int64_t{1'700'000'000} * 1'000'000'000);
+}
+
+TEST_CASE("The error of the clock is what was not known and what drifted") {
+    static_assert(clock_error_bound_ns({1000, 20}, {1000, 20}) == 20);
+    CHECK(clock_error_bound_ns({1000, 20}, {1300, 10}) == 320);
+    CHECK(clock_error_bound_ns({1300, 10}, {1000, 20}) == 320);
+    CHECK(clock_error_bound_ns({-50, 5}, {50, 7}) == 107);
+}

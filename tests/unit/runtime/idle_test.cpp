@@ -1,0 +1,92 @@
+// How a rank waits: what is chosen for a host, and that a wait ends. Upper bounds of times are generous: the
+// tests share their cores with others.
+#include "runtime/idle.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+#include "runtime/common_clock.hpp"
+
+using namespace weir::runtime;
+using weir::core::Duration;
+
+namespace {
+
+template <typename Action>
+Duration time_of(Action&& action) {
+    const std::int64_t begin = monotonic_ns();
+    action();
+    return {monotonic_ns() - begin};
+}
+
+constexpr Duration very_long = Duration::seconds(60);
+constexpr Duration long_time = Duration::seconds(30);
+
+}  // namespace
+
+TEST_CASE("Ranks spin while each has a core and nap when they have to share") {
+    CHECK(choose_idle_mode(1, 1) == IdleMode::spin);
+    CHECK(choose_idle_mode(8, 8) == IdleMode::spin);
+    CHECK(choose_idle_mode(9, 8) == IdleMode::nap);
+    CHECK(choose_idle_mode(87, 2) == IdleMode::nap);
+    CHECK(choose_idle_mode(1, 0) == IdleMode::nap);
+}
+
+TEST_CASE("Naps grow with the ranks per core between two bounds") {
+    CHECK(choose_nap(1, 8) == Duration::microseconds(20));
+    CHECK(choose_nap(8, 2) == Duration::microseconds(40));
+    CHECK(choose_nap(87, 2) == Duration::microseconds(430));
+    CHECK(choose_nap(4500, 2) == Duration::microseconds(500));
+    CHECK(choose_nap(8, 0) == Duration::microseconds(80));
+}
+
+TEST_CASE("Idle modes have names") {
+    CHECK(std::string(idle_mode_name(IdleMode::spin)) == "spin");
+    CHECK(std::string(idle_mode_name(IdleMode::yield)) == "yield");
+    CHECK(std::string(idle_mode_name(IdleMode::nap)) == "nap");
+}
+
+TEST_CASE("Spinning and yielding never sleep") {
+    for (const IdleMode mode : {IdleMode::spin, IdleMode::yield}) {
+        IdleStrategy idle(mode, very_long);
+        CHECK(time_of([&] {
+                  for (int turn = 0; turn < 20; ++turn) {
+                      idle.wait(very_long);
+                  }
+              }) < long_time);
+    }
+}
+
+TEST_CASE("The first empty turns only yield and work begins the count anew") {
+    IdleStrategy idle(IdleMode::nap, very_long);
+    CHECK(time_of([&] {
+              for (int round = 0; round < 10; ++round) {
+                  for (int turn = 0; turn < 3; ++turn) {
+                      idle.wait(very_long);
+                  }
+                  idle.worked();
+              }
+          }) < long_time);
+}
+
+TEST_CASE("After several empty turns a rank naps") {
+    IdleStrategy idle(IdleMode::nap, Duration::milliseconds(5));
+    CHECK(time_of([&] {
+              for (int turn = 0; turn < 10; ++turn) {
+                  idle.wait(very_long);
+              }
+          }) >= Duration::milliseconds(25));
+}
+
+TEST_CASE("A nap ends at the deadline and one that has passed is not waited for") {
+    IdleStrategy idle(IdleMode::nap, very_long);
+    CHECK(time_of([&] {
+              for (int turn = 0; turn < 8; ++turn) {
+                  idle.wait(Duration::milliseconds(1));
+              }
+              for (int turn = 0; turn < 8; ++turn) {
+                  idle.wait(Duration{0});
+                  idle.wait(Duration::seconds(-5));
+              }
+          }) < long_time);
+}

@@ -1,0 +1,316 @@
+// The record of a run: what ranks' accounts or last reports make of it, and the exit status that it deserves.
+#include "runtime/run_report.hpp"
+
+#include <csignal>
+
+#include "catch.hpp"
+#include "runtime/exit_status.hpp"
+#include "unit/telemetry/test_runs.hpp"
+
+using namespace weir::core;
+using namespace weir::runtime;
+using namespace weir::telemetry;
+using weir::telemetry::test::contains;
+
+namespace {
+
+/// Scheduler on rank 0, then two producers and three consumers; the hosts of test_runs.hpp.
+RunSettings settings() {
+    RunSettings settings;
+    settings.plan = weir::telemetry::test::small_plan();
+    std::vector<NodeId> nodes;
+    for (const RankRecord& record : weir::telemetry::test::good_ranks(settings.plan)) {
+        nodes.push_back(record.summary.node);
+        settings.places.push_back({record.host, record.pid, {0, 1, 2, 3}, 0});
+    }
+    settings.roles = RoleMap(nodes);
+    settings.directory = "/somewhere/run";
+    settings.labels = {{"site", "lab"}};
+    return settings;
+}
+
+/// What good ranks hand in.
+std::vector<RankAccount> good_accounts(const Plan& plan) {
+    std::vector<RankAccount> accounts;
+    for (const RankRecord& record : weir::telemetry::test::good_ranks(plan)) {
+        accounts.emplace_back().summary = record.summary;
+    }
+    return accounts;
+}
+
+RunRecord complete_record(RunReport& report, const RunSettings& settings,
+                          const std::vector<RankAccount>& accounts) {
+    for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
+        report.add(static_cast<int>(rank), accounts[rank]);
+    }
+    SecondCollector collector(settings.plan, {});
+    return report.complete(collector);
+}
+
+FaultRecord corrupt_payload() {
+    return fault_record({.kind = Fault::Kind::corrupt_payload,
+                         .source = {Role::producer, 1},
+                         .destination = {Role::consumer, 2},
+                         .event = EventId::of({1}, 5),
+                         .offset = {65536},
+                         .sequence = 4});
+}
+
+SecondReport report_of_second(NodeId node, std::int64_t second, std::int64_t bytes) {
+    SecondReport report;
+    report.start = {second, Phase::measure, Duration::seconds(1)};
+    report.node = node;
+    report.moved = {bytes};
+    report.rows = second + 1;
+    report.whole_seconds = second + 1;
+    report.run.sent = report.measured.sent = {7, {bytes * (second + 1)}};
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("The record at the start says that the run has not ended") {
+    const RunSettings run = settings();
+    const RunReport report(run);
+    const RunRecord record = report.at_start();
+    CHECK(record.status == RunStatus::failed);
+    REQUIRE(record.failure);
+    CHECK(record.failure->what == "the run has not ended");
+    CHECK(record.labels == run.labels);
+    CHECK(record.directory == "/somewhere/run");
+    CHECK_FALSE(record.started_at.empty());
+    REQUIRE(record.ranks.size() == 6);
+    CHECK(record.ranks[4].rank == 4);
+    CHECK(record.ranks[4].summary.node == NodeId{Role::consumer, 1});
+    CHECK(record.ranks[4].host == "eb11");
+    CHECK(record.ranks[4].pid == 1004);
+    CHECK(record.ranks[4].cpus == "0-3");
+    CHECK(record.ranks[4].file == "ranks/rank-00004-consumer.csv");
+    CHECK_FALSE(record.ranks[4].ended_regularly);
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("A run in which all agree is complete") {
+    const RunSettings run = settings();
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, good_accounts(run.plan));
+    CHECK(record.status == RunStatus::complete);
+    CHECK_FALSE(record.failure);
+    CHECK(record.ledger_checked);
+    CHECK(record.ledger_differences.empty());
+    CHECK(record.verdict.judged);
+    CHECK(record.verdict.sustained);
+    for (const RankRecord& rank : record.ranks) {
+        CHECK(rank.ended_regularly);
+    }
+    CHECK(report.exit_status(record) == exit_ok);
+}
+
+TEST_CASE("Latencies are merged and the largest clock error counts") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[1].latencies.transfer.add(Duration::microseconds(10));
+    accounts[2].latencies.transfer.add(Duration::microseconds(30));
+    accounts[2].clock_at_start = {0, 1000};
+    accounts[2].clock_at_end = {1500, 500};
+    accounts[3].clock_at_start = {0, 2000};
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.latencies.transfer.count == 2);
+    CHECK(record.latencies.transfer.max_us == Approx(30));
+    REQUIRE(record.clock_error_us);
+    CHECK(*record.clock_error_us == Approx(2.5));
+}
+
+TEST_CASE("A fault on any rank fails the run and is named") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[5].fault_count = 1;
+    accounts[5].faults = {corrupt_payload()};
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::failed);
+    REQUIRE(record.failure);
+    CHECK(record.failure->what == fault_text(corrupt_payload()));
+    CHECK(contains(record.failure->what, "producer 1 -> consumer 2"));
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("Of many faults the first are listed and all are counted") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    for (std::size_t rank = 3; rank < 6; ++rank) {
+        accounts[rank].fault_count = 1000;
+        accounts[rank].faults.assign(60, corrupt_payload());
+    }
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.fault_count == 3000);
+    CHECK(record.faults.size() == RunRecord::listed_max);
+}
+
+TEST_CASE("Lost events are listed with their producer") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[2].lost = {{3, 5, LostRange::Reason::overflow}};
+    accounts[1].lost.assign(150, {1, 1, LostRange::Reason::undelivered});
+    RunReport report(run);
+    report.add(2, accounts[2]);
+    report.add(1, accounts[1]);
+    const RunRecord record = complete_record(report, run, {});
+    CHECK(record.lost_range_count == 151);
+    REQUIRE(record.lost.size() == RunRecord::listed_max);
+    CHECK(record.lost[0].producer == 1);
+    CHECK(record.lost[0].range.last == 5);
+}
+
+TEST_CASE("Ledgers that disagree fail the run") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[4].summary.ledger.received.add(EventId::of({0}, 1000), {1'000'000});
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::failed);
+    REQUIRE_FALSE(record.ledger_differences.empty());
+    CHECK(record.failure->what == record.ledger_differences.front());
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("A rank without a ledger fails the run") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[4].summary.ledger_known = false;
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::failed);
+    CHECK(contains(record.failure->what, "consumer 1 on eb11"));
+}
+
+TEST_CASE("A log that could not be written fails the run and its rank is named") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[4].log_error = "cannot close ranks/rank-00004-consumer.csv: Disk quota exceeded";
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::failed);
+    CHECK(contains(record.failure->what, "rank 4 (consumer 1 on eb11): cannot close"));
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("A late start is told and is no failure") {
+    const RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[1].started_late = Duration::milliseconds(33);
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::complete);
+    REQUIRE(record.environment.at("late_starts").size() == 1);
+    CHECK(contains(record.environment.at("late_starts")[0], "rank 1 (producer 0 on eb01) began 33"));
+}
+
+TEST_CASE("Requirements that do not hold have an exit status of their own") {
+    RunSettings run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[1].summary.first_overflow_second = 4;
+    accounts[1].summary.overflow_seconds = 1;
+    accounts[1].summary.max_occupancy = 1.5;
+    accounts[1].summary.ledger.lost.add(EventId::of({0}, 999), {1'000'000});
+    accounts[1].summary.ledger.generated.add(EventId::of({0}, 999), {1'000'000});
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::complete);
+    CHECK_FALSE(record.verdict.sustained);
+    CHECK(report.exit_status(record) == exit_ok);  // nothing was required
+    CHECK(report.unmet_requirements(record).empty());
+
+    run.require_sustained = true;  // the report refers to the settings
+    CHECK(report.exit_status(record) == exit_requirement);
+    REQUIRE(report.unmet_requirements(record).size() == 1);
+    CHECK(contains(report.unmet_requirements(record)[0], "--require sustained"));
+    run.require_lossless = true;
+    REQUIRE(report.unmet_requirements(record).size() == 2);
+    CHECK(contains(report.unmet_requirements(record)[1], "--require lossless: 1 event lost"));
+    run.require_sustained = false;
+    CHECK(report.exit_status(record) == exit_requirement);
+}
+
+TEST_CASE("Requirements that hold leave the exit status alone") {
+    RunSettings run = settings();
+    run.require_sustained = true;
+    run.require_lossless = true;
+    RunReport report(run);
+    const RunRecord record = complete_record(report, run, good_accounts(run.plan));
+    CHECK(report.unmet_requirements(record).empty());
+    CHECK(report.exit_status(record) == exit_ok);
+}
+
+TEST_CASE("A failed run stays failed whatever was required") {
+    RunSettings run = settings();
+    run.require_sustained = true;
+    auto accounts = good_accounts(run.plan);
+    accounts[1].summary.first_overflow_second = 4;
+    accounts[5].fault_count = 1;
+    accounts[5].faults = {corrupt_payload()};
+    RunReport report(run);
+    CHECK(report.exit_status(complete_record(report, run, accounts)) == exit_failed);
+}
+
+TEST_CASE("An interrupted run is told from the last reports of its ranks") {
+    const RunSettings run = settings();
+    RunReport report(run);
+    SecondCollector collector(run.plan, {});
+    collector.add(report_of_second({Role::producer, 1}, 0, 1000));
+    collector.add(report_of_second({Role::producer, 1}, 1, 1000));
+    const LoopEnd end{.kind = LoopEnd::Kind::interrupted, .signal = SIGTERM, .failure = {}};
+    const RunRecord record = report.broken_off(&collector, end);
+    CHECK(record.status == RunStatus::interrupted);
+    REQUIRE(record.failure);
+    CHECK(contains(record.failure->what, "signal 15"));
+    CHECK(record.ranks[2].summary.rows == 2);
+    CHECK(record.ranks[2].summary.run.sent.bytes == Bytes{2000});
+    CHECK(record.ranks[1].summary.rows == 0);  // was never heard of
+    CHECK(record.ranks[1].summary.node == NodeId{Role::producer, 0});
+    for (const RankRecord& rank : record.ranks) {
+        CHECK_FALSE(rank.ended_regularly);
+    }
+    CHECK_FALSE(record.ledger_checked);
+    CHECK(report.exit_status(record) != exit_ok);
+}
+
+TEST_CASE("A run that broke names who broke it and is not judged") {
+    const RunSettings run = settings();
+    const RunReport report(run);
+    SecondCollector collector(run.plan, {});
+    SecondReport overflow = report_of_second({Role::producer, 0}, 0, 1000);
+    overflow.max_occupancy = 3;
+    overflow.max_occupancy_second = 0;
+    overflow.first_overflow_second = 0;
+    collector.add(overflow);
+    LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
+    end.failure = {
+        .what = "rank 4 (consumer 1 on eb11) is gone", .rank = 4, .role = "consumer 1", .host = "eb11"};
+    const RunRecord record = report.broken_off(&collector, end);
+    CHECK(record.status == RunStatus::failed);
+    REQUIRE(record.failure);
+    CHECK(record.failure->rank == 4);
+    CHECK(record.failure->role == "consumer 1");
+    CHECK(record.failure->host == "eb11");
+    // What broke the run filled the buffers too: that is no verdict on the network.
+    CHECK_FALSE(record.verdict.judged);
+    CHECK(record.verdict.cause == Cause::none);
+    CHECK(contains(record.verdict.text, "Not judged: the run failed after"));
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("A rank that never collected reports can still say how the run ended") {
+    const RunSettings run = settings();
+    const RunReport report(run);
+    LoopEnd end{.kind = LoopEnd::Kind::scheduler_lost, .status = exit_failed, .failure = {}};
+    end.failure = {
+        .what = "rank 0 (scheduler on eb00) is gone", .rank = 0, .role = "scheduler 0", .host = "eb00"};
+    const RunRecord record = report.broken_off(nullptr, end);
+    CHECK(record.status == RunStatus::failed);
+    CHECK(record.failure->rank == 0);
+    CHECK(record.ranks.size() == 6);
+    CHECK_FALSE(record.verdict.judged);
+}
