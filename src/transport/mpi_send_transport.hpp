@@ -52,6 +52,8 @@ class MpiSendTransport final : public Transport, public FaultHook {
     /// CapacityError (memory, or more slots than MPI has tags, or a chunk of 2 GiB) and TransportError, in
     /// both cases on this rank only.
     MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    MpiSendTransport(const MpiSendTransport&) = delete;
+    MpiSendTransport& operator=(const MpiSendTransport&) = delete;
     /// Withdraws what it can in at most a second, on its own, and never waits for a peer.
     ~MpiSendTransport() override;
 
