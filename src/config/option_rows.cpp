@@ -48,6 +48,14 @@ std::string chosen(Value value, const Choice<Value> (&choices)[size]) {
     return {};
 }
 
+std::string event_size_in_force(const RunRequest& request) {
+    return event_size_text({request.plan.event_size, request.event_size_trace});
+}
+
+std::string busy_in_force(const RunRequest& request) {
+    return busy_text({request.plan.busy, request.busy_trace});
+}
+
 constexpr Choice<core::Generation> generations[] = {{"sets", core::Generation::sets},
                                                     {"steady", core::Generation::steady},
                                                     {"saturate", core::Generation::saturate}};
@@ -300,10 +308,7 @@ const Option rows[] = {
      .fallback = "16MiB, at most a set",
      .initial = "16MiB",
      .set = set_event_size,
-     .get =
-         [](const RunRequest& r) {
-             return event_size_text({r.plan.event_size, r.event_size_trace});
-         }},
+     .get = event_size_in_force},
     {.name = "buffer",
      .group = OptionGroup::data,
      .syntax = "SIZE",
@@ -378,10 +383,7 @@ const Option rows[] = {
      .fallback = "none",
      .initial = "none",
      .set = set_busy,
-     .get =
-         [](const RunRequest& r) {
-             return busy_text({r.plan.busy, r.busy_trace});
-         }},
+     .get = busy_in_force},
     {.name = "busy-consumers",
      .group = OptionGroup::busy,
      .syntax = "INDICES",
