@@ -126,8 +126,6 @@ TEST_CASE("the parts of an MPMD start are put together") {
     CHECK_FALSE(request.roles.role.has_value());
 
     const std::string other = encode_options(resolve(Given{{"rate", "3Gb/s"}}));
-    CHECK(contains(refusal_of([&] {
-                       merge_options(std::vector{scheduler, producer, other});
-                   }),
-                   "--rate: 2Gb/s on rank 0, but 3Gb/s on rank 2"));
+    const auto contradicting = [&] { merge_options(std::vector{scheduler, producer, other}); };
+    CHECK(contains(refusal_of(contradicting), "--rate: 2Gb/s on rank 0, but 3Gb/s on rank 2"));
 }
