@@ -46,8 +46,9 @@ struct LoopEnd {
 
 class RankLoop {
   public:
-    /// How long a signal is looked at before it counts as an interruption.
-    static constexpr core::Duration settle_signal = core::Duration::milliseconds(300);
+    /// How long a signal is looked at before it counts as an interruption. Open MPI 4.1 kills a second after
+    /// its SIGTERM, Open MPI 5 a quarter of a second.
+    static constexpr core::Duration settle_signal = core::Duration::milliseconds(100);
     /// How long a rank that has been signalled waits to be told to leave.
     static constexpr core::Duration patience_after_signal = core::Duration::milliseconds(700);
     /// How long a rank that cannot go on waits to be told to leave.
