@@ -14,12 +14,14 @@ function(weir_sanitized_links result)
     set(${result} "${links}" PARENT_SCOPE)
 endfunction()
 
-# weir_add_library(core PUBLIC ... PRIVATE ...)
-# The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory. A directory
-# of headers only becomes an interface library. What is public is what its headers include.
+# weir_add_library(core PUBLIC ... PRIVATE ... EXCLUDE main.cpp)
+# The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory but the excluded
+# ones. A directory of headers only becomes an interface library. What is public is what its headers include.
 function(weir_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PUBLIC;PRIVATE;SOURCES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    list(TRANSFORM arg_EXCLUDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    list(REMOVE_ITEM sources "" ${arg_EXCLUDE})
     list(APPEND sources ${arg_SOURCES})
 
     weir_add_library_variant("weir_${name}" "${sources}" "${arg_PUBLIC}" "${arg_PRIVATE}")
@@ -36,6 +38,8 @@ function(weir_add_library_variant target sources public private)
     if(sources)
         add_library("${target}" STATIC ${sources})
         target_include_directories("${target}" PUBLIC "${PROJECT_SOURCE_DIR}/src")
+        # With CMAKE_UNITY_BUILD a library is one compilation.
+        set_target_properties("${target}" PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
         target_link_libraries("${target}" PUBLIC ${public} PRIVATE weir_options ${private})
     else()
         add_library("${target}" INTERFACE)
@@ -48,6 +52,9 @@ endfunction()
 # Headers that nearly every file of the target includes and that take seconds to compile: the whole build,
 # optimized and sanitized, must fit into the tests' time on two cores. Files still include what they use.
 function(weir_precompile target)
+    if(CMAKE_UNITY_BUILD)
+        return()  # every header is read once anyway
+    endif()
     foreach(name IN ITEMS "${target}" "${target}_sanitized")
         if(TARGET "${name}")
             target_precompile_headers("${name}" PRIVATE ${ARGN})
@@ -55,12 +62,15 @@ function(weir_precompile target)
     endforeach()
 endfunction()
 
-# weir_add_executable(weir LINK ... SOURCES ...)
+# weir_add_executable(weir LINK ... SOURCES ... [ONLY_SANITIZED | ONLY_OPTIMIZED])
+# ONLY_...: not the other variant, where there are two.
 function(weir_add_executable name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;SOURCES")
-    add_executable("${name}" ${arg_SOURCES})
-    target_link_libraries("${name}" PRIVATE weir_options ${arg_LINK})
-    if(WEIR_SANITIZED_TESTS)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONLY_SANITIZED;ONLY_OPTIMIZED" "" "LINK;SOURCES")
+    if(NOT (arg_ONLY_SANITIZED AND WEIR_SANITIZED_TESTS))
+        add_executable("${name}" ${arg_SOURCES})
+        target_link_libraries("${name}" PRIVATE weir_options ${arg_LINK})
+    endif()
+    if(WEIR_SANITIZED_TESTS AND NOT arg_ONLY_OPTIMIZED)
         weir_sanitized_links(links ${arg_LINK})
         add_executable("${name}_sanitized" ${arg_SOURCES})
         target_link_libraries("${name}_sanitized" PRIVATE weir_options weir_sanitizers ${links})

@@ -33,6 +33,8 @@ endfunction()
 # weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORY core] [MPI])
 # The executable NAME from every .cpp file of DIRECTORY, which for unit_<library> is <library>. Nothing is
 # built while the directory has none. MPI: a test case may initialize MPI, as the only rank.
+# With WEIR_SANITIZED_TESTS the cases run under the sanitizers only: the time of tests/run is short, and the
+# optimized code is what the tests under mpirun run. The presets release and debug run them without.
 function(weir_add_catch_tests name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "MPI" "LABEL;DIRECTORY" "LINK")
     if(NOT arg_DIRECTORY)
@@ -53,11 +55,14 @@ function(weir_add_catch_tests name)
     if(WEIR_SANITIZE)
         set(environment "${sanitized_environment}")
     endif()
-    weir_add_executable("${name}" SOURCES ${sources} LINK ${arg_LINK} weir_catch)
+    weir_add_executable("${name}" SOURCES ${sources} LINK ${arg_LINK} weir_catch ONLY_SANITIZED)
     weir_precompile("${name}" "${PROJECT_SOURCE_DIR}/tests/catch.hpp")
-    weir_discover_catch_tests("${name}" "${name}" "${arg_LABEL}" "${environment}")
-    if(WEIR_SANITIZED_TESTS)
-        set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
+    if(NOT WEIR_SANITIZED_TESTS)
+        weir_discover_catch_tests("${name}" "${name}" "${arg_LABEL}" "${environment}")
+    else()
+        if(NOT arg_LABEL STREQUAL "property")  # those run long rather than compile long
+            set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
+        endif()
         weir_discover_catch_tests("${name}_sanitized" "sanitize.${name}" "${arg_LABEL};sanitize"
                                   "${sanitized_environment}")
     endif()
@@ -103,10 +108,10 @@ endfunction()
 #   WEIR_MPIRUN      bench/mpirun-local: takes mpirun's options, runs on this machine only
 #   WEIR_SOURCE_DIR  the repository
 #   WEIR_RANKS       the rank count, if RANKS are declared: one test for each
-# MPI: the script calls mpirun, so no other such test runs beside it. SANITIZED: a second entry runs it with
-# the sanitized program.
+# MPI: the script calls mpirun, so no other such test runs beside it, and no other test at all unless it
+# MOSTLY_WAITS. SANITIZED: a second entry runs it with the sanitized program.
 function(weir_add_script_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "MPI;SANITIZED" "NAME;SCRIPT;TIMEOUT" "RANKS;LABELS;ARGUMENTS")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "MPI;MOSTLY_WAITS;SANITIZED" "NAME;SCRIPT;TIMEOUT" "RANKS;LABELS;ARGUMENTS")
     if(NOT arg_NAME OR NOT arg_SCRIPT)
         message(FATAL_ERROR "weir_add_script_test needs NAME and SCRIPT")
     endif()
@@ -134,7 +139,7 @@ function(weir_add_script_test)
         set(test "${group}.${arg_NAME}")
         set(environment "")
         set(processors 1)
-        if(arg_MPI)
+        if(arg_MPI AND NOT arg_MOSTLY_WAITS)
             set(processors 8)
         endif()
         if(NOT ranks STREQUAL "none")

@@ -9,6 +9,7 @@
 
 #include "config/near_name.hpp"
 #include "config/option_table.hpp"
+#include "config/quantities.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::cli {
@@ -17,7 +18,7 @@ namespace {
 
 using config::UsageError;
 
-constexpr std::array<std::string_view, 2> commands{"run", "scenarios"};
+constexpr std::array<std::string_view, 3> commands{"run", "simulate", "scenarios"};
 
 /// An option's values, one per time that it is given.
 struct Values {
@@ -49,7 +50,7 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
 }
 
 [[noreturn]] void refuse_argument(const std::string& argument, std::string_view command) {
-    const bool inside_run = command == "run";
+    const bool inside_run = command == "run" || command == "simulate";
     if (argument.starts_with('-')) {
         const std::string near = inside_run ? config::near_option(argument) : std::string{};
         const std::string name = argument.substr(0, argument.find('='));
@@ -65,9 +66,9 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
         throw UsageError(fmt::format("'{}': nothing more is expected here; write one name", argument));
     }
     const auto near = config::near_names(argument, commands, 1);
-    throw UsageError(fmt::format(
-        "'{}': there is no such command; {}", argument,
-        near.empty() ? "there are run and scenarios" : fmt::format("did you mean `weir {}`?", near.front())));
+    throw UsageError(fmt::format("'{}': there is no such command; {}", argument,
+                                 near.empty() ? "there are run, simulate and scenarios"
+                                              : fmt::format("did you mean `weir {}`?", near.front())));
 }
 
 [[noreturn]] void refuse_missing_value(const std::string& message) {
@@ -81,6 +82,39 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
         throw UsageError(fmt::format("{}: takes no value; write it alone", name));
     }
     throw UsageError(fmt::format("{0}: needs a value; write {0} {1}", name, option->syntax));
+}
+
+/// Numbers of `weir simulate` that are no options of a run.
+struct SimulateTexts {
+    std::string explore;
+    std::string seeds;
+    std::string jobs;
+};
+
+void take_numbers(const SimulateTexts& texts, CommandLine& line) {
+    const auto take = [](const char* name, const std::string& text, std::uint64_t most,
+                         std::optional<std::uint64_t>& number) {
+        if (text.empty()) {
+            return;
+        }
+        try {
+            number = config::parse_count(text, 1, most);
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("{}: {}", name, error.what()));
+        }
+    };
+    take("--explore", texts.explore, 1000000000000, line.explore);
+    take("--seeds", texts.seeds, 1000, line.seeds);
+    take("--jobs", texts.jobs, 1024, line.jobs);
+    if (line.explore && !line.find.empty()) {
+        throw UsageError("--explore: cannot be combined with --find; give one of them");
+    }
+    if (line.seeds && line.find.empty()) {
+        throw UsageError("--seeds: means nothing without --find; --seed chooses the seed of one run");
+    }
+    if (line.jobs && !line.explore) {
+        throw UsageError("--jobs: means nothing without --explore");
+    }
 }
 
 void parse(CLI::App& app, int argc, const char* const* argv) {
@@ -122,8 +156,21 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     run->allow_extras();
     add_help(*run, topic);
     add_run_options(*run, options);
-    run->add_flag("-q,--quiet", quiet);
-    run->add_flag("--json", json);
+
+    CLI::App* simulate = app.add_subcommand("simulate");
+    simulate->allow_extras();
+    add_help(*simulate, topic);
+    add_run_options(*simulate, options);
+    for (CLI::App* part : {run, simulate}) {
+        part->add_flag("-q,--quiet", quiet);
+        part->add_flag("--json", json);
+    }
+
+    SimulateTexts extra;
+    simulate->add_option("--explore", extra.explore);
+    simulate->add_option("--find", line.find);
+    simulate->add_option("--seeds", extra.seeds);
+    simulate->add_option("--jobs", extra.jobs);
 
     CLI::App* scenarios = app.add_subcommand("scenarios");
     scenarios->allow_extras();
@@ -140,23 +187,27 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
             line.options.push_back({std::string(given.option->name), value});
         }
     }
-    for (const CLI::App* part : std::initializer_list<const CLI::App*>{&app, run, scenarios}) {
+    for (const CLI::App* part : std::initializer_list<const CLI::App*>{&app, run, simulate, scenarios}) {
         const std::vector<std::string> unknown = part->remaining();
         if (!unknown.empty()) {
             refuse_argument(unknown.front(), part == &app ? std::string{} : part->get_name());
         }
     }
 
-    if (app.count("--help") + run->count("--help") + scenarios->count("--help") > 0) {
+    if (app.count("--help") + run->count("--help") + simulate->count("--help") + scenarios->count("--help") >
+        0) {
         line.help = topic.empty() ? std::string{} : topic.front();
     }
     if (version) {
         line.command = CommandLine::Command::version;
     } else if (run->parsed()) {
         line.command = CommandLine::Command::run;
+    } else if (simulate->parsed()) {
+        line.command = CommandLine::Command::simulate;
     } else if (scenarios->parsed()) {
         line.command = CommandLine::Command::scenarios;
     }
+    take_numbers(extra, line);
     if (quiet) {
         line.options.push_back({"output", "quiet"});
     }

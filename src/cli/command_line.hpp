@@ -2,6 +2,7 @@
 // stays inside command_line.cpp.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +12,17 @@
 namespace weir::cli {
 
 struct CommandLine {
-    enum class Command { overview, version, run, scenarios };
+    enum class Command { overview, version, run, simulate, scenarios };
     Command command = Command::overview;
     std::optional<std::string> help;           ///< --help [TOPIC]; an empty topic is the overview
-    std::vector<config::GivenOption> options;  ///< of run
+    std::vector<config::GivenOption> options;  ///< of run and simulate
     std::string scenario;                      ///< of scenarios; empty: list
+
+    // Of simulate.
+    std::optional<std::uint64_t> explore;  ///< number of random scenarios
+    std::string find;                      ///< the quantity whose limit is looked for; empty: none
+    std::optional<std::uint64_t> seeds;    ///< of find
+    std::optional<std::uint64_t> jobs;     ///< of explore
 };
 
 /// "weir run", "weir scenarios" or "weir": how messages about this command line begin.

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/assertion_report.hpp"
+#include "cli/describe.hpp"
 #include "cli/launcher.hpp"
 #include "config/checks.hpp"
-#include "config/option_table.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
-#include "core/assertion.hpp"
+#include "participant/exit_status.hpp"
 #include "runtime/common_clock.hpp"
-#include "runtime/exit_status.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/run_job.hpp"
@@ -27,11 +27,6 @@
 namespace weir::cli {
 
 namespace {
-
-void report_assertion(const char* expression, const char* file, int line) {
-    fmt::print(stderr, "weir: internal error, please report: {} does not hold ({}:{})\n", expression, file,
-               line);
-}
 
 telemetry::LiveForm live_form(config::OutputForm form) {
     switch (form) {
@@ -115,7 +110,7 @@ std::string make_directory(runtime::Job& job, const config::RunRequest& request,
     std::string directory;
     std::string refusal;
     if (job.rank() == scheduler_rank) {
-        directory = request.out.empty() ? config::default_run_directory(runtime::wall_clock_ns() / 1000000000)
+        directory = request.out.empty() ? config::unused_run_directory(runtime::wall_clock_ns() / 1000000000)
                                         : request.out;
         try {
             config::create_run_directory(directory);
@@ -129,14 +124,6 @@ std::string make_directory(runtime::Job& job, const config::RunRequest& request,
         throw config::UsageError(objections.front().text);
     }
     return job.broadcast(directory, scheduler_rank, "name of the run directory");
-}
-
-std::vector<std::pair<std::string, std::string>> labels_of(const config::RunRequest& request) {
-    auto labels = request.tags;
-    if (!request.label.empty()) {
-        labels.insert(labels.begin(), {"label", request.label});
-    }
-    return labels;
 }
 
 nlohmann::ordered_json environment_of(const config::RunRequest& request, const runtime::Job& job) {
@@ -168,17 +155,11 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     settings.roles = config::assign_roles(request.roles, all.hosts, all.roles);
     config::settle_layout(request, settings.roles);
     config::check_memory(request.plan, settings.roles, all.hosts, all.memory);
-    settings.plan = request.plan;
-    settings.places = std::move(all.places);
+    settings.set_places(std::move(all.places));
     settings.idle_mode = idle_mode(request.idle);
     settings.silence_timeout = request.silence_timeout;
     settings.output = live_form(request.output);
-    settings.require_sustained = request.require.sustained;
-    settings.require_lossless = request.require.lossless;
-    settings.labels = labels_of(request);
-    for (const auto& option : config::plan_values(request)) {
-        settings.plan_options.emplace_back(option.name, option.value);
-    }
+    describe(request, settings);
     settings.environment = environment_of(request, job);
     for (const std::string& text : request.injections) {
         settings.faults.push_back(transport::parse_fault_spec(text));
@@ -190,7 +171,7 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
 }  // namespace
 
 int execute_run(const config::RunRequest& request) {
-    core::set_assertion_handler(report_assertion);
+    report_assertions();
     int argument_count = 0;
     char** arguments = nullptr;
     std::optional<runtime::Job> job;
@@ -198,14 +179,14 @@ int execute_run(const config::RunRequest& request) {
         job.emplace(argument_count, arguments);
     } catch (const runtime::JobError& error) {
         fmt::print(stderr, "weir run: {}\n", error.what());
-        return runtime::exit_failed;
+        return participant::exit_failed;
     }
     runtime::install_signal_handlers();
     runtime::Watchdog watchdog(fmt::format("rank {}", job->rank()));
     job->set_waiting_hook([&] {
         watchdog.alive();
         if (runtime::caught_signal() != 0) {
-            runtime::Job::leave(runtime::exit_signal_base + runtime::caught_signal());
+            runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
         }
     });
     std::optional<runtime::RunSettings> settings;
@@ -217,10 +198,10 @@ int execute_run(const config::RunRequest& request) {
             fmt::print(stderr, "weir run: {}\n", error.what());
         }
         job->barrier("refusal");
-        return runtime::exit_usage;
+        return participant::exit_usage;
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
-        runtime::Job::abort(runtime::exit_failed);
+        runtime::Job::abort(participant::exit_failed);
     }
     return runtime::run_job(*job, watchdog, *settings);
 }

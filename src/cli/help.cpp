@@ -82,6 +82,17 @@ Precedence: defaults, then the scenario, then options; --scale applies to the re
             return R"(
 Also: --json for --output json, -q or --quiet for --output quiet. The verdict is always in run.json.
 )";
+        case OptionGroup::network:
+            return R"(
+Every node has a link of this speed to a switch without limits, and transfers share links fairly.
+Faults, times counted from second 0; without at= from the beginning, without for= to the end:
+  pause:consumer=3,at=10s,for=2s          does nothing for 2 s (also producer=N, scheduler)
+  die:consumer=3,at=10s                   does nothing any more
+  slow:consumer=3,at=10s,factor=2         works twice as long on each event
+  slow:scheduler,factor=100               takes 100 times as long for each message
+  degrade:producer=0,at=5s,for=1s,factor=0.1   its links carry a tenth
+  delay:extra=1ms                         control messages take up to 1 ms longer, in order
+)";
         default:
             return "";
     }
@@ -129,6 +140,7 @@ std::string overview_help() {
 Usage: weir COMMAND [OPTIONS]
 
   run          measure, under mpirun or srun: weir run --help
+  simulate     the same run in virtual time, without MPI: weir simulate --help
   scenarios    list the built-in scenarios, or print one: weir scenarios --help
 
   weir --help       this page
@@ -137,13 +149,17 @@ Usage: weir COMMAND [OPTIONS]
 First steps:
   mpirun --oversubscribe -np 8 weir run --scenario quickstart
   weir run --scenario lhcb2021-2 --dry-run
+  weir simulate --scenario lhcb2021-2
 )",
                        build_info::version);
 }
 
-std::string run_help(std::string_view topic) {
+namespace {
+
+/// The page of a group, or of all; an empty topic is the overview.
+std::string help_page(std::string_view topic, const std::string& overview) {
     if (topic.empty()) {
-        return run_overview();
+        return overview;
     }
     std::string names;
     std::string all;
@@ -158,6 +174,49 @@ std::string run_help(std::string_view topic) {
         return all;
     }
     throw config::UsageError(fmt::format("--help: there is no group '{}'; there are: {}all", topic, names));
+}
+
+std::string simulate_overview() {
+    constexpr std::array<std::string_view, 11> most_used{
+        "scenario", "producers", "consumers", "rate", "producer-link", "consumer-link", "busy",
+        "slots",    "duration",  "seed",      "out"};
+    std::string text = R"(Usage: weir simulate [OPTIONS]
+
+A run in virtual time: the producers, consumers and scheduler of `weir run` over a model of the
+network, in one process, without MPI. Takes the same options and writes the same run directory; the
+same options and seed give the same files. 3 producers and 4 consumers, if nothing is said.
+
+  weir simulate --scenario lhcb2021-5              row 5 of the paper, at 100 Gb/s, in a second
+  weir simulate --scenario lhcb2021-farm           500 producers, 4000 consumers
+  weir simulate --producers 14 --consumers 72 --rate 80Gb/s --consumer-link 25Gb/s
+
+Used most:
+)";
+    for (const std::string_view name : most_used) {
+        text += option_line(*config::find_option(name));
+    }
+    text += "\nMore, by group: weir simulate --help GROUP, or --help all\n";
+    for (const OptionGroup group : config::shown_groups) {
+        text += fmt::format("  {:10}{}\n", config::group_name(group), config::group_title(group));
+    }
+    return text + R"(
+  --find rate|busy|slots|streams|consumers [--seeds N]
+      the limit up to which the run is sustained, by bisection, with N seeds each [5]
+  --explore N [--seed S] [--jobs J]
+      N random scenarios from seed S on [1], with faults, under the checkers; J jobs [all cores]
+
+Exit status: as of `weir run`; --find: 3 if there is no limit; --explore: 1 if a rule was broken.
+)";
+}
+
+}  // namespace
+
+std::string run_help(std::string_view topic) {
+    return help_page(topic, run_overview());
+}
+
+std::string simulate_help(std::string_view topic) {
+    return help_page(topic, simulate_overview());
 }
 
 std::string scenarios_help() {

@@ -12,6 +12,9 @@ std::string overview_help();
 /// `weir run --help [TOPIC]`: "" the overview, a group's name, or "all". Throws config::UsageError.
 std::string run_help(std::string_view topic);
 /// `weir scenarios --help`
+/// As run_help, of `weir simulate`.
+std::string simulate_help(std::string_view topic);
+
 std::string scenarios_help();
 /// `weir --version`
 std::string version_text();

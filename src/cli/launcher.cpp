@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 
 namespace weir::cli {
 
@@ -75,6 +75,9 @@ LaunchedAs launched_as(const std::function<const char*(const char*)>& lookup) {
             ++applications;
         }
         launched.applications = std::max(1U, applications);
+    } else {
+        // prterun tells this to Open MPI only when it is called as mpirun.
+        launched.application_unknown = lookup("PRTE_LAUNCHED") != nullptr;
     }
     return launched;
 }
@@ -104,11 +107,12 @@ Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
         return {turn * std::min(launched.application, most_turns), true, start_up};
     }
     const auto silence = turn * std::min(launched.applications, most_turns + 1) + 3s;
-    if (reach == config::UsageError::Reach::this_host) {
-        // Nobody else may have met it, so this rank speaks if it is still there; rank by rank, so that one
-        // does.
-        constexpr std::uint32_t most_steps = 100;
-        return {silence + 20ms * std::min(*launched.rank, most_steps), true, start_up};
+    if (launched.application_unknown || reach == config::UsageError::Reach::this_host) {
+        // Nobody else may have met it, so this rank speaks if it is still there; rank by rank, each ending
+        // the job before the next one's turn (prterun takes 250 ms for that). All ranks have long been
+        // started.
+        constexpr std::uint32_t most_steps = 20;
+        return {silence + 700ms * std::min(*launched.rank, most_steps), true, 50ms};
     }
     return {silence, false, 0ms};
 }
@@ -123,7 +127,7 @@ int report_usage_error(std::string_view command, const config::UsageError& error
         std::fflush(stderr);
     }
     std::this_thread::sleep_for(report.linger);
-    return runtime::exit_usage;
+    return participant::exit_usage;
 }
 
 }  // namespace weir::cli

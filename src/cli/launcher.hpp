@@ -20,6 +20,8 @@ struct LaunchedAs {
     std::uint32_t application = 0;
     bool first_of_application = false;
     std::uint32_t applications = 1;
+    /// The launcher may have started several applications, but does not say which one this rank belongs to.
+    bool application_unknown = false;
     [[nodiscard]] bool is_first() const { return rank.value_or(0) == 0; }
 };
 

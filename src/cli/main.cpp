@@ -9,8 +9,9 @@
 #include "cli/launcher.hpp"
 #include "cli/run_command.hpp"
 #include "cli/scenarios_command.hpp"
+#include "cli/simulate_command.hpp"
 #include "config/usage_error.hpp"
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 
 namespace {
 
@@ -21,7 +22,7 @@ int say(const std::string& text) {
     if (weir::cli::launched_as().is_first()) {
         std::fputs(text.c_str(), stdout);
     }
-    return weir::runtime::exit_ok;
+    return weir::participant::exit_ok;
 }
 
 int obey(const CommandLine& line) {
@@ -31,6 +32,8 @@ int obey(const CommandLine& line) {
             return say(weir::cli::version_text());
         case Command::run:
             return line.help ? say(weir::cli::run_help(*line.help)) : weir::cli::run_command(line.options);
+        case Command::simulate:
+            return line.help ? say(weir::cli::simulate_help(*line.help)) : weir::cli::simulate_command(line);
         case Command::scenarios:
             return say(line.help ? weir::cli::scenarios_help() : weir::cli::scenarios_text(line.scenario));
         case Command::overview:
@@ -40,7 +43,7 @@ int obey(const CommandLine& line) {
         return say(weir::cli::overview_help());
     }
     throw weir::config::UsageError(
-        "a command is missing; write `weir run` or `weir scenarios`, or see `weir --help`");
+        "a command is missing; write `weir run`, `weir simulate` or `weir scenarios`, or see `weir --help`");
 }
 
 }  // namespace
@@ -53,6 +56,6 @@ int main(int argc, char** argv) {
         return weir::cli::report_usage_error(command, error);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", command.c_str(), error.what());
-        return weir::runtime::exit_failed;
+        return weir::participant::exit_failed;
     }
 }

@@ -10,7 +10,7 @@
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 #include "transport/fault_injection.hpp"
 
 namespace weir::cli {
@@ -52,7 +52,7 @@ int run_command(const std::vector<config::GivenOption>& options) {
                 request.output == config::OutputForm::json ? dry_run_json(request) : dry_run_text(request);
             std::fputs(text.c_str(), stdout);
         }
-        return runtime::exit_ok;
+        return participant::exit_ok;
     }
     return execute_run(request);
 }

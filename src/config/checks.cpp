@@ -109,6 +109,17 @@ std::string default_run_directory(std::int64_t unix_seconds) {
                        clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
+std::string unused_run_directory(std::int64_t unix_seconds) {
+    const std::string name = default_run_directory(unix_seconds);
+    std::string unused = name;
+    constexpr int most = 1000;
+    std::error_code error;
+    for (int number = 2; number <= most && std::filesystem::exists(unused, error); ++number) {
+        unused = fmt::format("{}-{}", name, number);
+    }
+    return unused;
+}
+
 void check_run_directory(const fs::path& directory) {
     constexpr auto here = UsageError::Reach::this_host;
     std::error_code error;

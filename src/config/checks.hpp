@@ -23,6 +23,9 @@ void check_memory(const core::Plan& plan, const core::RoleMap& roles,
 /// "weir-run-20260102T030405Z" for seconds since 1970 (UTC).
 std::string default_run_directory(std::int64_t unix_seconds);
 
+/// The same, with -2, -3, ... behind it if there is one of that name: runs can be shorter than a second.
+std::string unused_run_directory(std::int64_t unix_seconds);
+
 /// Refuses a run directory that exists already, or that cannot be made. Creates nothing. Throws UsageError.
 void check_run_directory(const std::filesystem::path& directory);
 

@@ -60,9 +60,15 @@ void apply_scale(RunRequest& request) {
     });
     plan.buffer = scaled("buffer", [&] { return scale_up(plan.buffer, request.scale); });
     plan.slot_size = scaled("slot-size", [&] { return scale_up(plan.slot_size, request.scale); });
-    if (plan.rate > fastest_rate) {
-        throw UsageError(fmt::format("--scale: makes the rate {}, and at most {} is possible",
-                                     to_text(plan.rate), to_text(fastest_rate)));
+    core::NetworkPlan& network = request.network;
+    network.producer_link =
+        scaled("producer-link", [&] { return scale_down(network.producer_link, request.scale); });
+    network.consumer_link =
+        scaled("consumer-link", [&] { return scale_down(network.consumer_link, request.scale); });
+    const core::BitRate fastest = std::max({plan.rate, network.producer_link, network.consumer_link});
+    if (fastest > fastest_rate) {
+        throw UsageError(fmt::format("--scale: makes a rate or a link {}, and at most {} is possible",
+                                     to_text(fastest), to_text(fastest_rate)));
     }
 }
 
@@ -168,6 +174,13 @@ void derive_chunk_size(RunRequest& request) {
     }
 }
 
+void derive_network(RunRequest& request) {
+    core::NetworkPlan& network = request.network;
+    if (!request.given("mtu")) {
+        network.mtu = {network.framing == core::Framing::tcp ? 1500 : 4096};
+    }
+}
+
 void derive_sizes(RunRequest& request) {
     const Bytes set = request.plan.set_bytes();
     if (set.count <= 0) {
@@ -266,6 +279,7 @@ void derive(RunRequest& request) {
     request.plan.consumers = request.roles.consumers;
     apply_scale(request);
     derive_sizes(request);
+    derive_network(request);
     check_times(request);
     check_busy(request);
     check_busy_consumers(request.plan);

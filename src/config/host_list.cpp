@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "config/characters.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
 
 namespace {
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 bool is_host_character(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||

@@ -9,44 +9,13 @@
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
 #include "config/option_setters.hpp"
+#include "config/option_values.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
 
 namespace {
-
-using Text = std::string_view;
-
-// --- Values that are one of a few words.
-
-template <typename Value>
-struct Choice {
-    Text name;
-    Value value;
-};
-
-template <typename Value, std::size_t size>
-Value choose(Text text, const Choice<Value> (&choices)[size]) {
-    std::string known;
-    for (const auto& choice : choices) {
-        if (choice.name == text) {
-            return choice.value;
-        }
-        known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
-    }
-    throw UsageError(fmt::format("'{}' is not one of: {}", text, known));
-}
-
-template <typename Value, std::size_t size>
-std::string chosen(Value value, const Choice<Value> (&choices)[size]) {
-    for (const auto& choice : choices) {
-        if (choice.value == value) {
-            return std::string(choice.name);
-        }
-    }
-    return {};
-}
 
 std::string event_size_in_force(const RunRequest& request) {
     return event_size_text({request.plan.event_size, request.event_size_trace});
@@ -76,35 +45,6 @@ constexpr Choice<Idle> idles[] = {
     {"auto", Idle::automatic}, {"spin", Idle::spin}, {"yield", Idle::yield}, {"nap", Idle::nap}};
 constexpr Choice<OutputForm> outputs[] = {
     {"text", OutputForm::text}, {"json", OutputForm::json}, {"quiet", OutputForm::quiet}};
-
-// --- Quantities with bounds.
-
-template <typename Quantity>
-Quantity bounded(Quantity value, Quantity least, Quantity most) {
-    if (value < least || value > most) {
-        throw UsageError(fmt::format("{} is out of range; write a value from {} to {}", to_text(value),
-                                     to_text(least), to_text(most)));
-    }
-    return value;
-}
-
-constexpr core::Bytes largest_bytes{std::int64_t{1} << 60};
-
-core::Bytes some_bytes(Text text) {
-    return bounded(parse_bytes(text), core::Bytes{1}, largest_bytes);
-}
-
-core::Duration some_time(Text text, core::Duration least, core::Duration most = longest_duration) {
-    return bounded(parse_duration(text), least, most);
-}
-
-std::uint32_t count(Text text, std::uint64_t least, std::uint64_t most) {
-    return static_cast<std::uint32_t>(parse_count(text, least, most));
-}
-
-std::string count_text(std::uint64_t value) {
-    return value == 0 ? std::string{} : fmt::format("{}", value);
-}
 
 // --- The rows.
 

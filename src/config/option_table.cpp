@@ -1,6 +1,7 @@
 #include "config/option_table.hpp"
 
 #include "config/near_name.hpp"
+#include "config/network_option_rows.hpp"
 #include "config/option_rows.hpp"
 
 namespace weir::config {
@@ -19,6 +20,8 @@ const char* group_name(OptionGroup group) {
             return "run";
         case OptionGroup::output:
             return "output";
+        case OptionGroup::network:
+            return "network";
         case OptionGroup::testing:
             return "testing";
     }
@@ -39,6 +42,8 @@ const char* group_title(OptionGroup group) {
             return "which measurement, how long, and what must hold";
         case OptionGroup::output:
             return "what is written where";
+        case OptionGroup::network:
+            return "what a simulation assumes (only weir simulate)";
         case OptionGroup::testing:
             return "for weir's own tests";
     }
@@ -46,7 +51,12 @@ const char* group_title(OptionGroup group) {
 }
 
 std::span<const Option> option_table() {
-    return option_rows();
+    static const std::vector<Option> table = [] {
+        std::vector<Option> all(option_rows().begin(), option_rows().end());
+        all.insert(all.end(), network_option_rows().begin(), network_option_rows().end());
+        return all;
+    }();
+    return table;
 }
 
 const Option* find_option(std::string_view name) {
@@ -76,7 +86,7 @@ std::string near_option(std::string_view text) {
 std::vector<GivenOption> plan_values(const RunRequest& request) {
     std::vector<GivenOption> values;
     for (const Option& option : option_table()) {
-        if (!option.in_plan) {
+        if (!option.in_plan || (option.group == simulation_group && !request.simulated)) {
             continue;
         }
         if (std::string value = option.get(request); !value.empty()) {

@@ -11,9 +11,13 @@
 
 namespace weir::config {
 
-enum class OptionGroup : std::uint8_t { layout, data, transfer, busy, run, output, testing };
+enum class OptionGroup : std::uint8_t { layout, data, transfer, busy, run, output, network, testing };
 inline constexpr OptionGroup shown_groups[] = {OptionGroup::layout, OptionGroup::data, OptionGroup::transfer,
-                                               OptionGroup::busy,   OptionGroup::run,  OptionGroup::output};
+                                               OptionGroup::busy,   OptionGroup::run,  OptionGroup::output,
+                                               OptionGroup::network};
+
+/// Options of this group are for `weir simulate` only; a scenario may hold them for both.
+inline constexpr OptionGroup simulation_group = OptionGroup::network;
 
 /// "layout", ...: what `--help GROUP` takes.
 const char* group_name(OptionGroup group);
@@ -42,8 +46,9 @@ const Option* find_option(std::string_view name);
 /// The option's name most like `text`, with dashes; empty: none is.
 std::string near_option(std::string_view text);
 
-/// Option name and value in force of everything that belongs to the plan, in table order; unset ones are left
-/// out. These go to run.json as `plan`. `scale` is among them and already applied to the others.
+/// Option name and value in force of everything that belongs to the plan, in table order; unset ones and, in
+/// a measured run, those of the simulated network are left out. These go to run.json as `plan`. `scale` is
+/// among them and already applied to the others.
 std::vector<GivenOption> plan_values(const RunRequest& request);
 
 }  // namespace weir::config

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "config/characters.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -53,10 +54,6 @@ constexpr std::array long_duration_units{
 };
 
 constexpr std::int64_t largest_quantity = std::int64_t{1} << 62;
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 /// mantissa / 10^decimals, and the text behind the number.
 struct Decimal {

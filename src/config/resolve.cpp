@@ -31,6 +31,8 @@ void begin_afresh(RunRequest& request, std::string_view option) {
         request.require = {};
     } else if (option == "inject") {
         request.injections.clear();
+    } else if (option == "fault") {
+        request.faults.clear();
     }
 }
 
@@ -79,8 +81,9 @@ void apply_scenario(RunRequest& request, const GivenOption& given) {
 
 }  // namespace
 
-RunRequest resolve(std::span<const GivenOption> command_line) {
+RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     RunRequest request;
+    request.simulated = simulated;
     for (const Option& option : option_table()) {
         if (!option.initial.empty()) {
             set(request, option, option.initial, std::string(option.name));
@@ -94,7 +97,13 @@ RunRequest resolve(std::span<const GivenOption> command_line) {
     }
     for (const GivenOption& given : command_line) {
         if (given.name != "scenario") {
-            apply(request, known_option(given.name), given.value, Origin::command_line, "--" + given.name);
+            const Option& option = known_option(given.name);
+            if (option.group == simulation_group && !simulated) {
+                throw UsageError(
+                    fmt::format("--{}: is for `weir simulate`; a measured run uses the network that it finds",
+                                given.name));
+            }
+            apply(request, option, given.value, Origin::command_line, "--" + given.name);
         }
     }
     request.command_line.assign(command_line.begin(), command_line.end());

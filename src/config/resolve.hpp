@@ -12,8 +12,8 @@
 namespace weir::config {
 
 /// The request that these options make, complete and checked. Reads scenario and trace files. Throws
-/// UsageError.
-RunRequest resolve(std::span<const GivenOption> command_line);
+/// UsageError. `simulated`: for `weir simulate`, which takes the options of the network too.
+RunRequest resolve(std::span<const GivenOption> command_line, bool simulated = false);
 
 /// Enters the numbers of producers and consumers and checks what depends on them. Throws UsageError.
 void settle_layout(RunRequest& request, const core::RoleMap& roles);

@@ -13,6 +13,7 @@
 #include "config/distributions.hpp"
 #include "config/quantities.hpp"
 #include "core/ids.hpp"
+#include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 
@@ -62,6 +63,11 @@ struct RunRequest {
     core::Plan plan;
     std::string event_size_trace;  ///< file behind plan.event_size, if a trace
     std::string busy_trace;        ///< file behind plan.busy, if a trace
+
+    /// What a simulation assumes; `simulated`: this is one.
+    bool simulated = false;
+    core::NetworkPlan network;
+    std::vector<std::string> faults;  ///< --fault, read by the simulation
 
     RoleRequest roles;
     std::string scenario;        ///< name or file as given; empty: none

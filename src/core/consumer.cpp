@@ -205,6 +205,11 @@ void Consumer::complete_event(Instant now, SlotId slot, Actions& out) {
 
 void Consumer::start_processing(Instant from) {
     current_processing_ = {processing_time_.next()};
+    if (processing_factor_ != 1) {
+        const double longest = 4e18;  // ns; far beyond any run, and still an integer
+        current_processing_ = {static_cast<std::int64_t>(
+            std::min(static_cast<double>(current_processing_.ns) * processing_factor_, longest))};
+    }
     processing_until_ = from + current_processing_;
 }
 

@@ -43,6 +43,9 @@ class Consumer {
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
 
+    /// From now on each event takes `factor` times as long (a simulation of a consumer that has become slow).
+    void slow_down(double factor) { processing_factor_ = factor; }
+
     [[nodiscard]] Instant next_deadline() const { return finished_ ? Instant::never() : processing_until_; }
 
     [[nodiscard]] SlotUse slot_use() const { return use_; }
@@ -80,6 +83,7 @@ class Consumer {
     Plan plan_;
     ConsumerId id_;
     Sampler processing_time_;
+    double processing_factor_ = 1;
     bool busy_ = false;
     std::vector<Slot> slots_;
     SlotUse use_;

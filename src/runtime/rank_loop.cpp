@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
 #include "transport/transport_error.hpp"
 
@@ -225,7 +225,7 @@ void RankLoop::look_at_signals(core::Instant now) {
         }
         signalled_at_ = now;
         if (now < listen_until_) {
-            end_ = LoopEnd{.kind = LoopEnd::Kind::told, .status = exit_failed, .failure = {}};
+            end_ = LoopEnd{.kind = LoopEnd::Kind::told, .status = participant::exit_failed, .failure = {}};
             return;
         }
         if (!leads()) {
@@ -349,7 +349,7 @@ void RankLoop::fail(EndReason /*reason*/, int rank, const std::string& what) {
     }
     const core::NodeId node = parts_.settings.roles.node(rank);
     end_ = LoopEnd{.kind = LoopEnd::Kind::failed,
-                   .status = exit_failed,
+                   .status = participant::exit_failed,
                    .signal = signal_,
                    .failure = {.what = what,
                                .rank = rank,

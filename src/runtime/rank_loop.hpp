@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "core/actions.hpp"
+#include "participant/node.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/cpu_burner.hpp"
 #include "runtime/idle.hpp"
-#include "runtime/node.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/packet.hpp"
 #include "runtime/peer_watch.hpp"
@@ -58,12 +58,12 @@ class RankLoop {
         const RunSettings& settings;
         int rank;
         transport::Transport& transport;
-        Node& node;
+        participant::Node& node;
         CommonClock clock;
         IdleStrategy& idle;
         PeerWatch& watch;
         Watchdog& watchdog;
-        const RowOutput& output;
+        const participant::RowOutput& output;
         telemetry::SecondCollector* collector;  ///< on the scheduler's rank, else nullptr
     };
     explicit RankLoop(const Parts& parts);

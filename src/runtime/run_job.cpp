@@ -7,14 +7,14 @@
 #include <memory>
 #include <thread>
 
+#include "participant/exit_status.hpp"
+#include "participant/node.hpp"
+#include "participant/rank_account.hpp"
+#include "participant/run_report.hpp"
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
-#include "runtime/exit_status.hpp"
-#include "runtime/node.hpp"
 #include "runtime/peer_watch.hpp"
-#include "runtime/rank_account.hpp"
 #include "runtime/rank_loop.hpp"
-#include "runtime/run_report.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/terminal.hpp"
 #include "telemetry/csv_log.hpp"
@@ -26,6 +26,13 @@
 #include "transport/mpi_send_transport.hpp"
 
 namespace weir::runtime {
+
+using participant::exit_failed;
+using participant::exit_ok;
+using participant::exit_signal_base;
+using participant::Node;
+using participant::RankAccount;
+using participant::RowOutput;
 
 namespace {
 
@@ -51,7 +58,7 @@ class JobRun {
           terminal_(colours_wanted()),
           watch_(settings.places, job.rank(), {}),
           idle_(make_idle()),
-          report_(settings) {}
+          report_(settings, telemetry::utc_text(wall_clock_ns())) {}
 
     int run();
 
@@ -67,6 +74,7 @@ class JobRun {
     [[noreturn]] void end_early(const LoopEnd& end, RankLoop* loop);
     [[noreturn]] void end_signalled(int number);
     std::string write_record(const telemetry::RunRecord& record) const;
+    telemetry::RunRecord broken_off(const LoopEnd& end) const;
     void say(std::string_view line) const;
     void say_what_starts() const;
     void print_summary(const telemetry::RunRecord& record) const;
@@ -79,7 +87,7 @@ class JobRun {
     bool terminal_;
     PeerWatch watch_;
     IdleStrategy idle_;
-    RunReport report_;
+    participant::RunReport report_;
 
     std::unique_ptr<transport::MpiSendTransport> mpi_;
     std::unique_ptr<transport::FaultInjection> injection_;
@@ -137,7 +145,7 @@ bool JobRun::go_on(const std::string& objection, const char* what) {
                        .rank = first.rank,
                        .role = telemetry::node_text(settings_.roles.node(first.rank)),
                        .host = settings_.places[static_cast<std::size_t>(first.rank)].host};
-        write_record(report_.broken_off(nullptr, end));
+        write_record(report_.failed(nullptr, end.failure));
     }
     return false;
 }
@@ -190,13 +198,13 @@ Start JobRun::agree_on_start() {
 std::unique_ptr<Node> JobRun::make_node(core::Instant begin, RowOutput& output) {
     switch (self_.role) {
         case core::Role::scheduler:
-            return std::make_unique<SchedulerNode>(settings_.plan, begin, output);
+            return std::make_unique<participant::SchedulerNode>(settings_.plan, begin, output);
         case core::Role::producer:
-            return std::make_unique<ProducerNode>(settings_.plan, core::ProducerId{self_.index}, begin,
-                                                  latencies_, output);
+            return std::make_unique<participant::ProducerNode>(settings_.plan, core::ProducerId{self_.index},
+                                                               begin, latencies_, output);
         case core::Role::consumer:
-            return std::make_unique<ConsumerNode>(settings_.plan, core::ConsumerId{self_.index}, begin,
-                                                  latencies_, output);
+            return std::make_unique<participant::ConsumerNode>(settings_.plan, core::ConsumerId{self_.index},
+                                                               begin, latencies_, output);
     }
     return nullptr;
 }
@@ -244,7 +252,7 @@ int JobRun::run() {
                        .host = settings_.places[static_cast<std::size_t>(job_.rank())].host};
         fmt::print(stderr, "weir run: {}\n", end.failure.what);
         if (leads_) {
-            write_record(report_.broken_off(collector_.get(), end));
+            write_record(report_.failed(collector_.get(), end.failure));
         }
         Job::abort(exit_failed);
     }
@@ -309,8 +317,8 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
     RankAccount mine;
     mine.summary = node_->summary();
     mine.latencies = latencies_;
-    mine.clock_at_start = clock_at_start_;
-    mine.clock_at_end = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+    mine.clock_error_ns =
+        clock_error_bound_ns(clock_at_start_, measure_clock_offset(job_, settings_.roles.scheduler_rank()));
     mine.started_late = started_late;
     mine.fault_count = loop.fault_count();
     mine.faults = loop.faults();
@@ -319,9 +327,9 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
         mine.log_error = error->message();
     }
     job_.gather(
-        encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
+        participant::encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
         [&](int rank, std::span<const std::byte> bytes) {
-            const auto account = decode_account(bytes);
+            const auto account = participant::decode_account(bytes);
             if (!account) {
                 throw JobError(fmt::format("the account of {} cannot be read", rank_text(settings_, rank)));
             }
@@ -365,6 +373,11 @@ void JobRun::print_summary(const telemetry::RunRecord& record) const {
     std::fflush(stdout);
 }
 
+telemetry::RunRecord JobRun::broken_off(const LoopEnd& end) const {
+    return end.kind == LoopEnd::Kind::interrupted ? report_.interrupted(collector_.get(), end.signal)
+                                                  : report_.failed(collector_.get(), end.failure);
+}
+
 void JobRun::end_early(const LoopEnd& end, RankLoop* loop) {
     using Kind = LoopEnd::Kind;
     const bool interrupted = end.kind == Kind::interrupted;
@@ -378,7 +391,7 @@ void JobRun::end_early(const LoopEnd& end, RankLoop* loop) {
         if (!interrupted) {
             fmt::print(stderr, "weir run: {}\n", end.failure.what);
         }
-        const telemetry::RunRecord record = report_.broken_off(collector_.get(), end);
+        const telemetry::RunRecord record = broken_off(end);
         const std::string cannot_write = write_record(record);
         if (!cannot_write.empty()) {
             fmt::print(stderr, "weir run: {}\n", cannot_write);
@@ -415,7 +428,7 @@ void JobRun::end_signalled(int number) {
         if (end.kind == LoopEnd::Kind::failed) {
             fmt::print(stderr, "weir run: {}\n", end.failure.what);
         }
-        const telemetry::RunRecord record = report_.broken_off(collector_.get(), end);
+        const telemetry::RunRecord record = broken_off(end);
         write_record(record);
         print_summary(record);
     } else {

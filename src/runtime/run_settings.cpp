@@ -1,16 +1,15 @@
 #include "runtime/run_settings.hpp"
 
-#include <fmt/format.h>
-
-#include "telemetry/text.hpp"
+#include <utility>
 
 namespace weir::runtime {
 
-std::string rank_text(const RunSettings& settings, int rank) {
-    const core::NodeId node = settings.roles.node(rank);
-    const std::string part = node.role == core::Role::scheduler ? "scheduler" : telemetry::node_text(node);
-    return fmt::format("rank {} ({} on {})", rank, part,
-                       settings.places.at(static_cast<std::size_t>(rank)).host);
+void RunSettings::set_places(std::vector<Place> by_rank) {
+    places = std::move(by_rank);
+    rank_places.clear();
+    for (const Place& place : places) {
+        rank_places.push_back({place.host, place.pid, cpu_list_text(place.cpus)});
+    }
 }
 
 }  // namespace weir::runtime

@@ -2,14 +2,11 @@
 // aside).
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "core/plan.hpp"
-#include "core/role_map.hpp"
+#include "core/units.hpp"
+#include "participant/run_description.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/idle.hpp"
 #include "telemetry/live_view.hpp"
@@ -17,28 +14,19 @@
 
 namespace weir::runtime {
 
-struct RunSettings {
-    core::Plan plan;
-    core::RoleMap roles;
+struct RunSettings : participant::RunDescription {
     std::vector<Place> places;  ///< by rank
 
-    std::string directory;              ///< of the run; exists
     std::optional<IdleMode> idle_mode;  ///< nothing: chosen from the host's load
     core::Duration silence_timeout;
-
     telemetry::LiveForm output = telemetry::LiveForm::text;
-    bool require_sustained = false;
-    bool require_lossless = false;
-
-    // For run.json.
-    std::vector<std::pair<std::string, std::string>> labels;
-    std::vector<std::pair<std::string, std::string>> plan_options;
-    nlohmann::ordered_json environment = nlohmann::ordered_json::object();
 
     std::vector<transport::FaultSpec> faults;  ///< to be injected, in tests
+
+    /// Takes over where the ranks run, also into the description.
+    void set_places(std::vector<Place> by_rank);
 };
 
-/// "rank 3 (consumer 1 on eb07)"
-std::string rank_text(const RunSettings& settings, int rank);
+using participant::rank_text;
 
 }  // namespace weir::runtime

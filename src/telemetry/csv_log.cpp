@@ -145,7 +145,10 @@ std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_n
 CsvLog::CsvLog(CsvLog&& other) noexcept
     : path_(std::move(other.path_)),
       unix_ns_at_second_0_(other.unix_ns_at_second_0_),
+      writing_(other.writing_),
+      open_(std::exchange(other.open_, false)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      block_(std::move(other.block_)),
       length_(other.length_),
       error_(std::move(other.error_)) {}
 
@@ -154,7 +157,10 @@ CsvLog& CsvLog::operator=(CsvLog&& other) noexcept {
         static_cast<void>(close());
         path_ = std::move(other.path_);
         unix_ns_at_second_0_ = other.unix_ns_at_second_0_;
+        writing_ = other.writing_;
+        open_ = std::exchange(other.open_, false);
         descriptor_ = std::exchange(other.descriptor_, -1);
+        block_ = std::move(other.block_);
         length_ = other.length_;
         error_ = std::move(other.error_);
     }
@@ -165,30 +171,56 @@ CsvLog::~CsvLog() {
     static_cast<void>(close());
 }
 
-MaybeIoError CsvLog::open(std::string path, core::Role role,
-                          std::optional<std::int64_t> unix_ns_at_second_0) {
+MaybeIoError CsvLog::open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0,
+                          Writing writing) {
     static_cast<void>(close());
     path_ = std::move(path);
     unix_ns_at_second_0_ = unix_ns_at_second_0;
+    writing_ = writing;
+    block_.clear();
     length_ = 0;
     error_.reset();
-    do {
-        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    } while (descriptor_ < 0 && errno == EINTR);
-    if (descriptor_ < 0) {
-        return fail("create", errno);
+    if (open_file(O_TRUNC)) {
+        return error_;
     }
-    return append(csv_header(role));
+    open_ = true;
+    if (!put(csv_header(role)) && writing_ == Writing::in_blocks) {
+        close_file();
+    }
+    return error_;
+}
+
+MaybeIoError CsvLog::open_file(int extra_flags) {
+    do {
+        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | extra_flags, 0666);
+    } while (descriptor_ < 0 && errno == EINTR);
+    return descriptor_ < 0 ? fail("create", errno) : MaybeIoError{};
 }
 
 MaybeIoError CsvLog::append(std::string_view line) {
     if (error_) {
         return error_;
     }
-    if (descriptor_ < 0) {
+    if (!open_) {
         return fail("write", EBADF);
     }
-    std::string_view rest = line;
+    if (writing_ == Writing::row_by_row) {
+        return put(line);
+    }
+    block_ += line;
+    return block_.size() >= block_bytes ? put_block() : MaybeIoError{};
+}
+
+MaybeIoError CsvLog::put_block() {
+    if (!open_file(0) && !put(block_)) {
+        block_.clear();
+        return close_file();
+    }
+    return error_;
+}
+
+MaybeIoError CsvLog::put(std::string_view text) {
+    std::string_view rest = text;
     while (!rest.empty()) {
         const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
         if (written >= 0) {
@@ -196,22 +228,32 @@ MaybeIoError CsvLog::append(std::string_view line) {
             rest.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno != EINTR) {
             const int error_number = errno;
-            if (rest.size() < line.size()) {
-                // Half a line would be read as a row. If this fails too, the reader still sees a short last
-                // line.
-                static_cast<void>(::ftruncate(descriptor_, length_) == 0);
-            }
+            cut_to_whole_lines(text.substr(0, text.size() - rest.size()));
             return fail("write", error_number);
         }
     }
-    length_ += static_cast<std::int64_t>(line.size());
+    length_ += static_cast<std::int64_t>(text.size());
     return {};
 }
 
-MaybeIoError CsvLog::close() {
-    if (descriptor_ < 0) {
-        return {};
+void CsvLog::cut_to_whole_lines(std::string_view put) const {
+    // Half a line would be read as a row. If this fails too, the reader still sees a short last line.
+    const std::size_t line_end = put.rfind('\n');
+    const std::size_t whole = line_end == std::string_view::npos ? 0 : line_end + 1;
+    if (whole < put.size()) {
+        static_cast<void>(::ftruncate(descriptor_, length_ + static_cast<std::int64_t>(whole)) == 0);
     }
+}
+
+MaybeIoError CsvLog::close() {
+    if (open_ && !block_.empty() && !error_) {
+        static_cast<void>(put_block());
+    }
+    open_ = false;
+    return descriptor_ < 0 ? error_ : close_file();
+}
+
+MaybeIoError CsvLog::close_file() {
     // Also after an error the descriptor is gone (Linux): never a second attempt.
     if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
         return fail("close", errno);

@@ -5,6 +5,10 @@
 // descriptors. Rejected: std::ofstream and FILE*, whose buffers are lost with the process and which hide
 // which write failed. Rows are not synced to the medium: the page cache outlives the process, and an fsync
 // per second and rank would be a load of its own on a shared file system.
+//
+// A simulation writes the files of all its ranks from one process: more files than a process may have open,
+// and nothing is lost with a rank. There rows are collected and written in blocks, the file closed in
+// between.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +44,11 @@ class CsvLog {
     /// Closes the file and ignores errors; call close() to hear of them.
     ~CsvLog();
 
+    enum class Writing : std::uint8_t { row_by_row, in_blocks };
+
     /// Creates (or empties) the file and writes the header.
-    MaybeIoError open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0);
+    MaybeIoError open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0,
+                      Writing writing = Writing::row_by_row);
 
     /// Appends one row. After an error the file ends with the last whole line, and later rows return the same
     /// error without another attempt.
@@ -54,15 +61,25 @@ class CsvLog {
     MaybeIoError close();
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+    [[nodiscard]] bool is_open() const { return open_; }
 
   private:
+    static constexpr std::size_t block_bytes = std::size_t{16} << 10U;
+
+    MaybeIoError open_file(int extra_flags);
+    MaybeIoError close_file();
+    MaybeIoError put(std::string_view text);
+    MaybeIoError put_block();
+    void cut_to_whole_lines(std::string_view put) const;
     MaybeIoError append(std::string_view line);
     MaybeIoError fail(const char* doing, int error_number);
 
     std::string path_;
     std::optional<std::int64_t> unix_ns_at_second_0_;
+    Writing writing_ = Writing::row_by_row;
+    bool open_ = false;  ///< for the caller; between blocks there is no descriptor
     int descriptor_ = -1;
+    std::string block_;
     std::int64_t length_ = 0;
     MaybeIoError error_;
 };

@@ -17,14 +17,7 @@ namespace {
 using core::Duration;
 using core::Role;
 
-constexpr std::string_view red = "\x1b[31;1m";
-constexpr std::string_view green = "\x1b[32;1m";
-constexpr std::string_view plain = "\x1b[0m";
 constexpr std::size_t width = 110;
-
-std::string where(const RankRecord& rank) {
-    return node_text(rank.summary.node) + (rank.host.empty() ? "" : " on " + rank.host);
-}
 
 /// Breaks text at blanks.
 std::string wrapped(std::string_view text) {
@@ -110,8 +103,9 @@ void add_rates(Page& page, const RoleRates& producers, const RoleRates& consumer
         std::string slowest = "-";
         if (rates.slowest != nullptr) {
             const RankSummary& summary = rates.slowest->summary;
-            slowest = fmt::format("{} in second {}, {}", in_unit(summary.slowest, unit),
-                                  summary.slowest_second, where(*rates.slowest));
+            slowest =
+                fmt::format("{} in second {}, {}", in_unit(summary.slowest, unit), summary.slowest_second,
+                            node_text(rates.slowest->summary.node, rates.slowest->host));
         }
         page.line(fmt::format("  {} {}", rates.ranks, name), "{:>8}{:>8}{:>8}   {}",
                   in_unit(rates.lowest->summary.throughput(), unit), in_unit(rates.mean, unit),
@@ -134,7 +128,7 @@ void add_occupancy(Page& page, const RunRecord& record) {
     }
     if (fullest != nullptr) {
         page.line("worst occupancy", "{:.3f} in second {}, {}", fullest->summary.max_occupancy,
-                  fullest->summary.max_occupancy_second, where(*fullest));
+                  fullest->summary.max_occupancy_second, node_text(fullest->summary.node, fullest->host));
     }
 }
 
@@ -174,7 +168,7 @@ void add_time(Page& page, const RunRecord& record, const RoleRates& producers, c
     }
     if (latest != nullptr && latest->summary.poll_gap_second != no_second) {
         page.line("longest poll gap", "{} in second {}, {}", readable(latest->summary.poll_gap_max),
-                  latest->summary.poll_gap_second, where(*latest));
+                  latest->summary.poll_gap_second, node_text(latest->summary.node, latest->host));
     }
 }
 
@@ -234,17 +228,17 @@ std::string failure_text(const RunRecord& record) {
 std::string final_summary_text(const RunRecord& record, bool terminal) {
     Page page;
     const auto coloured = [&](std::string_view colour, const std::string& text) {
-        page.raw(terminal ? fmt::format("{}{}{}", colour, wrapped(text), plain) : wrapped(text));
+        page.raw(terminal ? fmt::format("{}{}{}", colour, wrapped(text), colour_none) : wrapped(text));
     };
     if (record.failure) {
-        coloured(red, failure_text(record));
+        coloured(colour_red, failure_text(record));
     }
     if (!record.verdict.text.empty()) {
         const bool good =
             record.verdict.judged && record.verdict.sustained && record.verdict.cause == Cause::none;
         const bool bad = record.verdict.judged && !good;
-        bad    ? coloured(red, record.verdict.text)
-        : good ? coloured(green, record.verdict.text)
+        bad    ? coloured(colour_red, record.verdict.text)
+        : good ? coloured(colour_green, record.verdict.text)
                : page.raw(wrapped(record.verdict.text));
     }
     page.raw("\n");

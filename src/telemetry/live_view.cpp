@@ -13,9 +13,6 @@ namespace weir::telemetry {
 
 namespace {
 
-constexpr std::string_view red = "\x1b[31;1m";
-constexpr std::string_view plain = "\x1b[0m";
-
 std::string time_left_text(std::int64_t seconds) {
     return seconds >= 3600 ? fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
                            : fmt::format("{}:{:02}", seconds / 60, seconds % 60);
@@ -105,11 +102,11 @@ void LiveView::show_text(const ClusterSecond& second) {
     std::string occupancy = fmt::format(
         "{:>9}", std::isfinite(second.max_occupancy) ? fmt::format("{:.3f}", second.max_occupancy) : "-");
     if (terminal_ && second.overflowed) {
-        occupancy = fmt::format("{}{}{}", red, occupancy, plain);
+        occupancy = fmt::format("{}{}{}", colour_red, occupancy, colour_none);
     }
     std::string lost = fmt::format("{:>9}", second.lost_events);
     if (terminal_ && second.lost_events > 0) {
-        lost = fmt::format("{}{}{}", red, lost, plain);
+        lost = fmt::format("{}{}{}", colour_red, lost, colour_none);
     }
     std::string line = fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}", progress,
                                    time_left_text(seconds_left(second)), rate_cells(second.producers, unit),

@@ -106,6 +106,10 @@ std::string node_text(core::NodeId node) {
                                               : fmt::format("{} {}", core::role_name(node.role), node.index);
 }
 
+std::string node_text(core::NodeId node, std::string_view host) {
+    return host.empty() ? node_text(node) : fmt::format("{} on {}", node_text(node), host);
+}
+
 std::string utc_text(std::int64_t unix_ns) {
     namespace chrono = std::chrono;
     const chrono::sys_time<chrono::milliseconds> time{

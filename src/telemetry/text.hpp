@@ -43,6 +43,13 @@ std::string name_some(std::string_view singular, std::span<const std::uint32_t> 
 
 /// "producer 3"
 std::string node_text(core::NodeId node);
+/// "producer 3 on eb07"; without the host where that is empty.
+std::string node_text(core::NodeId node, std::string_view host);
+
+// Escape sequences, for terminals only.
+inline constexpr std::string_view colour_red = "\x1b[31;1m";
+inline constexpr std::string_view colour_green = "\x1b[32;1m";
+inline constexpr std::string_view colour_none = "\x1b[0m";
 
 /// ISO 8601 in UTC with milliseconds, "2026-01-31T12:34:56.789Z", of nanoseconds since 1970.
 std::string utc_text(std::int64_t unix_ns);

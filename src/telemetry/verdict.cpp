@@ -23,10 +23,6 @@ constexpr double blocked_share_min = 0.005;   ///< of the consumers' time
 constexpr double slot_share_min = 0.10;       ///< of the stream time that events waited or travelled
 constexpr double grant_share_min = 0.20;      ///< likewise
 
-std::string where(const RankRecord& rank) {
-    return node_text(rank.summary.node) + (rank.host.empty() ? "" : " on " + rank.host);
-}
-
 std::string capitalised(std::string text) {
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
         text.front() = static_cast<char>(text.front() - 'a' + 'A');
@@ -114,7 +110,8 @@ std::string stall_hint(const Evidence& evidence) {
     }
     return fmt::format(
         " Note that {} did not run for up to {}: its host may be too busy for this measurement.",
-        where(*evidence.longest_gap), readable(evidence.longest_gap->summary.poll_gap_max));
+        node_text(evidence.longest_gap->summary.node, evidence.longest_gap->host),
+        readable(evidence.longest_gap->summary.poll_gap_max));
 }
 
 struct Finding {
@@ -133,13 +130,15 @@ Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, co
     if (evidence.most_stalled != nullptr && evidence.stalled_share >= stalled_share_min) {
         return {Cause::producer_late,
                 fmt::format("{} did not run for {} of the time, up to {} at a stretch.",
-                            where(*evidence.most_stalled), percent(evidence.stalled_share),
+                            node_text(evidence.most_stalled->summary.node, evidence.most_stalled->host),
+                            percent(evidence.stalled_share),
                             readable(evidence.most_stalled->summary.poll_gap_max))};
     }
     if (evidence.least_generated != nullptr && evidence.generated_share < generated_share_min) {
         return {Cause::producer_late,
                 fmt::format("{} generated only {} of the planned data in time.",
-                            where(*evidence.least_generated), percent(evidence.generated_share))};
+                            node_text(evidence.least_generated->summary.node, evidence.least_generated->host),
+                            percent(evidence.generated_share))};
     }
     const bool blocked = evidence.blocked_share >= blocked_share_min;
     // Blocked consumers are the cause if slots were short while some were blocked, but also if slots were
@@ -285,8 +284,8 @@ std::string fullest_text(const Producers& producers) {
         return "no producer reported";
     }
     const RankSummary& summary = producers.fullest->summary;
-    std::string text =
-        fmt::format("worst occupancy {:.2f}, {}", summary.max_occupancy, where(*producers.fullest));
+    std::string text = fmt::format("worst occupancy {:.2f}, {}", summary.max_occupancy,
+                                   node_text(producers.fullest->summary.node, producers.fullest->host));
     if (summary.max_occupancy_second != no_second) {
         text += fmt::format(" in second {}", summary.max_occupancy_second);
     }
@@ -299,8 +298,8 @@ std::string overflow_text(const core::Plan& plan, const Producers& producers, co
     const std::string whose = verdict.overflowing_producers.size() == 1 ? "its buffer" : "their buffers";
     if (verdict.first_overflow_second == no_second) {
         return fmt::format(
-            "NOT sustained: {} still held data of the last set when the next one was due ({}).", who,
-            fullest_text(producers));
+            "NOT sustained: {} had no room for another set when the next one after the last was due ({}).",
+            who, fullest_text(producers));
     }
     return fmt::format(
         "NOT sustained: {} {} {} from second {} on ({}).", who,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from weir_command import CommandTest, weir
 
-GROUPS = ("layout", "data", "transfer", "busy", "run", "output")
+GROUPS = ("layout", "data", "transfer", "busy", "run", "output", "network")
 
 
 class Help(CommandTest):
     def test_every_page_fits_on_a_screen(self):
-        pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["scenarios", "--help"]]
+        pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["simulate", "--help"], ["scenarios", "--help"]]
         for arguments in pages + [["run", "--help", group] for group in GROUPS]:
             with self.subTest(" ".join(arguments)):
                 lines = self.succeeds(*arguments).splitlines()
@@ -27,9 +27,10 @@ class Help(CommandTest):
             self.assertIn(self.succeeds("run", "--help", group), everything)
 
     def test_every_group_is_announced(self):
-        overview = self.succeeds("run", "--help")
-        for group in GROUPS:
-            self.assertRegex(overview, rf"(?m)^  {group} ")
+        for command in ("run", "simulate"):
+            overview = self.succeeds(command, "--help")
+            for group in GROUPS:
+                self.assertRegex(overview, rf"(?m)^  {group} ")
 
     def test_options_for_tests_are_hidden(self):
         self.assertNotIn("--inject", self.succeeds("run", "--help", "all"))
@@ -81,6 +82,19 @@ class Scenarios(CommandTest):
     def plan(self, *arguments):
         return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
 
+    network = {"producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB", "latency": "7us",
+               "scheduler-time": "2us", "fault": "delay:extra=1ms"}
+
+    def test_the_network_of_a_simulation_may_stand_in_a_scenario(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory, "network.toml")
+            file.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in self.network.items()))
+            plan = json.loads(self.succeeds("simulate", "--scenario", str(file), "--json", "--dry-run"))["plan"]
+            for name, value in self.network.items():
+                self.assertEqual(plan[name], value)
+            # A measured run finds its network, and leaves these aside.
+            self.assertFalse(set(self.network) & set(self.plan("--scenario", str(file))))
+
     def test_every_option_may_stand_in_a_scenario(self):
         """Another value than the default for each option: from TOML and from the command line it gives the same."""
         values = {"duration": "7s", "warmup": "3s", "drain": "4s", "require": "sustained,lossless", "verify": "full",
@@ -94,6 +108,7 @@ class Scenarios(CommandTest):
                   "tag": "switch=deep", "inject": "lose:producer=0,event=1,chunk=0"}
         groups = "".join(self.succeeds("run", "--help", group) for group in GROUPS)
         known = set(re.findall(r"(?m)^  --([a-z-]+)", groups)) - {"scenario", "role", "dry-run"}
+        known -= set(self.network)
         self.assertEqual(set(values) - {"inject"}, known)
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory, "all.toml")

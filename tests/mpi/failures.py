@@ -3,10 +3,8 @@ run.json with the right status, and no processes (the test launcher looks for th
 
 import os
 import resource
-import shutil
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 
 from weir_run import Background, check, main, mpi_command
@@ -83,30 +81,6 @@ def log_cannot_grow():
     check(ended.seconds < 5, f"took {ended.seconds:.1f} s")
 
 
-def full_disk():
-    if os.geteuid() != 0:
-        print("not tried: a small file system can only be mounted by root")
-        return
-    place = Path(tempfile.mkdtemp(prefix="weir-full-", dir="."))
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "weir-test", str(place)], check=False,
-                             capture_output=True, text=True)
-    if mounted.returncode != 0:
-        print(f"not tried: cannot mount a small file system here ({mounted.stderr.strip()})")
-        return
-    try:
-        # Room for the directories, none for what run.json and the logs hold.
-        with open(place / "filler", "wb", buffering=0) as filler:
-            filler.write(b"\0" * 56 * 1024)
-        ended = Background(8, *OPTIONS, directory=place / "run").end(ENDS_WITHIN_S)
-        check(ended.status == 1, f"exit status {ended.status}: {ended.stderr}")
-        check("No space left on device" in ended.stderr and str(place) in ended.stderr,
-              f"stderr does not name the file and the reason: {ended.stderr}")
-        check(ended.stderr.count("weir run:") == 1, f"said more than once: {ended.stderr}")
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=False)
-        shutil.rmtree(place, ignore_errors=True)
-
-
 def unwritable_directory():
     if os.geteuid() == 0:
         target = "/proc/weir-cannot-write-here"
@@ -121,4 +95,4 @@ def unwritable_directory():
 
 
 main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, terminated_rank,
-     terminated_mpirun, interrupted_mpirun, log_cannot_grow, full_disk, unwritable_directory)
+     terminated_mpirun, interrupted_mpirun, log_cannot_grow, unwritable_directory)

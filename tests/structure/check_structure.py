@@ -21,10 +21,11 @@ MAY_INCLUDE = {
     "core": set(),
     "transport": {"core"},
     "telemetry": {"core"},
-    "simulation": {"core"},
+    "participant": {"core", "telemetry"},
+    "simulation": {"core", "telemetry", "participant"},
     "config": {"core"},
-    "runtime": {"core", "transport", "telemetry"},
-    "cli": {"core", "transport", "telemetry", "simulation", "config", "runtime"},
+    "runtime": {"core", "transport", "telemetry", "participant"},
+    "cli": {"core", "transport", "telemetry", "participant", "simulation", "config", "runtime"},
 }
 
 MAY_USE_MPI = {"transport", "runtime", "cli"}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""clang-tidy on every source file of src/, with the checks in .clang-tidy; any finding is a failure.
+"""clang-tidy on every source file of src/, with the checks in .clang-tidy; any finding is a failure. In a unity build
+it reads what the compiler reads, each library in one piece.
 
 A file that was found clean is not looked at again until something changes that the answer depends on: the
 file, one of the project's headers that it includes (directly or not), the command that compiles it, the checks,
@@ -22,13 +23,15 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def compile_commands(source, build):
-    """The entries for src/, each file once: the sanitized targets compile the same files again."""
+    """The entries for src/, each file or library once: the sanitized targets compile the same again."""
     with open(build / "compile_commands.json", encoding="utf-8") as file:
         entries = json.load(file)
     found = {}
     for entry in entries:
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if path.is_relative_to(source / "src") and "_sanitized.dir" not in entry["command"]:
+        ours = path.is_relative_to(source / "src") or \
+            path.is_relative_to(build / "src") and path.parent.name == "Unity"
+        if ours and "_sanitized.dir" not in entry["command"]:
             # Precompiled headers are GCC's: clang-tidy reads the real ones.
             command = re.sub(r"-Winvalid-pch|-include \S*cmake_pch\.hxx", "", entry["command"])
             found.setdefault(path, {**entry, "command": command})
@@ -106,7 +109,7 @@ def main():
     failed = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for path, result, seconds in pool.map(run, waiting):
-            name = path.relative_to(source)
+            name = path.relative_to(build if path.is_relative_to(build) else source)
             print(f"{name}: {'clean' if result.returncode == 0 else 'FINDINGS'} ({seconds:.1f} s)", flush=True)
             if result.returncode != 0:
                 failed.append(str(name))

@@ -60,6 +60,7 @@ TEST_CASE("more memory than a host has is refused with the numbers") {
 TEST_CASE("the default run directory carries the time in UTC") {
     CHECK(default_run_directory(0) == "weir-run-19700101T000000Z");
     CHECK(default_run_directory(1767323045) == "weir-run-20260102T030405Z");
+    CHECK(unused_run_directory(1767323045) == "weir-run-20260102T030405Z");
 }
 
 TEST_CASE("a run directory must be new and possible") {

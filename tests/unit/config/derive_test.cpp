@@ -34,7 +34,8 @@ TEST_CASE("scale multiplies rate and sizes and keeps the ratios") {
         };
         CHECK(events(full) == 4);
         CHECK(events(scaled) == 4);
-        CHECK(scaled.buffer == scaled.set_bytes());
+        CHECK(scaled.buffer.count - 2 * scaled.set_bytes().count <= 2);
+        CHECK(scaled.buffer.count >= 2 * scaled.set_bytes().count);
         CHECK(scaled.duration == full.duration);
     }
     const auto plan = resolve(Given{{"scale", "0.5"}, {"buffer", "200MB"}, {"slot-size", "64MiB"}}).plan;

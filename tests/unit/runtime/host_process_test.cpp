@@ -9,15 +9,16 @@
 #include <string>
 
 #include "catch.hpp"
+#include "participant/row_output.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/cpu_burner.hpp"
-#include "runtime/row_output.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/terminal.hpp"
 #include "runtime/watchdog.hpp"
 
 using namespace weir::core;
+using namespace weir::participant;
 using namespace weir::runtime;
 
 namespace {
@@ -131,7 +132,7 @@ TEST_CASE("A rank is named with its part and host") {
     RunSettings settings;
     settings.roles =
         RoleMap({{Role::consumer, 1}, scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}});
-    settings.places = {{"eb07", 1, {}, 0}, {"eb00", 2, {}, 0}, {"eb01", 3, {}, 0}, {"eb06", 4, {}, 0}};
+    settings.set_places({{"eb07", 1, {}, 0}, {"eb00", 2, {}, 0}, {"eb01", 3, {}, 0}, {"eb06", 4, {}, 0}});
     CHECK(rank_text(settings, 0) == "rank 0 (consumer 1 on eb07)");
     CHECK(rank_text(settings, 1) == "rank 1 (scheduler on eb00)");
     CHECK(rank_text(settings, 2) == "rank 2 (producer 0 on eb01)");

@@ -10,11 +10,12 @@
 #include <stdexcept>
 
 #include "catch.hpp"
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
 #include "unit/runtime/fake_transport.hpp"
 
 using namespace weir::core;
+using namespace weir::participant;
 using namespace weir::runtime;
 using weir::telemetry::RankSummary;
 using weir::telemetry::SecondCollector;
@@ -64,7 +65,7 @@ RunSettings settings(Duration silence) {
     settings.plan.consumers = 1;
     settings.plan.duration = Duration::seconds(10);
     settings.roles = RoleMap({{Role::producer, 0}, scheduler_node(), {Role::consumer, 0}});
-    settings.places = {{"eb01", 0, {}, 0}, {"eb00", 0, {}, 0}, {"eb02", 0, {}, 0}};
+    settings.set_places({{"eb01", 0, {}, 0}, {"eb00", 0, {}, 0}, {"eb02", 0, {}, 0}});
     settings.silence_timeout = silence;
     return settings;
 }
@@ -459,7 +460,7 @@ TEST_CASE("A signal to this rank is looked at and passed on") {
 TEST_CASE("The process of a peer that is gone ends the run") {
     RunSettings run = settings(never_silent);
     const pid_t child = start_child();
-    run.places = {{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}};
+    run.set_places({{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
     Rig rig(scheduler_rank, run);
     end_child(child);
     const LoopEnd end = rig.loop.run();
@@ -471,7 +472,7 @@ TEST_CASE("The process of a peer that is gone ends the run") {
 TEST_CASE("The death of a peer is told to the scheduler's rank") {
     RunSettings run = settings(never_silent);
     const pid_t child = start_child();
-    run.places = {{"here", child, {}, 0}, {"there", 0, {}, 0}, {"here", getpid(), {}, 0}};
+    run.set_places({{"here", child, {}, 0}, {"there", 0, {}, 0}, {"here", getpid(), {}, 0}});
     Rig rig(consumer_rank, run);
     end_child(child);
     rig.answer_failures();
@@ -483,7 +484,7 @@ TEST_CASE("The death of a peer is told to the scheduler's rank") {
 TEST_CASE("The scheduler's process that is gone is lost at once") {
     RunSettings run = settings(never_silent);
     const pid_t child = start_child();
-    run.places = {{"there", 0, {}, 0}, {"here", child, {}, 0}, {"here", getpid(), {}, 0}};
+    run.set_places({{"there", 0, {}, 0}, {"here", child, {}, 0}, {"here", getpid(), {}, 0}});
     Rig rig(consumer_rank, run);
     end_child(child);
     const LoopEnd end = rig.loop.run();

@@ -153,8 +153,9 @@ TEST_CASE("The closing check alone can say no") {
     CHECK_FALSE(verdict.sustained);
     CHECK(verdict.first_overflow_second == no_second);
     CHECK(verdict.overflowing_producers == std::vector<std::uint32_t>{0});
-    CHECK(contains(verdict.text,
-                   "NOT sustained: producer 0 still held data of the last set when the next one was due"));
+    CHECK(contains(
+        verdict.text,
+        "NOT sustained: producer 0 had no room for another set when the next one after the last was due"));
 }
 
 TEST_CASE("Dropped events are named as lost") {

@@ -1,36 +1,36 @@
-#include "runtime/run_report.hpp"
+#include "participant/run_report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "runtime/common_clock.hpp"
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/text.hpp"
 #include "telemetry/verdict.hpp"
 
-namespace weir::runtime {
+namespace weir::participant {
 
-RunReport::RunReport(const RunSettings& settings) : settings_(settings) {
-    base_.started_at = telemetry::utc_text(wall_clock_ns());
-    base_.directory = settings.directory;
-    base_.labels = settings.labels;
-    base_.plan = settings.plan;
-    base_.plan_options = settings.plan_options;
-    base_.environment = settings.environment;
-    for (int rank = 0; rank < settings.roles.ranks(); ++rank) {
-        const Place& place = settings.places[static_cast<std::size_t>(rank)];
-        const core::NodeId node = settings.roles.node(rank);
+RunReport::RunReport(const RunDescription& run, std::string started_at) : run_(run) {
+    base_.started_at = std::move(started_at);
+    base_.directory = run.directory;
+    base_.labels = run.labels;
+    base_.plan = run.plan;
+    base_.plan_options = run.plan_options;
+    base_.environment = run.environment;
+    for (int rank = 0; rank < run.roles.ranks(); ++rank) {
+        const RankPlace& place = run.rank_places[static_cast<std::size_t>(rank)];
+        const core::NodeId node = run.roles.node(rank);
         telemetry::RankRecord record;
         record.rank = rank;
         record.summary.node = node;
         record.ended_regularly = false;
         record.host = place.host;
         record.pid = place.pid;
-        record.cpus = cpu_list_text(place.cpus);
+        record.cpus = place.cpus;
         record.file = "ranks/" + telemetry::rank_file_name(rank, node.role);
         base_.ranks.push_back(std::move(record));
     }
@@ -41,8 +41,7 @@ void RunReport::add(int rank, const RankAccount& account) {
     record.summary = account.summary;
     record.ended_regularly = true;
     latencies_.merge(account.latencies);
-    clock_error_ns_ =
-        std::max(clock_error_ns_, clock_error_bound_ns(account.clock_at_start, account.clock_at_end));
+    clock_error_ns_ = std::max(clock_error_ns_, account.clock_error_ns);
     base_.fault_count += account.fault_count;
     for (const telemetry::FaultRecord& fault : account.faults) {
         if (base_.faults.size() < telemetry::RunRecord::listed_max) {
@@ -52,15 +51,15 @@ void RunReport::add(int rank, const RankAccount& account) {
     base_.lost_range_count += account.lost.size();
     for (const core::LostRange& range : account.lost) {
         if (base_.lost.size() < telemetry::RunRecord::listed_max) {
-            base_.lost.push_back({settings_.roles.node(rank).index, range.first, range.last});
+            base_.lost.push_back({run_.roles.node(rank).index, range.first, range.last});
         }
     }
     if (account.started_late > core::Duration{}) {
-        late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(settings_, rank),
+        late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(run_, rank),
                                            telemetry::readable(account.started_late)));
     }
     if (!account.log_error.empty()) {
-        log_errors_.push_back(fmt::format("{}: {}", rank_text(settings_, rank), account.log_error));
+        log_errors_.push_back(fmt::format("{}: {}", rank_text(run_, rank), account.log_error));
     }
 }
 
@@ -71,9 +70,9 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     record.clock_error_us = static_cast<double>(clock_error_ns_) * 1e-3;
     record.blocked_at_once = collector.blocked_at_once();
     record.ledger_checked = true;
-    record.ledger_differences = telemetry::ledger_differences(settings_.plan, record.ranks);
+    record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks);
     record.environment["late_starts"] = late_starts_;
-    record.verdict = telemetry::judge(settings_.plan, record.ranks,
+    record.verdict = telemetry::judge(run_.plan, record.ranks,
                                       {.complete = true,
                                        .blocked_at_once = record.blocked_at_once,
                                        .ledger_differences = record.ledger_differences});
@@ -82,8 +81,12 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
         record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
     } else if (record.fault_count > 0) {
         record.status = telemetry::RunStatus::failed;
-        record.failure = {
-            .what = telemetry::fault_text(record.faults.front()), .rank = {}, .role = {}, .host = {}};
+        record.failure = {.what = record.faults.empty()
+                                      ? fmt::format("{} faults, none of them listed", record.fault_count)
+                                      : telemetry::fault_text(record.faults.front()),
+                          .rank = {},
+                          .role = {},
+                          .host = {}};
     } else if (!record.ledger_differences.empty()) {
         record.status = telemetry::RunStatus::failed;
         record.failure = {.what = record.ledger_differences.front(), .rank = {}, .role = {}, .host = {}};
@@ -91,19 +94,8 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     return record;
 }
 
-telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* collector,
-                                           const LoopEnd& end) const {
+telemetry::RunRecord RunReport::from_reports(const telemetry::SecondCollector* collector) const {
     telemetry::RunRecord record = base_;
-    if (end.kind == LoopEnd::Kind::interrupted) {
-        record.status = telemetry::RunStatus::interrupted;
-        record.failure = {.what = fmt::format("signal {} ({})", end.signal, strsignal(end.signal)),
-                          .rank = {},
-                          .role = {},
-                          .host = {}};
-    } else {
-        record.status = telemetry::RunStatus::failed;
-        record.failure = end.failure;
-    }
     if (collector != nullptr) {
         record.blocked_at_once = collector->blocked_at_once();
         for (telemetry::RankRecord& rank : record.ranks) {
@@ -113,26 +105,39 @@ telemetry::RunRecord RunReport::broken_off(const telemetry::SecondCollector* col
         }
     }
     record.verdict = telemetry::judge(
-        settings_.plan, record.ranks,
+        run_.plan, record.ranks,
         {.complete = false, .blocked_at_once = record.blocked_at_once, .ledger_differences = {}});
-    if (record.status == telemetry::RunStatus::failed) {
-        // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
-        record.verdict.judged = false;
-        record.verdict.cause = telemetry::Cause::none;
-        record.verdict.text =
-            fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
-                        telemetry::seconds_of(record), settings_.plan.duration.in_seconds());
-    }
+    return record;
+}
+
+telemetry::RunRecord RunReport::interrupted(const telemetry::SecondCollector* collector, int signal) const {
+    telemetry::RunRecord record = from_reports(collector);
+    record.status = telemetry::RunStatus::interrupted;
+    record.failure = {
+        .what = fmt::format("signal {} ({})", signal, strsignal(signal)), .rank = {}, .role = {}, .host = {}};
+    return record;
+}
+
+telemetry::RunRecord RunReport::failed(const telemetry::SecondCollector* collector,
+                                       const telemetry::Failure& failure) const {
+    telemetry::RunRecord record = from_reports(collector);
+    record.status = telemetry::RunStatus::failed;
+    record.failure = failure;
+    // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
+    record.verdict.judged = false;
+    record.verdict.cause = telemetry::Cause::none;
+    record.verdict.text = fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
+                                      telemetry::seconds_of(record), run_.plan.duration.in_seconds());
     return record;
 }
 
 std::vector<std::string> RunReport::unmet_requirements(const telemetry::RunRecord& record) const {
     std::vector<std::string> unmet;
-    if (settings_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
+    if (run_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
         unmet.emplace_back("--require sustained: the run was not sustained");
     }
     const auto lost = telemetry::totals_of(record).lost.events;
-    if (settings_.require_lossless && lost > 0) {
+    if (run_.require_lossless && lost > 0) {
         unmet.push_back(fmt::format("--require lossless: {} lost", telemetry::counted(lost, "event")));
     }
     return unmet;
@@ -145,4 +150,4 @@ int RunReport::exit_status(const telemetry::RunRecord& record) const {
     return unmet_requirements(record).empty() ? exit_ok : exit_requirement;
 }
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

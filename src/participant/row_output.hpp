@@ -7,7 +7,7 @@
 #include "telemetry/csv_log.hpp"
 #include "telemetry/second_report.hpp"
 
-namespace weir::runtime {
+namespace weir::participant {
 
 class RowOutput {
   public:
@@ -32,4 +32,4 @@ class RowOutput {
     telemetry::MaybeIoError error_;
 };
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

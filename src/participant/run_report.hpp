@@ -1,21 +1,21 @@
-// Makes the record of a run (run.json) on the scheduler's rank: from the ranks' accounts after a regular end,
-// from their last reports when the run ended before its time.
+// Makes the record of a run (run.json): from the ranks' accounts after a regular end, from their last reports
+// when the run ended before its time.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "runtime/rank_account.hpp"
-#include "runtime/rank_loop.hpp"
-#include "runtime/run_settings.hpp"
+#include "participant/rank_account.hpp"
+#include "participant/run_description.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
 
-namespace weir::runtime {
+namespace weir::participant {
 
 class RunReport {
   public:
-    explicit RunReport(const RunSettings& settings);
+    /// `run` must outlive the report. `started_at`: wall time as text; empty in a simulation.
+    RunReport(const RunDescription& run, std::string started_at);
 
     /// To be written before anything happens: if this stays, the run could not say how it ended.
     [[nodiscard]] telemetry::RunRecord at_start() const { return telemetry::unfinished(base_); }
@@ -26,17 +26,21 @@ class RunReport {
     /// After a regular end. `collector`: of the whole run.
     telemetry::RunRecord complete(const telemetry::SecondCollector& collector);
 
-    /// After any other end, from what was reported second by second.
-    telemetry::RunRecord broken_off(const telemetry::SecondCollector* collector, const LoopEnd& end) const;
+    /// After any other end, from what was reported second by second; nullptr: nothing was.
+    telemetry::RunRecord interrupted(const telemetry::SecondCollector* collector, int signal) const;
+    telemetry::RunRecord failed(const telemetry::SecondCollector* collector,
+                                const telemetry::Failure& failure) const;
 
-    /// Exit status that a record deserves, with the requirements of the settings.
+    /// Exit status that a record deserves, with what the run requires.
     [[nodiscard]] int exit_status(const telemetry::RunRecord& record) const;
 
     /// "--require sustained: not held", one line each; empty if all hold.
     [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
 
   private:
-    const RunSettings& settings_;
+    [[nodiscard]] telemetry::RunRecord from_reports(const telemetry::SecondCollector* collector) const;
+
+    const RunDescription& run_;
     telemetry::RunRecord base_;
     telemetry::Latencies latencies_;
     std::int64_t clock_error_ns_ = 0;
@@ -44,4 +48,4 @@ class RunReport {
     std::vector<std::string> log_errors_;
 };
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

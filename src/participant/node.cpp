@@ -1,10 +1,10 @@
-#include "runtime/node.hpp"
+#include "participant/node.hpp"
 
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
 #include "core/random.hpp"
 
-namespace weir::runtime {
+namespace weir::participant {
 
 namespace {
 
@@ -31,6 +31,10 @@ void Node::on_chunk(core::Instant /*now*/, core::SlotId /*slot*/, const core::Ar
 void Node::on_chunk_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::uint32_t /*sequence*/,
                          core::Actions& /*out*/) {
     WEIR_ASSERT(!"only producers send chunks");
+}
+
+void Node::slow_down(double /*factor*/) {
+    WEIR_ASSERT(!"only consumers process events");
 }
 
 // Producer
@@ -210,4 +214,4 @@ telemetry::RankSummary SchedulerNode::summary() const {
     return summary;
 }
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

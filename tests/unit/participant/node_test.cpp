@@ -1,6 +1,6 @@
 // Nodes: core and recorder together. A whole run in one process, without a network and in virtual time: what
 // the rows say was moved is what the ledgers say.
-#include "runtime/node.hpp"
+#include "participant/node.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -11,7 +11,7 @@
 #include "telemetry/ledger_check.hpp"
 
 using namespace weir::core;
-using namespace weir::runtime;
+using namespace weir::participant;
 using weir::telemetry::Latencies;
 using weir::telemetry::RankRecord;
 using weir::telemetry::RankSummary;

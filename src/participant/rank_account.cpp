@@ -1,17 +1,16 @@
-#include "runtime/rank_account.hpp"
+#include "participant/rank_account.hpp"
 
 #include <cstring>
 #include <type_traits>
 
-namespace weir::runtime {
+namespace weir::participant {
 
 namespace {
 
 struct FixedPart {
     telemetry::RankSummary summary;
     telemetry::Latencies latencies;
-    ClockOffset clock_at_start;
-    ClockOffset clock_at_end;
+    std::int64_t clock_error_ns = 0;
     core::Duration started_late;
     std::uint64_t fault_count = 0;
     std::uint64_t faults = 0;
@@ -55,9 +54,9 @@ bool take_all(std::span<const std::byte>& bytes, Container& items, std::uint64_t
 }  // namespace
 
 std::vector<std::byte> encode_account(const RankAccount& account) {
-    const FixedPart fixed{account.summary,       account.latencies,    account.clock_at_start,
-                          account.clock_at_end,  account.started_late, account.fault_count,
-                          account.faults.size(), account.lost.size(),  account.log_error.size()};
+    const FixedPart fixed{account.summary,      account.latencies,       account.clock_error_ns,
+                          account.started_late, account.fault_count,     account.faults.size(),
+                          account.lost.size(),  account.log_error.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
     append(bytes, account.faults.data(), account.faults.size());
@@ -74,8 +73,7 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
     RankAccount account;
     account.summary = fixed.summary;
     account.latencies = fixed.latencies;
-    account.clock_at_start = fixed.clock_at_start;
-    account.clock_at_end = fixed.clock_at_end;
+    account.clock_error_ns = fixed.clock_error_ns;
     account.started_late = fixed.started_late;
     account.fault_count = fixed.fault_count;
     if (!take_all(bytes, account.faults, fixed.faults) || !take_all(bytes, account.lost, fixed.lost) ||
@@ -85,4 +83,4 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
     return account;
 }
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

@@ -4,25 +4,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/producer.hpp"
-#include "runtime/clock_sync.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/run_record.hpp"
 
-namespace weir::runtime {
+namespace weir::participant {
 
 struct RankAccount {
     telemetry::RankSummary summary;
     telemetry::Latencies latencies;
-    ClockOffset clock_at_start;
-    ClockOffset clock_at_end;
-    core::Duration started_late;  ///< the loop began this much after the agreed start
+    std::int64_t clock_error_ns = 0;  ///< instants of this rank are at most this far from the scheduler's
+    core::Duration started_late;      ///< the loop began this much after the agreed start
     std::uint64_t fault_count = 0;
     std::vector<telemetry::FaultRecord> faults;
     std::vector<core::LostRange> lost;
@@ -34,4 +33,4 @@ std::vector<std::byte> encode_account(const RankAccount& account);
 /// Nothing if the bytes are no account.
 std::optional<RankAccount> decode_account(std::span<const std::byte> bytes);
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

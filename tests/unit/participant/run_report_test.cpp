@@ -1,27 +1,27 @@
 // The record of a run: what ranks' accounts or last reports make of it, and the exit status that it deserves.
-#include "runtime/run_report.hpp"
+#include "participant/run_report.hpp"
 
 #include <csignal>
 
 #include "catch.hpp"
-#include "runtime/exit_status.hpp"
+#include "participant/exit_status.hpp"
 #include "unit/telemetry/test_runs.hpp"
 
 using namespace weir::core;
-using namespace weir::runtime;
+using namespace weir::participant;
 using namespace weir::telemetry;
 using weir::telemetry::test::contains;
 
 namespace {
 
 /// Scheduler on rank 0, then two producers and three consumers; the hosts of test_runs.hpp.
-RunSettings settings() {
-    RunSettings settings;
+RunDescription settings() {
+    RunDescription settings;
     settings.plan = weir::telemetry::test::small_plan();
     std::vector<NodeId> nodes;
     for (const RankRecord& record : weir::telemetry::test::good_ranks(settings.plan)) {
         nodes.push_back(record.summary.node);
-        settings.places.push_back({record.host, record.pid, {0, 1, 2, 3}, 0});
+        settings.rank_places.push_back({record.host, record.pid, "0-3"});
     }
     settings.roles = RoleMap(nodes);
     settings.directory = "/somewhere/run";
@@ -38,7 +38,7 @@ std::vector<RankAccount> good_accounts(const Plan& plan) {
     return accounts;
 }
 
-RunRecord complete_record(RunReport& report, const RunSettings& settings,
+RunRecord complete_record(RunReport& report, const RunDescription& settings,
                           const std::vector<RankAccount>& accounts) {
     for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
         report.add(static_cast<int>(rank), accounts[rank]);
@@ -70,15 +70,15 @@ SecondReport report_of_second(NodeId node, std::int64_t second, std::int64_t byt
 }  // namespace
 
 TEST_CASE("The record at the start says that the run has not ended") {
-    const RunSettings run = settings();
-    const RunReport report(run);
+    const RunDescription run = settings();
+    const RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = report.at_start();
     CHECK(record.status == RunStatus::failed);
     REQUIRE(record.failure);
     CHECK(record.failure->what == "the run has not ended");
     CHECK(record.labels == run.labels);
     CHECK(record.directory == "/somewhere/run");
-    CHECK_FALSE(record.started_at.empty());
+    CHECK(record.started_at == "2026-01-02T03:04:05Z");
     REQUIRE(record.ranks.size() == 6);
     CHECK(record.ranks[4].rank == 4);
     CHECK(record.ranks[4].summary.node == NodeId{Role::consumer, 1});
@@ -91,8 +91,8 @@ TEST_CASE("The record at the start says that the run has not ended") {
 }
 
 TEST_CASE("A run in which all agree is complete") {
-    const RunSettings run = settings();
-    RunReport report(run);
+    const RunDescription run = settings();
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, good_accounts(run.plan));
     CHECK(record.status == RunStatus::complete);
     CHECK_FALSE(record.failure);
@@ -107,14 +107,13 @@ TEST_CASE("A run in which all agree is complete") {
 }
 
 TEST_CASE("Latencies are merged and the largest clock error counts") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[1].latencies.transfer.add(Duration::microseconds(10));
     accounts[2].latencies.transfer.add(Duration::microseconds(30));
-    accounts[2].clock_at_start = {0, 1000};
-    accounts[2].clock_at_end = {1500, 500};
-    accounts[3].clock_at_start = {0, 2000};
-    RunReport report(run);
+    accounts[2].clock_error_ns = 2500;
+    accounts[3].clock_error_ns = 2000;
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.latencies.transfer.count == 2);
     CHECK(record.latencies.transfer.max_us == Approx(30));
@@ -123,11 +122,11 @@ TEST_CASE("Latencies are merged and the largest clock error counts") {
 }
 
 TEST_CASE("A fault on any rank fails the run and is named") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[5].fault_count = 1;
     accounts[5].faults = {corrupt_payload()};
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     REQUIRE(record.failure);
@@ -137,24 +136,24 @@ TEST_CASE("A fault on any rank fails the run and is named") {
 }
 
 TEST_CASE("Of many faults the first are listed and all are counted") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     for (std::size_t rank = 3; rank < 6; ++rank) {
         accounts[rank].fault_count = 1000;
         accounts[rank].faults.assign(60, corrupt_payload());
     }
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.fault_count == 3000);
     CHECK(record.faults.size() == RunRecord::listed_max);
 }
 
 TEST_CASE("Lost events are listed with their producer") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[2].lost = {{3, 5, LostRange::Reason::overflow}};
     accounts[1].lost.assign(150, {1, 1, LostRange::Reason::undelivered});
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     report.add(2, accounts[2]);
     report.add(1, accounts[1]);
     const RunRecord record = complete_record(report, run, {});
@@ -165,10 +164,10 @@ TEST_CASE("Lost events are listed with their producer") {
 }
 
 TEST_CASE("Ledgers that disagree fail the run") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].summary.ledger.received.add(EventId::of({0}, 1000), {1'000'000});
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     REQUIRE_FALSE(record.ledger_differences.empty());
@@ -177,20 +176,20 @@ TEST_CASE("Ledgers that disagree fail the run") {
 }
 
 TEST_CASE("A rank without a ledger fails the run") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].summary.ledger_known = false;
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     CHECK(contains(record.failure->what, "consumer 1 on eb11"));
 }
 
 TEST_CASE("A log that could not be written fails the run and its rank is named") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].log_error = "cannot close ranks/rank-00004-consumer.csv: Disk quota exceeded";
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     CHECK(contains(record.failure->what, "rank 4 (consumer 1 on eb11): cannot close"));
@@ -198,10 +197,10 @@ TEST_CASE("A log that could not be written fails the run and its rank is named")
 }
 
 TEST_CASE("A late start is told and is no failure") {
-    const RunSettings run = settings();
+    const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[1].started_late = Duration::milliseconds(33);
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::complete);
     REQUIRE(record.environment.at("late_starts").size() == 1);
@@ -209,14 +208,14 @@ TEST_CASE("A late start is told and is no failure") {
 }
 
 TEST_CASE("Requirements that do not hold have an exit status of their own") {
-    RunSettings run = settings();
+    RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[1].summary.first_overflow_second = 4;
     accounts[1].summary.overflow_seconds = 1;
     accounts[1].summary.max_occupancy = 1.5;
     accounts[1].summary.ledger.lost.add(EventId::of({0}, 999), {1'000'000});
     accounts[1].summary.ledger.generated.add(EventId::of({0}, 999), {1'000'000});
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::complete);
     CHECK_FALSE(record.verdict.sustained);
@@ -235,34 +234,33 @@ TEST_CASE("Requirements that do not hold have an exit status of their own") {
 }
 
 TEST_CASE("Requirements that hold leave the exit status alone") {
-    RunSettings run = settings();
+    RunDescription run = settings();
     run.require_sustained = true;
     run.require_lossless = true;
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, good_accounts(run.plan));
     CHECK(report.unmet_requirements(record).empty());
     CHECK(report.exit_status(record) == exit_ok);
 }
 
 TEST_CASE("A failed run stays failed whatever was required") {
-    RunSettings run = settings();
+    RunDescription run = settings();
     run.require_sustained = true;
     auto accounts = good_accounts(run.plan);
     accounts[1].summary.first_overflow_second = 4;
     accounts[5].fault_count = 1;
     accounts[5].faults = {corrupt_payload()};
-    RunReport report(run);
+    RunReport report(run, "2026-01-02T03:04:05Z");
     CHECK(report.exit_status(complete_record(report, run, accounts)) == exit_failed);
 }
 
 TEST_CASE("An interrupted run is told from the last reports of its ranks") {
-    const RunSettings run = settings();
-    RunReport report(run);
+    const RunDescription run = settings();
+    RunReport report(run, "2026-01-02T03:04:05Z");
     SecondCollector collector(run.plan, {});
     collector.add(report_of_second({Role::producer, 1}, 0, 1000));
     collector.add(report_of_second({Role::producer, 1}, 1, 1000));
-    const LoopEnd end{.kind = LoopEnd::Kind::interrupted, .signal = SIGTERM, .failure = {}};
-    const RunRecord record = report.broken_off(&collector, end);
+    const RunRecord record = report.interrupted(&collector, SIGTERM);
     CHECK(record.status == RunStatus::interrupted);
     REQUIRE(record.failure);
     CHECK(contains(record.failure->what, "signal 15"));
@@ -278,18 +276,17 @@ TEST_CASE("An interrupted run is told from the last reports of its ranks") {
 }
 
 TEST_CASE("A run that broke names who broke it and is not judged") {
-    const RunSettings run = settings();
-    const RunReport report(run);
+    const RunDescription run = settings();
+    const RunReport report(run, "2026-01-02T03:04:05Z");
     SecondCollector collector(run.plan, {});
     SecondReport overflow = report_of_second({Role::producer, 0}, 0, 1000);
     overflow.max_occupancy = 3;
     overflow.max_occupancy_second = 0;
     overflow.first_overflow_second = 0;
     collector.add(overflow);
-    LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
-    end.failure = {
+    const Failure failure{
         .what = "rank 4 (consumer 1 on eb11) is gone", .rank = 4, .role = "consumer 1", .host = "eb11"};
-    const RunRecord record = report.broken_off(&collector, end);
+    const RunRecord record = report.failed(&collector, failure);
     CHECK(record.status == RunStatus::failed);
     REQUIRE(record.failure);
     CHECK(record.failure->rank == 4);
@@ -303,12 +300,11 @@ TEST_CASE("A run that broke names who broke it and is not judged") {
 }
 
 TEST_CASE("A rank that never collected reports can still say how the run ended") {
-    const RunSettings run = settings();
-    const RunReport report(run);
-    LoopEnd end{.kind = LoopEnd::Kind::scheduler_lost, .status = exit_failed, .failure = {}};
-    end.failure = {
+    const RunDescription run = settings();
+    const RunReport report(run, "2026-01-02T03:04:05Z");
+    const Failure failure{
         .what = "rank 0 (scheduler on eb00) is gone", .rank = 0, .role = "scheduler 0", .host = "eb00"};
-    const RunRecord record = report.broken_off(nullptr, end);
+    const RunRecord record = report.failed(nullptr, failure);
     CHECK(record.status == RunStatus::failed);
     CHECK(record.failure->rank == 0);
     CHECK(record.ranks.size() == 6);

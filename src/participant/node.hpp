@@ -10,14 +10,14 @@
 #include "core/plan.hpp"
 #include "core/producer.hpp"
 #include "core/scheduler.hpp"
-#include "runtime/row_output.hpp"
+#include "participant/row_output.hpp"
 #include "telemetry/consumer_recorder.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/producer_recorder.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/scheduler_recorder.hpp"
 
-namespace weir::runtime {
+namespace weir::participant {
 
 class Node {
   public:
@@ -49,6 +49,10 @@ class Node {
     [[nodiscard]] virtual core::Duration no_credit_time(core::Instant /*now*/) const { return {}; }
     /// Consumer: is working on an event.
     [[nodiscard]] virtual bool processing() const { return false; }
+    /// Producer: generated and not yet sent.
+    [[nodiscard]] virtual core::Bytes backlog() const { return {}; }
+    /// Consumer: from now on each event takes `factor` times as long.
+    virtual void slow_down(double factor);
     /// Producer: the events that it lost.
     [[nodiscard]] virtual std::vector<core::LostRange> lost_ranges() const { return {}; }
     /// With the ledger filled in.
@@ -72,6 +76,7 @@ class ProducerNode final : public Node {
     void finish_recording(core::Instant now) override;
     [[nodiscard]] core::Instant next_deadline() const override;
     [[nodiscard]] bool finished() const override { return core_.finished(); }
+    [[nodiscard]] core::Bytes backlog() const override { return core_.backlog(); }
     [[nodiscard]] std::vector<core::LostRange> lost_ranges() const override { return core_.lost_ranges(); }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
@@ -97,6 +102,7 @@ class ConsumerNode final : public Node {
     [[nodiscard]] core::Instant next_deadline() const override;
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     [[nodiscard]] bool processing() const override { return core_.processing() && !core_.finished(); }
+    void slow_down(double factor) override { core_.slow_down(factor); }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
   private:
@@ -127,4 +133,4 @@ class SchedulerNode final : public Node {
     telemetry::SchedulerRecorder recorder_;
 };
 
-}  // namespace weir::runtime
+}  // namespace weir::participant

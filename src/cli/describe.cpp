@@ -1,0 +1,20 @@
+#include "cli/describe.hpp"
+
+#include "config/option_table.hpp"
+
+namespace weir::cli {
+
+void describe(const config::RunRequest& request, participant::RunDescription& run) {
+    run.plan = request.plan;
+    run.require_sustained = request.require.sustained;
+    run.require_lossless = request.require.lossless;
+    run.labels = request.tags;
+    if (!request.label.empty()) {
+        run.labels.insert(run.labels.begin(), {"label", request.label});
+    }
+    for (const auto& option : config::plan_values(request)) {
+        run.plan_options.emplace_back(option.name, option.value);
+    }
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,12 @@
+// What a request says of a run, measured or simulated, as its record keeps it.
+#pragma once
+
+#include "config/run_request.hpp"
+#include "participant/run_description.hpp"
+
+namespace weir::cli {
+
+/// Fills in plan, options, labels and requirements. The layout must be settled.
+void describe(const config::RunRequest& request, participant::RunDescription& run);
+
+}  // namespace weir::cli

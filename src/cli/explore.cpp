@@ -1,0 +1,261 @@
+#include "cli/explore.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "cli/assertion_report.hpp"
+#include "cli/random_scenario.hpp"
+#include "cli/simulation_setup.hpp"
+#include "config/resolve.hpp"
+#include "config/usage_error.hpp"
+#include "participant/exit_status.hpp"
+#include "runtime/signals.hpp"
+#include "simulation/simulated_run.hpp"
+
+namespace weir::cli {
+
+TrialResult simulate_quietly(const Options& options) {
+    config::RunRequest request;
+    simulation::SimulatedRun run;
+    try {
+        request = config::resolve(options, true);
+        run = simulated_run(request);
+    } catch (const config::UsageError& error) {
+        return {fmt::format("refused: {}", error.what()), 0};
+    }
+    const simulation::SimulationResult result = simulation::simulate(run);
+    const telemetry::RunRecord& record = result.record;
+    const std::uint64_t events = telemetry::totals_of(record).received.events;
+    using Kind = simulation::SimulationEnd::Kind;
+    if (result.end.kind == Kind::node_died) {
+        const auto died_as_asked = [&](const simulation::InjectedFault& fault) {
+            return fault.kind == simulation::InjectedFault::Kind::die && fault.node == result.end.node;
+        };
+        const bool asked = std::any_of(run.faults.begin(), run.faults.end(), died_as_asked);
+        return {asked ? "" : result.end.what, events};
+    }
+    if (result.end.kind != Kind::regular) {
+        return {result.end.what, events};
+    }
+    if (!record.ledger_differences.empty()) {
+        return {record.ledger_differences.front(), events};
+    }
+    if (record.status != telemetry::RunStatus::complete) {
+        return {record.failure ? record.failure->what : "the run is not complete", events};
+    }
+    return {"", events};
+}
+
+namespace {
+
+bool is_usage(const std::string& what) {
+    return what.starts_with("refused: ");
+}
+
+/// Options that mean less when they are left out.
+constexpr std::array<std::string_view, 11> dispensable{"fault",  "busy-consumers", "busy",    "overflow",
+                                                       "window", "scheduler-time", "latency", "warmup",
+                                                       "drain",  "slot-size",      "buffer"};
+/// Counts that can be smaller.
+constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
+
+template <std::size_t size>
+bool contains(const std::array<std::string_view, size>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class Shrinker {
+  public:
+    Shrinker(Options options, std::string what, const Trial& trial, std::uint32_t most_trials)
+        : best_{std::move(options), std::move(what), 0}, trial_(trial), most_trials_(most_trials) {}
+
+    Shrunk work() {
+        while (leave_out() || make_smaller()) {
+        }
+        return std::move(best_);
+    }
+
+  private:
+    bool still_fails(const Options& candidate) {
+        if (best_.tried >= most_trials_) {
+            return false;
+        }
+        ++best_.tried;
+        const TrialResult result = trial_(candidate);
+        // Another failure is a failure too, unless the smaller scenario is one that nobody could ask for.
+        if (result.failure.empty() || (is_usage(result.failure) && !is_usage(best_.what))) {
+            return false;
+        }
+        best_.options = candidate;
+        best_.what = result.failure;
+        return true;
+    }
+
+    bool leave_out() {
+        for (std::size_t index = 0; index < best_.options.size(); ++index) {
+            if (!contains(dispensable, best_.options[index].name)) {
+                continue;
+            }
+            Options candidate = best_.options;
+            candidate.erase(candidate.begin() + static_cast<std::ptrdiff_t>(index));
+            if (still_fails(candidate)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    bool make_smaller() {
+        for (std::size_t index = 0; index < best_.options.size(); ++index) {
+            const std::string& value = best_.options[index].value;
+            std::uint64_t number = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+            if (!contains(counts, best_.options[index].name) || error != std::errc{} || number <= 1 ||
+                end != value.data() + value.size()) {
+                continue;
+            }
+            for (const std::uint64_t smaller : {std::uint64_t{1}, number / 2, number - 1}) {
+                Options candidate = best_.options;
+                candidate[index].value = fmt::format("{}", smaller);
+                if (smaller >= 1 && smaller < number && still_fails(candidate)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    Shrunk best_;
+    const Trial& trial_;
+    std::uint32_t most_trials_;
+};
+
+class Exploration {
+  public:
+    Exploration(const ExploreRequest& request, const Trial& trial) : request_(request), trial_(trial) {}
+
+    int run() {
+        runtime::install_signal_handlers();
+        std::vector<std::thread> workers;
+        workers.reserve(request_.jobs);
+        for (std::uint32_t job = 0; job < request_.jobs; ++job) {
+            workers.emplace_back([this] { work(); });
+        }
+        show_progress();
+        for (std::thread& worker : workers) {
+            worker.join();
+        }
+        clear_progress();
+        if (failed_seed_ != none) {
+            return report_failure();
+        }
+        const int signal = runtime::caught_signal();
+        if (!request_.quiet) {
+            fmt::print(
+                "weir simulate: {} random scenarios from seed {} on, {} events delivered, all rules held{}\n",
+                done_.load(), request_.first_seed, events_.load(), signal != 0 ? " (interrupted)" : "");
+        }
+        return signal != 0 ? participant::exit_signal_base + signal : participant::exit_ok;
+    }
+
+  private:
+    static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+    void work() {
+        for (;;) {
+            const std::uint64_t index = next_.fetch_add(1);
+            if (index >= request_.scenarios || stop_.load() || runtime::caught_signal() != 0) {
+                break;
+            }
+            const std::uint64_t seed = request_.first_seed + index;
+            exploring(seed);
+            const TrialResult result = trial_(random_scenario(seed));
+            events_.fetch_add(result.events);
+            if (!result.failure.empty()) {
+                const std::lock_guard lock(mutex_);
+                // Of several failures at a time the lowest seed, so that jobs do not matter.
+                if (seed < failed_seed_) {
+                    failed_seed_ = seed;
+                    what_ = result.failure;
+                }
+                stop_ = true;
+            }
+            done_.fetch_add(1);
+        }
+        working_.fetch_sub(1);
+    }
+
+    void show_progress() {
+        using Clock = std::chrono::steady_clock;
+        const bool terminal = isatty(STDERR_FILENO) != 0;
+        const Clock::time_point start = Clock::now();
+        Clock::time_point shown = start;
+        while (working_.load() > 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            const auto period = terminal ? std::chrono::seconds(1) : std::chrono::seconds(30);
+            if (request_.quiet || Clock::now() - shown < period) {
+                continue;
+            }
+            shown = Clock::now();
+            const double seconds = std::chrono::duration<double>(shown - start).count();
+            const auto done = static_cast<double>(done_.load());
+            const auto all = static_cast<double>(request_.scenarios);
+            fmt::print(stderr, "{}weir simulate: {} of {} scenarios, {:.0f} s left{}", terminal ? "\r" : "",
+                       done_.load(), request_.scenarios, done > 0 ? (all - done) * seconds / done : 0.0,
+                       terminal ? "\x1b[K" : "\n");
+            std::fflush(stderr);
+            written_ = terminal;
+        }
+    }
+
+    void clear_progress() const {
+        if (written_) {
+            fmt::print(stderr, "\r\x1b[K");
+        }
+    }
+
+    int report_failure() {
+        fmt::print(stderr, "weir simulate: seed {}: {}\n", failed_seed_, what_);
+        const Options options = random_scenario(failed_seed_);
+        fmt::print(stderr, "replay it:\n  {}\n", command_of(options));
+        const Shrunk shrunk = shrink(options, what_, trial_);
+        fmt::print(stderr, "smaller ({} tried): {}\n  {}\n", shrunk.tried, shrunk.what,
+                   command_of(shrunk.options));
+        return participant::exit_failed;
+    }
+
+    const ExploreRequest& request_;
+    const Trial& trial_;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<std::uint64_t> done_{0};
+    std::atomic<std::uint64_t> events_{0};
+    std::atomic<std::uint32_t> working_{request_.jobs};
+    std::atomic<bool> stop_{false};
+    std::mutex mutex_;
+    std::uint64_t failed_seed_ = none;
+    std::string what_;
+    bool written_ = false;
+};
+
+}  // namespace
+
+Shrunk shrink(Options options, std::string what, const Trial& trial, std::uint32_t most_trials) {
+    return Shrinker(std::move(options), std::move(what), trial, most_trials).work();
+}
+
+int explore(const ExploreRequest& request, const Trial& trial) {
+    return Exploration(request, trial).run();
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,20 @@
+// Random scenarios for `weir simulate --explore`, as options: each is what a user could have written, goes
+// the same way, and can be replayed by pasting it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/run_request.hpp"
+
+namespace weir::cli {
+
+/// A small run (at most some hundred events) with a layout, policy, data, processing times, network and
+/// faults drawn from `seed`. Never refused by config.
+std::vector<config::GivenOption> random_scenario(std::uint64_t seed);
+
+/// "weir simulate --producers 3 ...", quoted where a shell needs it.
+std::string command_of(const std::vector<config::GivenOption>& options);
+
+}  // namespace weir::cli

@@ -1,0 +1,98 @@
+#include "cli/simulation_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "cli/describe.hpp"
+#include "config/quantities.hpp"
+#include "config/resolve.hpp"
+#include "config/role_assignment.hpp"
+#include "config/usage_error.hpp"
+#include "weir_version.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using config::RunRequest;
+using config::UsageError;
+
+/// Ranks in their order, as `weir run` would be started: by counts or by host lists, else a small example.
+core::RoleMap assign(RunRequest& request) {
+    config::RoleRequest roles = request.roles;
+    if (roles.role) {
+        throw UsageError(
+            "--role: means nothing in a simulation, which plays all roles; use --producers and "
+            "--consumers");
+    }
+    const auto count = [](std::uint32_t& ranks, const std::vector<std::string>& hosts, std::uint32_t per_host,
+                          std::uint32_t fallback) {
+        if (!hosts.empty()) {
+            ranks = static_cast<std::uint32_t>(hosts.size()) * std::max(per_host, 1U);
+        } else if (ranks == 0) {
+            ranks = fallback;
+        }
+    };
+    count(roles.producers, roles.producer_hosts, roles.producers_per_host, 3);
+    count(roles.consumers, roles.consumer_hosts, roles.consumers_per_host, 4);
+    roles.producer_hosts.clear();
+    roles.consumer_hosts.clear();
+    roles.scheduler_host.clear();
+    roles.producers_per_host = roles.consumers_per_host = 0;
+    const std::vector<std::string> nowhere(1 + std::size_t{roles.producers} + roles.consumers);
+    core::RoleMap map = config::assign_roles(roles, nowhere);
+    config::settle_layout(request, map);
+    return map;
+}
+
+std::vector<simulation::InjectedFault> faults_of(const RunRequest& request) {
+    std::vector<simulation::InjectedFault> faults;
+    for (const std::string& text : request.faults) {
+        try {
+            faults.push_back(simulation::parse_injected_fault(text, config::parse_duration));
+        } catch (const std::exception& error) {
+            throw UsageError(fmt::format("--fault: {}", error.what()));
+        }
+        const core::NodeId node = faults.back().node;
+        const std::uint32_t nodes = node.role == core::Role::producer   ? request.plan.producers
+                                    : node.role == core::Role::consumer ? request.plan.consumers
+                                                                        : 1;
+        if (node.index >= nodes) {
+            throw UsageError(fmt::format("--fault: '{}': there is no {} {}; write an index from 0 to {}",
+                                         text, core::role_name(node.role), node.index, nodes - 1));
+        }
+    }
+    return faults;
+}
+
+nlohmann::ordered_json environment_of(const RunRequest& request) {
+    // Nothing of this machine: the same seed gives the same file everywhere.
+    nlohmann::ordered_json environment;
+    environment["world"] = "simulation";
+    environment["weir_version"] = std::string(build_info::version);
+    environment["weir_commit"] = std::string(build_info::git_commit);
+    if (!request.scenario.empty()) {
+        environment["scenario"] = request.scenario;
+    }
+    return environment;
+}
+
+}  // namespace
+
+simulation::SimulatedRun simulated_run(RunRequest& request) {
+    simulation::SimulatedRun simulated;
+    participant::RunDescription& run = simulated.run;
+    run.roles = assign(request);
+    describe(request, run);
+    run.rank_places.resize(static_cast<std::size_t>(run.roles.ranks()));
+    run.environment = environment_of(request);
+    simulated.network = request.network;
+    simulated.faults = faults_of(request);
+    simulated.silence_timeout = request.silence_timeout;
+    return simulated;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,13 @@
+// From resolved options to a simulated run.
+#pragma once
+
+#include "config/run_request.hpp"
+#include "simulation/simulated_run.hpp"
+
+namespace weir::cli {
+
+/// Settles the layout (by counts or host lists, else 3 producers and 4 consumers) and reads the faults. The
+/// run has no directory yet. Throws config::UsageError.
+simulation::SimulatedRun simulated_run(config::RunRequest& request);
+
+}  // namespace weir::cli

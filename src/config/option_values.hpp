@@ -1,0 +1,74 @@
+// What rows of the option table use to read and print values: words of a list, quantities with bounds.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "config/limits.hpp"
+#include "config/quantities.hpp"
+#include "config/usage_error.hpp"
+
+namespace weir::config {
+
+using Text = std::string_view;
+
+/// A value that is one of a few words.
+template <typename Value>
+struct Choice {
+    Text name;
+    Value value;
+};
+
+template <typename Value, std::size_t size>
+Value choose(Text text, const Choice<Value> (&choices)[size]) {
+    std::string known;
+    for (const auto& choice : choices) {
+        if (choice.name == text) {
+            return choice.value;
+        }
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
+    }
+    throw UsageError(fmt::format("'{}' is not one of: {}", text, known));
+}
+
+template <typename Value, std::size_t size>
+std::string chosen(Value value, const Choice<Value> (&choices)[size]) {
+    for (const auto& choice : choices) {
+        if (choice.value == value) {
+            return std::string(choice.name);
+        }
+    }
+    return {};
+}
+
+template <typename Quantity>
+Quantity bounded(Quantity value, Quantity least, Quantity most) {
+    if (value < least || value > most) {
+        throw UsageError(fmt::format("{} is out of range; write a value from {} to {}", to_text(value),
+                                     to_text(least), to_text(most)));
+    }
+    return value;
+}
+
+inline constexpr core::Bytes largest_bytes{std::int64_t{1} << 60};
+
+inline core::Bytes some_bytes(Text text) {
+    return bounded(parse_bytes(text), core::Bytes{1}, largest_bytes);
+}
+
+inline core::Duration some_time(Text text, core::Duration least, core::Duration most = longest_duration) {
+    return bounded(parse_duration(text), least, most);
+}
+
+inline std::uint32_t count(Text text, std::uint64_t least, std::uint64_t most) {
+    return static_cast<std::uint32_t>(parse_count(text, least, most));
+}
+
+inline std::string count_text(std::uint64_t value) {
+    return value == 0 ? std::string{} : fmt::format("{}", value);
+}
+
+}  // namespace weir::config

@@ -1,0 +1,56 @@
+// The network that a simulation assumes: what a measured run finds under itself.
+#pragma once
+
+#include <cstdint>
+
+#include "core/units.hpp"
+
+namespace weir::core {
+
+/// How payload is packed for the wire.
+enum class Framing : std::uint8_t {
+    roce,  ///< RoCE v2: packets of `mtu` bytes of payload
+    tcp,   ///< TCP over IPv4 with time stamps: IP packets of `mtu` bytes
+    none,  ///< the wire carries payload only
+};
+
+struct NetworkPlan {
+    BitRate producer_link;  ///< wire speed of a producer's link, each direction
+    BitRate consumer_link;
+    Framing framing = Framing::roce;
+    Bytes mtu;
+    Duration latency;         ///< of a message, one way, hosts and switch together; its bytes come on top
+    Duration scheduler_time;  ///< that the scheduler needs for one message
+
+    bool operator==(const NetworkPlan&) const = default;
+};
+
+/// Bytes of payload and of everything else in one full packet, preamble and gap between packets included.
+struct PacketShape {
+    std::int64_t payload = 1;
+    std::int64_t overhead = 0;
+};
+constexpr PacketShape packet_shape(Framing framing, Bytes mtu) {
+    // IEEE 802.3: preamble 8, header 14, check sequence 4, gap 12.
+    constexpr std::int64_t ethernet = 38;
+    switch (framing) {
+        case Framing::roce:
+            // IPv4 20, UDP 8, InfiniBand base transport header 12, invariant CRC 4 (IBTA, annex A17).
+            return {mtu.count, ethernet + 20 + 8 + 12 + 4};
+        case Framing::tcp:
+            // IPv4 20 and TCP 20 + 12 (time stamps, RFC 7323) lie inside the MTU.
+            return {mtu.count - 52, ethernet + 52};
+        case Framing::none:
+            break;
+    }
+    return {1, 0};
+}
+
+/// What a link of this wire speed carries of payload.
+constexpr BitRate payload_rate(const NetworkPlan& network, BitRate wire) {
+    const PacketShape packet = packet_shape(network.framing, network.mtu);
+    return {static_cast<std::int64_t>(static_cast<WideInteger>(wire.bits_per_second) * packet.payload /
+                                      (packet.payload + packet.overhead))};
+}
+
+}  // namespace weir::core

@@ -1,0 +1,40 @@
+// What is known of a run before it starts, whoever runs it: ranks under MPI or a simulator.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "core/role_map.hpp"
+
+namespace weir::participant {
+
+/// Where a rank runs, as run.json and messages name it.
+struct RankPlace {
+    std::string host;  ///< empty: nowhere (a simulation)
+    std::int64_t pid = 0;
+    std::string cpus;  ///< list syntax; empty: unknown
+};
+
+struct RunDescription {
+    core::Plan plan;
+    core::RoleMap roles;
+    std::vector<RankPlace> rank_places;  ///< by rank
+
+    std::string directory;  ///< of the run; exists
+    bool require_sustained = false;
+    bool require_lossless = false;
+
+    // For run.json.
+    std::vector<std::pair<std::string, std::string>> labels;
+    std::vector<std::pair<std::string, std::string>> plan_options;
+    nlohmann::ordered_json environment = nlohmann::ordered_json::object();
+};
+
+/// "rank 3 (consumer 1 on eb07)"
+std::string rank_text(const RunDescription& run, int rank);
+
+}  // namespace weir::participant

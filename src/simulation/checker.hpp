@@ -1,0 +1,131 @@
+// Watches a simulation and objects when a rule of the protocol is broken. Written from the rules (README,
+// "How it works"; core/messages.hpp), not from the scheduler's code: it sees messages, chunks and
+// observations, and keeps accounts of its own.
+//
+//   events      generated in order; sent to one slot of one consumer, granted to their producer; every byte
+//   arrives
+//               once and no byte that was not sent; delivered once or lost, at the end one of the two; lost
+//               only when it is generated (overflow `drop`) or when the time to drain is over
+//   credits     given only with receives posted, spent only when the scheduler has them, one at a time: the
+//   credit of a
+//               slot is in exactly one place
+//   grants      to a producer that offered an event and has a stream free; never after the run was closed
+//   diligence   the scheduler leaves no event waiting that it has a credit for (round-robin: a credit of the
+//   consumer
+//               whose turn it is)
+//   policy      token: in the order of the credits; round-robin: in turn; balanced: the consumer with the
+//   fewest
+//               occupied slots, and of equally large events the one that was granted the fewest, or one that
+//               has waited long; nobody waits for more than a bound
+//   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+
+namespace weir::simulation {
+
+class Checker {
+  public:
+    explicit Checker(const core::Plan& plan);
+
+    // What a node does.
+    void slot_opened(core::ConsumerId consumer, core::SlotId slot);
+    void chunk_handed_over(core::ProducerId producer, const core::SendChunk& sent);
+    void message_sent(core::NodeId from, const core::SendMessage& sent);
+    void observed(core::Instant now, core::NodeId node, const core::Observation& observation);
+    /// After a producer's turn: what it says it holds.
+    void backlog_claimed(core::ProducerId producer, core::Bytes backlog);
+    /// After a turn of the scheduler.
+    void scheduler_decided();
+
+    // What the network does.
+    void message_taken(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
+    void chunk_left(core::ProducerId producer, const core::ChunkDescription& chunk);
+    void chunk_arrived(core::ConsumerId consumer, core::SlotId slot, const core::ChunkDescription& chunk);
+
+    /// The protocol has come to its end everywhere.
+    void all_finished();
+
+    /// The first rule that was broken, with who and what.
+    [[nodiscard]] const std::optional<std::string>& objection() const { return objection_; }
+
+  private:
+    enum class Credit : std::uint8_t { withheld, under_way, at_scheduler, granted, declined };
+    enum class Fate : std::uint8_t { waiting, delivered, lost };
+    struct Event {
+        core::Bytes bytes;
+        core::Instant generated;
+        core::Bytes handed_over;
+        core::Bytes arrived;
+        std::uint32_t slot = no_slot;  ///< flat
+        Fate fate = Fate::waiting;
+    };
+    struct Slot {
+        Credit credit = Credit::withheld;
+        bool posted = false;
+        std::uint32_t producer = 0;
+        bool carries = false;
+        core::EventId event;
+    };
+    struct Producer {
+        std::deque<Event> events;  ///< from `first` on
+        std::uint64_t first = 0;   ///< sequence number
+        core::Bytes backlog;
+        std::uint64_t offered = 0;  ///< as the scheduler knows
+        std::uint64_t granted = 0;
+        std::uint32_t under_way = 0;    ///< as the scheduler knows
+        std::uint64_t passed_over = 0;  ///< grants to others while it could have been served
+        bool eligible = false;
+    };
+    struct Consumer {
+        std::uint32_t credits = 0;  ///< at the scheduler
+        std::uint64_t granted = 0;
+        std::uint64_t available_since = 0;  ///< number of grants before
+    };
+    static constexpr std::uint32_t no_slot = 0xffffffffU;
+    static constexpr std::uint64_t patience =
+        16;  ///< policy balanced: nobody is passed over more often per node
+
+    template <typename... Arguments>
+    void object(const char* form, const Arguments&... arguments);
+    Event* find(core::EventId event);
+    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, std::uint32_t slot) const {
+        return consumer * plan_.slots + slot;
+    }
+    void move_credit(std::uint32_t slot, Credit from, Credit to, const char* what);
+    void credit_comes(std::uint32_t consumer);
+    void granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer);
+    void check_choice(std::uint32_t consumer);
+    void check_balance(std::uint32_t consumer);
+    void check_patience();
+    void check_producers_patience();
+    void check_consumers_patience();
+    void update_eligible(std::uint32_t index);
+    void forget_settled(Producer& producer);
+
+    core::Plan plan_;
+    bool direct_;
+    bool equal_events_;
+    std::vector<Producer> producers_;
+    std::vector<Consumer> consumers_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits
+    std::deque<std::uint32_t> tokens_;                 ///< policy token: whose credit came when
+    std::uint32_t turn_ = 0;                           ///< policy round-robin
+    std::uint32_t eligible_producers_ = 0;
+    std::uint64_t credits_ = 0;
+    std::uint64_t grants_ = 0;
+    bool declined_ = false;
+    bool closed_ = false;
+    std::optional<std::string> objection_;
+};
+
+}  // namespace weir::simulation

@@ -1,0 +1,39 @@
+// What can go wrong in a simulation, and when: written by the user (--fault) or drawn by an exploration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+
+namespace weir::simulation {
+
+struct InjectedFault {
+    enum class Kind : std::uint8_t {
+        pause,    ///< a node does nothing for a time: takes no messages, moves no data
+        die,      ///< a node does nothing any more, and is noticed after the silence timeout
+        slow,     ///< a consumer works `factor` times as long on each event; the scheduler on each message
+        degrade,  ///< a node's links carry a `factor` of what they should
+        delay,    ///< control messages take up to `extra` longer, at random, in order between any two nodes
+    };
+    Kind kind = Kind::pause;
+    core::NodeId node{};
+    core::Instant at{};
+    core::Duration length = core::Duration::max();  ///< max(): to the end
+    double factor = 1;
+    core::Duration extra{};
+};
+
+/// "pause:consumer=3,at=10s,for=2s", "slow:consumer=3,at=10s,factor=2", "slow:scheduler,factor=100",
+/// "degrade:producer=0,at=5s,for=1s,factor=0.1", "die:consumer=1,at=4s", "delay:extra=1ms". Without `at` from
+/// the beginning of the warm-up, without `for` to the end. `parse_time` reads a duration and throws
+/// std::invalid_argument. Throws std::invalid_argument with a message that says what is wrong.
+using TimeParser = core::Duration (*)(std::string_view);
+InjectedFault parse_injected_fault(std::string_view text, TimeParser parse_time);
+
+/// As parse_injected_fault reads it, times in ns.
+std::string injected_fault_text(const InjectedFault& fault);
+
+}  // namespace weir::simulation

@@ -1,0 +1,207 @@
+#include "simulation/fluid_network.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::simulation {
+
+using core::BitRate;
+using core::Bytes;
+using core::Instant;
+
+FluidNetwork::FluidNetwork(std::vector<BitRate> capacities, std::uint32_t flows_limit)
+    : links_(capacities.size()), flows_(flows_limit), ends_(flows_limit) {
+    for (std::size_t link = 0; link < capacities.size(); ++link) {
+        WEIR_ASSERT(capacities[link].bits_per_second >= 0);
+        links_[link].capacity = capacities[link].bits_per_second;
+    }
+    unused_.reserve(flows_limit);
+    for (std::uint32_t flow = flows_limit; flow > 0; --flow) {
+        unused_.push_back(flow - 1);
+    }
+}
+
+void FluidNetwork::touch(std::uint32_t link) {
+    if (!links_[link].dirty) {
+        links_[link].dirty = true;
+        dirty_.push_back(link);
+    }
+}
+
+FlowId FluidNetwork::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
+    WEIR_ASSERT(!unused_.empty() && up != down && bytes > Bytes{0});
+    const std::uint32_t index = unused_.back();
+    unused_.pop_back();
+    Flow& flow = flows_[index];
+    flow = {.links = {up.value, down.value}, .total = bit_nanoseconds(bytes), .since = now, .active = true};
+    for (std::size_t side = 0; side < 2; ++side) {
+        Link& link = links_[flow.links[side]];
+        flow.places[side] = static_cast<std::uint32_t>(link.flows.size());
+        link.flows.push_back(index);
+        link.offered += links_[flow.links[1 - side]].capacity;
+        touch(flow.links[side]);
+    }
+    return {index};
+}
+
+void FluidNetwork::end(Instant /*now*/, FlowId id) {
+    Flow& flow = flows_[id.value];
+    WEIR_ASSERT(flow.active);
+    for (std::size_t side = 0; side < 2; ++side) {
+        // Touched while the flow still counts: whoever shared the link with it may have more now.
+        touch(flow.links[side]);
+        Link& link = links_[flow.links[side]];
+        link.offered -= links_[flow.links[1 - side]].capacity;
+        const std::uint32_t moved = link.flows.back();
+        link.flows[flow.places[side]] = moved;
+        link.flows.pop_back();
+        flows_[moved].places[flows_[moved].links[0] == flow.links[side] ? 0 : 1] = flow.places[side];
+    }
+    flow.active = false;
+    flow.rate = 0;
+    ends_.erase(id.value);
+    unused_.push_back(id.value);
+}
+
+void FluidNetwork::set_capacity(Instant /*now*/, LinkId id, BitRate capacity) {
+    WEIR_ASSERT(capacity.bits_per_second >= 0);
+    Link& link = links_[id.value];
+    const BitNanoseconds change = BitNanoseconds{capacity.bits_per_second} - link.capacity;
+    // The other links' bounds change with it, so they may couple others than before: all are looked at.
+    touch(id.value);
+    for (const std::uint32_t index : link.flows) {
+        const std::uint32_t other = other_link(flows_[index], id.value);
+        links_[other].offered += change;
+        touch(other);
+    }
+    link.capacity = capacity.bits_per_second;
+}
+
+void FluidNetwork::settle(Instant now) {
+    if (dirty_.empty()) {
+        return;
+    }
+    collect();
+    fill(now);
+}
+
+/// Finds the links and flows whose rates the changes can reach.
+void FluidNetwork::collect() {
+    ++mark_;
+    involved_links_.clear();
+    involved_flows_.clear();
+    for (const std::uint32_t link : dirty_) {
+        links_[link].dirty = false;
+        links_[link].mark = mark_;
+        involved_links_.push_back(link);
+    }
+    dirty_.clear();
+    // The list grows while it is walked over: an iterator would not last.
+    for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
+        const std::uint32_t link = involved_links_[next];
+        for (const std::uint32_t index : links_[link].flows) {
+            Flow& flow = flows_[index];
+            if (flow.mark == mark_) {
+                continue;
+            }
+            flow.mark = mark_;
+            flow.fixed = false;
+            involved_flows_.push_back(index);
+            const std::uint32_t other = other_link(flow, link);
+            if (links_[other].mark != mark_ && can_fill(links_[other])) {
+                links_[other].mark = mark_;
+                involved_links_.push_back(other);
+            }
+        }
+    }
+    flows_solved_ += involved_flows_.size();
+}
+
+FluidNetwork::Share FluidNetwork::share_of(std::uint32_t link) const {
+    return {links_[link].left / links_[link].unfixed, link};
+}
+
+/// Progressive filling: the link whose flows get the least is full first; they are fixed at its equal share,
+/// and what they leave on their other links is shared by the rest. A link's share never falls by that, so an
+/// old entry in the heap is too small at worst and is put back.
+void FluidNetwork::fill(Instant now) {
+    shares_.clear();
+    for (const std::uint32_t index : involved_links_) {
+        Link& link = links_[index];
+        link.left = link.capacity;
+        link.unfixed = static_cast<std::uint32_t>(link.flows.size());
+        // A link that cannot fill limits nobody; it would win ties of rounded shares.
+        if (can_fill(link)) {
+            shares_.push_back(share_of(index));
+        }
+    }
+    const auto later = [](const Share& a, const Share& b) { return b < a; };
+    std::make_heap(shares_.begin(), shares_.end(), later);
+    while (!shares_.empty()) {
+        std::pop_heap(shares_.begin(), shares_.end(), later);
+        const Share least = shares_.back();
+        const Link& link = links_[least.link];
+        if (link.unfixed == 0) {
+            shares_.pop_back();
+            continue;
+        }
+        if (const Share current = share_of(least.link); current.rate != least.rate) {
+            shares_.back() = current;
+            std::push_heap(shares_.begin(), shares_.end(), later);
+            continue;
+        }
+        shares_.pop_back();
+        for (const std::uint32_t flow : link.flows) {
+            if (!flows_[flow].fixed) {
+                fix(now, flow, least.rate);
+            }
+        }
+    }
+    for (const std::uint32_t flow : involved_flows_) {
+        if (!flows_[flow].fixed) {
+            fix(now, flow,
+                std::min(links_[flows_[flow].links[0]].capacity, links_[flows_[flow].links[1]].capacity));
+        }
+    }
+}
+
+void FluidNetwork::fix(Instant now, std::uint32_t index, std::int64_t rate) {
+    Flow& flow = flows_[index];
+    flow.fixed = true;
+    for (const std::uint32_t side : flow.links) {
+        Link& link = links_[side];
+        // A link that is not part of the solution cannot fill, so it carries what the other end can bring.
+        if (link.mark == mark_) {
+            link.left -= rate;
+            --link.unfixed;
+        } else {
+            WEIR_ASSERT(rate <= link.capacity);
+        }
+    }
+    if (rate == flow.rate && (rate == 0 || ends_.contains(index))) {
+        return;
+    }
+    flow.moved += static_cast<BitNanoseconds>(flow.rate) * (now - flow.since).ns;
+    flow.since = now;
+    flow.rate = rate;
+    const BitNanoseconds rest = flow.total > flow.moved ? flow.total - flow.moved : 0;
+    if (rate == 0 && rest > 0) {
+        ends_.erase(index);
+        return;
+    }
+    // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
+    // this run".
+    const BitNanoseconds end = now.ns + (rest == 0 ? 0 : (rest + rate - 1) / rate);
+    constexpr BitNanoseconds latest = core::Instant::never().ns - 1;
+    ends_.update(index, static_cast<std::int64_t>(std::min(end, latest)));
+}
+
+BitRate FluidNetwork::load(LinkId link) const {
+    BitRate sum;
+    for (const std::uint32_t flow : links_[link.value].flows) {
+        sum.bits_per_second += flows_[flow].rate;
+    }
+    return sum;
+}
+
+}  // namespace weir::simulation

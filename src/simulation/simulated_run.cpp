@@ -1,0 +1,170 @@
+#include "simulation/simulated_run.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "participant/exit_status.hpp"
+#include "participant/rank_account.hpp"
+#include "participant/row_output.hpp"
+#include "telemetry/csv_log.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::simulation {
+
+namespace {
+
+class Run {
+  public:
+    Run(const SimulatedRun& run, const Watchers& watchers)
+        : run_(run),
+          watchers_(watchers),
+          writes_(!run.run.directory.empty()),
+          report_(run.run, ""),
+          collector_(run.run.plan, [this](const telemetry::ClusterSecond& second) {
+              if (watchers_.second) {
+                  watchers_.second(second);
+              }
+          }) {}
+
+    SimulationResult carry_out() {
+        open_logs();
+        if (!cannot_write_.empty()) {
+            return broken_off({.what = cannot_write_, .rank = {}, .role = {}, .host = {}});
+        }
+        Simulator simulator({.plan = run_.run.plan,
+                             .network = run_.network,
+                             .faults = run_.faults,
+                             .silence_timeout = run_.silence_timeout,
+                             .output = [this](core::NodeId node) -> participant::RowOutput& {
+                                 return outputs_[static_cast<std::size_t>(run_.run.roles.rank(node))];
+                             },
+                             .scheduler = run_.scheduler});
+        int signal = 0;
+        result_.end = simulator.run([&](core::Instant now) {
+            collector_.poll(now);
+            signal = watchers_.interruption ? watchers_.interruption(now) : 0;
+            return signal == 0;
+        });
+        close_logs();
+        switch (result_.end.kind) {
+            case SimulationEnd::Kind::regular:
+                return complete(simulator);
+            case SimulationEnd::Kind::stopped:
+                return finish(report_.interrupted(&collector_, signal),
+                              participant::exit_signal_base + signal);
+            case SimulationEnd::Kind::node_died: {
+                const int rank = run_.run.roles.rank(*result_.end.node);
+                return broken_off({.what = fmt::format("{}: {}", rank_text(run_.run, rank), result_.end.what),
+                                   .rank = rank,
+                                   .role = telemetry::node_text(*result_.end.node),
+                                   .host = {}});
+            }
+            case SimulationEnd::Kind::rule_broken:
+                result_.end.what = "a rule was broken " + result_.end.what;
+                break;
+            case SimulationEnd::Kind::stuck:
+                break;
+        }
+        return broken_off({.what = result_.end.what, .rank = {}, .role = {}, .host = {}});
+    }
+
+  private:
+    void open_logs() {
+        const int ranks = run_.run.roles.ranks();
+        logs_.resize(static_cast<std::size_t>(writes_ ? ranks : 0));
+        if (writes_) {
+            std::error_code error;
+            std::filesystem::create_directories(run_.run.directory + "/ranks", error);
+            if (error) {
+                cannot_write_ =
+                    fmt::format("cannot create {}/ranks: {}", run_.run.directory, error.message());
+                return;
+            }
+            note(telemetry::write_run_json(run_.run.directory + "/run.json", report_.at_start()));
+        }
+        for (int rank = 0; rank < ranks; ++rank) {
+            telemetry::CsvLog* log = nullptr;
+            if (writes_) {
+                log = &logs_[static_cast<std::size_t>(rank)];
+                const core::Role role = run_.run.roles.node(rank).role;
+                note(log->open(run_.run.directory + "/ranks/" + telemetry::rank_file_name(rank, role), role,
+                               {}, telemetry::CsvLog::Writing::in_blocks));
+            }
+            outputs_.emplace_back(log,
+                                  [this](const telemetry::SecondReport& report) { collector_.add(report); });
+        }
+    }
+
+    void note(const telemetry::MaybeIoError& error) {
+        if (error && cannot_write_.empty()) {
+            cannot_write_ = error->message();
+        }
+    }
+
+    void close_logs() {
+        for (telemetry::CsvLog& log : logs_) {
+            note(log.close());
+        }
+        collector_.finish();
+    }
+
+    SimulationResult complete(const Simulator& simulator) {
+        const participant::RunDescription& run = run_.run;
+        for (int rank = 0; rank < run.roles.ranks(); ++rank) {
+            const core::NodeId node = run.roles.node(rank);
+            participant::RankAccount account;
+            account.summary = simulator.node(node).summary();
+            account.lost = simulator.node(node).lost_ranges();
+            if (node.role == core::Role::scheduler) {
+                // What all nodes share is handed in once.
+                account.latencies = simulator.latencies();
+                account.fault_count = simulator.fault_count();
+                for (const core::Fault& fault : simulator.faults()) {
+                    account.faults.push_back(telemetry::fault_record(fault));
+                }
+            }
+            report_.add(rank, account);
+        }
+        telemetry::RunRecord record = report_.complete(collector_);
+        const int status = report_.exit_status(record);
+        result_.unmet_requirements = report_.unmet_requirements(record);
+        return finish(std::move(record), status);
+    }
+
+    SimulationResult broken_off(const telemetry::Failure& failure) {
+        return finish(report_.failed(&collector_, failure), participant::exit_failed);
+    }
+
+    SimulationResult finish(telemetry::RunRecord record, int status) {
+        if (writes_) {
+            note(telemetry::write_run_json(run_.run.directory + "/run.json", record));
+        }
+        result_.record = std::move(record);
+        result_.exit_status = cannot_write_.empty() ? status : participant::exit_failed;
+        result_.cannot_write = cannot_write_;
+        return std::move(result_);
+    }
+
+    const SimulatedRun& run_;
+    const Watchers& watchers_;
+    bool writes_;
+    participant::RunReport report_;
+    telemetry::SecondCollector collector_;
+    std::vector<telemetry::CsvLog> logs_;
+    std::deque<participant::RowOutput> outputs_;
+    std::string cannot_write_;
+    SimulationResult result_;
+};
+
+}  // namespace
+
+SimulationResult simulate(const SimulatedRun& run, const Watchers& watchers) {
+    return Run(run, watchers).carry_out();
+}
+
+}  // namespace weir::simulation

@@ -1,0 +1,47 @@
+// A whole simulated run with its record and, if wanted, its run directory: what `weir run` does with MPI
+// around the same nodes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/network_plan.hpp"
+#include "participant/run_description.hpp"
+#include "participant/run_report.hpp"
+#include "simulation/fault.hpp"
+#include "simulation/simulator.hpp"
+#include "telemetry/run_record.hpp"
+#include "telemetry/second_collector.hpp"
+
+namespace weir::simulation {
+
+struct SimulatedRun {
+    /// With an empty `directory` nothing is written.
+    participant::RunDescription run;
+    core::NetworkPlan network;
+    std::vector<InjectedFault> faults;
+    core::Duration silence_timeout = core::Duration::seconds(5);
+    Simulator::NodeMaker scheduler{};  ///< tests: another scheduler than weir's
+};
+
+/// Called while the simulation goes on; both may be empty.
+struct Watchers {
+    std::function<void(const telemetry::ClusterSecond&)> second;
+    /// Asked every 10 ms of virtual time; a signal's number ends the run, 0 does not.
+    std::function<int(core::Instant now)> interruption;
+};
+
+struct SimulationResult {
+    SimulationEnd end;
+    telemetry::RunRecord record;
+    int exit_status = 0;
+    std::vector<std::string> unmet_requirements;
+    std::string cannot_write;  ///< why a file could not be written; empty: all were
+};
+
+/// Runs it. Deterministic: the same arguments give the same record and the same files on every machine.
+SimulationResult simulate(const SimulatedRun& run, const Watchers& watchers = {});
+
+}  // namespace weir::simulation

@@ -1,0 +1,205 @@
+// All ranks of a run in one process on a virtual clock: the very nodes that `weir run` drives, over a fluid
+// model of the network. Deterministic: what happens depends on the plan, the network and the seed, never on
+// the machine.
+//
+// What is modelled: a transfer moves at its fair share of two links from the instant at which the producer
+// hands over its first chunk; a chunk has left when the fluid has moved its bytes, and has arrived `latency`
+// later. A control message takes `latency` and its bytes, and never overtakes another one between the same
+// two nodes. The scheduler handles one message after the other, each for `scheduler_time`.
+//
+// Chunks are reported late and together, at the next of: their transfer's end, a tick (every 10 ms), their
+// producer's next set. They carry no information of their own, so this changes no decision, and it makes the
+// number of events that of the transfers and not that of the chunks. The first chunk of a transfer arrives on
+// time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/indexed_heap.hpp"
+#include "core/network_plan.hpp"
+#include "core/plan.hpp"
+#include "core/random.hpp"
+#include "participant/node.hpp"
+#include "participant/row_output.hpp"
+#include "simulation/checker.hpp"
+#include "simulation/event_queue.hpp"
+#include "simulation/fault.hpp"
+#include "simulation/fluid_network.hpp"
+#include "telemetry/latencies.hpp"
+
+namespace weir::simulation {
+
+/// Nodes in one row: the scheduler, then the producers, then the consumers.
+using FlatNode = std::uint32_t;
+
+/// How a simulation came to its end.
+struct SimulationEnd {
+    enum class Kind : std::uint8_t {
+        regular,      ///< the protocol came to its end on every node
+        stopped,      ///< the caller did not want to go on
+        node_died,    ///< a node fell silent for longer than the silence timeout
+        rule_broken,  ///< a checker objects
+        stuck,        ///< nothing happens any more, or it goes on long after it should have ended
+    };
+    Kind kind = Kind::regular;
+    std::string what;
+    std::optional<core::NodeId> node;  ///< node_died
+};
+
+class Simulator {
+  public:
+    using NodeMaker = std::function<std::unique_ptr<participant::Node>(core::Instant start,
+                                                                       participant::RowOutput& output)>;
+
+    struct Setup {
+        const core::Plan& plan;
+        core::NetworkPlan network;
+        std::vector<InjectedFault> faults{};
+        core::Duration silence_timeout = core::Duration::seconds(5);
+        /// Where a node's rows go.
+        std::function<participant::RowOutput&(core::NodeId)> output;
+        /// Makes another scheduler than weir's: tests of the checkers.
+        NodeMaker scheduler{};
+    };
+    /// What `setup` refers to must outlive the simulator.
+    explicit Simulator(const Setup& setup);
+
+    /// Until the end, or until `go_on` says no; it is asked every 10 ms of virtual time.
+    SimulationEnd run(const std::function<bool(core::Instant now)>& go_on);
+
+    [[nodiscard]] const participant::Node& node(core::NodeId node) const { return *nodes_[flat(node)]; }
+    /// Of all nodes together.
+    [[nodiscard]] const telemetry::Latencies& latencies() const { return latencies_; }
+    [[nodiscard]] const std::vector<core::Fault>& faults() const { return found_faults_; }
+    [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
+
+  private:
+    static constexpr core::Duration tick_period = core::Duration::milliseconds(10);
+
+    enum class Kind : std::uint8_t {
+        message,       ///< a: place in messages_
+        first_chunk,   ///< a: transfer, b: its serial number
+        all_left,      ///< a: transfer; its producer was away when the last byte left
+        rest_arrived,  ///< a: transfer
+        tick,          ///< chunks that have left and arrived are reported
+        heartbeat,     ///< the scheduler's, to all producers
+        second,        ///< rows are closed on every node
+        fault_begins,  ///< a: place in setup.faults
+        fault_ends,    ///< a: place in setup.faults
+        noticed,       ///< a: node that died
+    };
+    struct Event {
+        Kind kind = Kind::tick;
+        std::uint32_t a = 0;
+        std::uint32_t b = 0;
+    };
+    struct Message {
+        FlatNode from = 0;
+        FlatNode to = 0;
+        core::ControlMessage message;
+        bool served = false;  ///< has had its turn in the scheduler's queue
+    };
+    struct Transfer {
+        FlowId flow;
+        std::uint32_t serial = 0;  ///< which one of those that had this place
+        bool active = false;
+        bool moving = false;  ///< is in the network
+        core::SendChunk first;
+        std::uint32_t producer = 0;
+        std::uint32_t chunks = 0;
+        std::uint32_t sent = 0;
+        std::uint32_t arrived = 0;
+        BitNanoseconds sent_next = 0;     ///< when this has moved, the next chunk has left
+        BitNanoseconds arrived_next = 0;  ///< when this has arrived, the next chunk has
+    };
+    struct Condition {
+        std::uint32_t pauses = 0;
+        bool dead = false;
+        std::vector<double> link_factors{};  ///< of the faults that last
+        std::vector<double> slow_factors{};
+        std::vector<Event> held{};  ///< what happened to it while it was paused
+        [[nodiscard]] bool away() const { return dead || pauses > 0; }
+    };
+
+    [[nodiscard]] FlatNode flat(core::NodeId node) const;
+    [[nodiscard]] core::NodeId id(FlatNode node) const;
+    [[nodiscard]] LinkId up(FlatNode node) const { return {2 * node}; }
+    [[nodiscard]] LinkId down(FlatNode node) const { return {2 * node + 1}; }
+
+    void start();
+    void advance_to(core::Instant next);
+    void handle(const Event& event);
+    void handle_message(const Event& event);
+    void handle_tick();
+    void handle_fault(const InjectedFault& fault, bool begins);
+    void handle_deadline(FlatNode node);
+    void end_flow(FlowId flow);
+    void all_left(std::uint32_t place);
+
+    template <typename Input>
+    void turn(FlatNode node, const Input& input) {
+        if (conditions_[node].away()) {
+            return;
+        }
+        input(actions_);
+        carry_out(node);
+        set_deadline(node);
+    }
+    void carry_out(FlatNode node);
+    void send_message(FlatNode from, const core::SendMessage& sent);
+    void take_chunk(FlatNode producer, const core::SendChunk& chunk);
+    void begin_transfer(FlatNode producer, const core::SendChunk& chunk);
+    void report_sent(std::uint32_t place, BitNanoseconds moved);
+    void report_arrived(std::uint32_t place, BitNanoseconds arrived);
+    void report_progress(std::uint32_t place);
+    [[nodiscard]] BitNanoseconds boundary(const Transfer& transfer, std::uint32_t chunks) const;
+    [[nodiscard]] core::ChunkDescription chunk_of(const Transfer& transfer, std::uint32_t sequence) const;
+    void set_links(FlatNode node);
+    void set_deadline(FlatNode node);
+    void resume(FlatNode node);
+    [[nodiscard]] bool finished() const;
+
+    Setup setup_;
+    const core::Plan& plan_;
+    FlatNode producers_end_;
+    FlatNode nodes_end_;
+    core::Instant now_;
+    core::Random random_;
+    Checker checker_;
+    telemetry::Latencies latencies_;
+    std::vector<std::unique_ptr<participant::Node>> nodes_;
+    std::vector<Condition> conditions_;
+    std::vector<core::BitRate> payload_rates_;  ///< of each node's link, by wire speed alone
+    FluidNetwork network_;
+    EventQueue<Event> queue_;
+    core::IndexedHeap<std::int64_t> deadlines_;
+
+    std::vector<Message> messages_;
+    std::vector<std::uint32_t> unused_messages_;
+    std::vector<Transfer> transfers_;
+    std::vector<std::uint32_t> unused_transfers_;
+    std::vector<std::uint32_t> transfer_of_stream_;  ///< by producer and stream
+    std::vector<std::uint32_t> transfer_of_flow_;
+    std::vector<std::uint32_t> new_transfers_;  ///< since the last settle
+
+    core::Duration scheduler_time_;
+    core::Instant scheduler_free_;
+    std::vector<core::Duration> extra_delays_;  ///< of the faults that last
+    std::unordered_map<std::uint64_t, std::int64_t>
+        last_arrival_;  ///< by pair; only once messages were delayed
+
+    core::Actions actions_;
+    std::optional<SimulationEnd> end_;
+    std::vector<core::Fault> found_faults_;
+    std::uint64_t fault_count_ = 0;
+    std::uint64_t steps_at_now_ = 0;
+};
+
+}  // namespace weir::simulation

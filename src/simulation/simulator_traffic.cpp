@@ -1,0 +1,240 @@
+// The simulator's traffic: what nodes send each other in a turn, as messages and as transfers over the
+// network.
+#include "simulation/simulator.hpp"
+
+#include <algorithm>
+
+namespace weir::simulation {
+
+using core::Bytes;
+using core::Duration;
+using core::Instant;
+using core::NodeId;
+using core::Role;
+
+namespace {
+
+/// What carries a control message besides its 48 bytes, as in a packet of the runtime.
+constexpr std::int64_t message_overhead_bytes = 80;
+
+}  // namespace
+
+void Simulator::carry_out(FlatNode node) {
+    const NodeId name = id(node);
+    nodes_[node]->record(now_, actions_);
+    for (const core::Observation& observation : actions_.observations) {
+        checker_.observed(now_, name, observation);
+    }
+    for (const core::SlotId slot : actions_.open_slots) {
+        checker_.slot_opened({name.index}, slot);
+    }
+    for (const core::SendChunk& chunk : actions_.chunks) {
+        take_chunk(node, chunk);
+    }
+    for (const core::SendMessage& message : actions_.messages) {
+        checker_.message_sent(name, message);
+        send_message(node, message);
+    }
+    if (name.role == Role::producer && !nodes_[node]->finished()) {
+        checker_.backlog_claimed({name.index}, nodes_[node]->backlog());
+    } else if (name.role == Role::scheduler) {
+        checker_.scheduler_decided();
+    }
+    for (const core::Fault& fault : actions_.faults) {
+        ++fault_count_;
+        constexpr std::size_t kept = 100;
+        if (found_faults_.size() < kept) {
+            found_faults_.push_back(fault);
+        }
+    }
+    actions_.clear();
+}
+
+// Messages
+
+void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
+    const FlatNode to = flat(sent.to);
+    std::uint32_t place = 0;
+    if (unused_messages_.empty()) {
+        place = static_cast<std::uint32_t>(messages_.size());
+        messages_.emplace_back();
+    } else {
+        place = unused_messages_.back();
+        unused_messages_.pop_back();
+    }
+    messages_[place] = {from, to, sent.message, false};
+    const core::BitRate slower = std::min(payload_rates_[from], payload_rates_[to]);
+    constexpr Bytes bytes{static_cast<std::int64_t>(sizeof(core::ControlMessage)) + message_overhead_bytes};
+    Instant arrival = now_ + setup_.network.latency + core::time_for(slower, bytes);
+    if (!extra_delays_.empty() || !last_arrival_.empty()) {
+        if (!extra_delays_.empty()) {
+            const Duration most = *std::max_element(extra_delays_.begin(), extra_delays_.end());
+            arrival =
+                arrival +
+                Duration{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(most.ns) + 1))};
+        }
+        std::int64_t& last = last_arrival_[(std::uint64_t{from} << 32U) | to];
+        arrival.ns = std::max(arrival.ns, last);
+        last = arrival.ns;
+    }
+    queue_.push(arrival, {Kind::message, place, 0});
+}
+
+void Simulator::handle_message(const Event& event) {
+    Message& message = messages_[event.a];
+    const FlatNode to = message.to;
+    if (conditions_[to].away()) {
+        conditions_[to].held.push_back(event);
+        return;
+    }
+    if (to == 0 && !message.served && scheduler_time_ > Duration{}) {
+        message.served = true;
+        scheduler_free_ = std::max(scheduler_free_, now_) + scheduler_time_;
+        queue_.push(scheduler_free_, event);
+        return;
+    }
+    const Message taken = message;
+    unused_messages_.push_back(event.a);
+    checker_.message_taken(id(taken.from), id(to), taken.message);
+    turn(to, [&](core::Actions& out) { nodes_[to]->on_message(now_, id(taken.from), taken.message, out); });
+}
+
+// Data
+
+BitNanoseconds Simulator::boundary(const Transfer& transfer, std::uint32_t chunks) const {
+    return bit_nanoseconds(std::min(plan_.chunk_size * chunks, transfer.first.chunk.event_bytes));
+}
+
+core::ChunkDescription Simulator::chunk_of(const Transfer& transfer, std::uint32_t sequence) const {
+    core::ChunkDescription chunk = transfer.first.chunk;
+    chunk.sequence = sequence;
+    chunk.offset = plan_.chunk_size * sequence;
+    chunk.length = std::min(plan_.chunk_size, chunk.event_bytes - chunk.offset);
+    return chunk;
+}
+
+void Simulator::take_chunk(FlatNode producer, const core::SendChunk& chunk) {
+    checker_.chunk_handed_over({producer - 1}, chunk);
+    if (checker_.objection()) {
+        return;
+    }
+    // The network moves a transfer as a whole; that later chunks were handed over in time is the checker's to
+    // see.
+    if (chunk.chunk.sequence == 0) {
+        begin_transfer(producer, chunk);
+    }
+}
+
+void Simulator::begin_transfer(FlatNode producer, const core::SendChunk& chunk) {
+    std::uint32_t place = 0;
+    if (unused_transfers_.empty()) {
+        place = static_cast<std::uint32_t>(transfers_.size());
+        transfers_.emplace_back();
+    } else {
+        place = unused_transfers_.back();
+        unused_transfers_.pop_back();
+    }
+    Transfer& transfer = transfers_[place];
+    const std::int64_t bytes = chunk.chunk.event_bytes.count;
+    const std::uint32_t serial = transfer.serial + 1;
+    transfer = {};
+    transfer.serial = serial;
+    transfer.active = transfer.moving = true;
+    transfer.first = chunk;
+    transfer.producer = producer - 1;
+    transfer.chunks =
+        static_cast<std::uint32_t>((bytes + plan_.chunk_size.count - 1) / plan_.chunk_size.count);
+    transfer.sent_next = transfer.arrived_next = boundary(transfer, 1);
+    transfer.flow =
+        network_.begin(now_, up(producer), down(producers_end_ + chunk.to.value), chunk.chunk.event_bytes);
+    transfer_of_stream_[std::size_t{producer - 1} * plan_.streams + chunk.stream.value] = place;
+    transfer_of_flow_[transfer.flow.value] = place;
+    new_transfers_.push_back(place);
+}
+
+/// Tells the producer of every chunk that has left when so much has moved.
+void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
+    const FlatNode producer = transfers_[place].producer + 1;
+    // The last chunk has left when the transfer has left the network, also at the instant of its end.
+    const std::uint32_t chunks = transfers_[place].chunks - (transfers_[place].moving ? 1U : 0U);
+    if (transfers_[place].sent_next > moved || transfers_[place].sent >= chunks ||
+        conditions_[producer].away()) {
+        return;
+    }
+    const core::StreamId stream = transfers_[place].first.stream;
+    std::uint32_t sent = transfers_[place].sent;
+    BitNanoseconds next = transfers_[place].sent_next;
+    while (sent < chunks && next <= moved) {
+        checker_.chunk_left({producer - 1}, chunk_of(transfers_[place], sent));
+        // The next chunk is handed over in answer to this one.
+        nodes_[producer]->on_chunk_sent(now_, stream, sent, actions_);
+        ++sent;
+        next = boundary(transfers_[place], sent + 1);
+    }
+    transfers_[place].sent = sent;
+    transfers_[place].sent_next = next;
+    carry_out(producer);
+    set_deadline(producer);
+}
+
+/// Tells the consumer of every chunk that has left and arrived when so much has arrived.
+void Simulator::report_arrived(std::uint32_t place, BitNanoseconds arrived) {
+    Transfer& transfer = transfers_[place];
+    const FlatNode consumer = producers_end_ + transfer.first.to.value;
+    if (transfer.arrived_next > arrived || transfer.arrived == transfer.sent ||
+        conditions_[consumer].away()) {
+        return;
+    }
+    while (transfer.arrived < transfer.sent && transfer.arrived_next <= arrived) {
+        const core::ChunkDescription chunk = chunk_of(transfer, transfer.arrived);
+        checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunk);
+        nodes_[consumer]->on_chunk(now_, transfer.first.slot,
+                                   {.source = {Role::producer, transfer.producer},
+                                    .header_intact = true,
+                                    .payload_intact = true,
+                                    .chunk = chunk},
+                                   actions_);
+        ++transfer.arrived;
+        transfer.arrived_next = boundary(transfer, transfer.arrived + 1);
+    }
+    carry_out(consumer);
+    set_deadline(consumer);
+}
+
+void Simulator::report_progress(std::uint32_t place) {
+    const FlowId flow = transfers_[place].flow;
+    const BitNanoseconds moved = network_.moved(flow, now_);
+    const BitNanoseconds in_flight =
+        static_cast<BitNanoseconds>(network_.rate(flow).bits_per_second) * setup_.network.latency.ns;
+    report_sent(place, moved);
+    // What is counted as sent in this instant cannot have arrived in it, unless the latency is 0.
+    report_arrived(place, moved - in_flight);
+}
+
+void Simulator::handle_tick() {
+    for (std::uint32_t place = 0; place < transfers_.size(); ++place) {
+        if (transfers_[place].active && transfers_[place].moving) {
+            report_progress(place);
+        }
+    }
+    queue_.push(now_ + tick_period, {Kind::tick});
+}
+
+void Simulator::end_flow(FlowId flow) {
+    const std::uint32_t place = transfer_of_flow_[flow.value];
+    network_.end(now_, flow);
+    transfers_[place].moving = false;
+    const FlatNode producer = transfers_[place].producer + 1;
+    if (conditions_[producer].away()) {
+        conditions_[producer].held.push_back({Kind::all_left, place, 0});
+    } else {
+        all_left(place);
+    }
+}
+
+void Simulator::all_left(std::uint32_t place) {
+    queue_.push(now_ + setup_.network.latency, {Kind::rest_arrived, place, 0});
+    report_sent(place, bit_nanoseconds(transfers_[place].first.chunk.event_bytes));
+}
+
+}  // namespace weir::simulation

@@ -1,0 +1,153 @@
+"""`weir simulate` from outside: the paper's rows, the same files from the same seed, limits, exploration, interruption."""
+
+import csv
+import filecmp
+import json
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from weir_command import WEIR, CommandTest, environment, weir
+
+SCENARIOS_EXPLORED = 3000
+
+
+class SimulateTest(CommandTest):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def simulate(self, *arguments, out="run", status=0):
+        done = weir("simulate", *arguments, "--quiet", "--out", str(self.directory / out))
+        self.assertEqual(done.returncode, status, f"{arguments}: {done}")
+        return json.loads((self.directory / out / "run.json").read_text())
+
+
+class Runs(SimulateTest):
+    def test_the_rows_of_the_paper(self):
+        for row, sustained in ((1, True), (2, True), (3, True), (4, True), (5, False)):
+            with self.subTest(row=row):
+                run = self.simulate("--scenario", f"lhcb2021-{row}", "--seed", "1", out=f"row{row}")
+                self.assertEqual(run["status"], "complete")
+                self.assertEqual(run["verdict"]["sustained"], sustained)
+        self.assertGreater(run["verdict"]["first_overflow_second"], 100)
+
+    def test_the_same_seed_gives_the_same_files(self):
+        options = ("--scenario", "lhcb2021-4", "--duration", "20s", "--fault", "delay:extra=1ms")
+        for out in ("a", "b"):
+            self.simulate(*options, "--seed", "7", out=out)
+        self.simulate(*options, "--seed", "8", out="other")
+        files = [file.relative_to(self.directory / "a") for file in (self.directory / "a").rglob("*") if file.is_file()]
+        self.assertEqual(len(files), 34)
+        same = filecmp.cmpfiles(self.directory / "a", self.directory / "b", files, shallow=False)
+        self.assertEqual((len(same[0]), same[1], same[2]), (34, [], []))
+        different = filecmp.cmpfiles(self.directory / "a", self.directory / "other", files, shallow=False)
+        self.assertIn(Path("run.json"), different[1])
+
+    def test_the_sums_of_the_files_are_the_totals(self):
+        run = self.simulate("--producers", "5", "--consumers", "3", "--busy", "exponential:20ms", "--duration", "5s")
+        for role, name in (("producer", "sent"), ("consumer", "received")):
+            total = 0
+            for file in (self.directory / "run" / "ranks").glob(f"*-{role}.csv"):
+                with open(file, newline="") as rows:
+                    total += sum(int(row[f"{name}_bytes"]) for row in csv.DictReader(rows))
+            self.assertEqual(total, run["totals"][f"{name}_bytes"])
+        self.assertTrue(run["ledger"]["agrees"])
+
+    def test_nothing_of_this_machine_is_in_the_record(self):
+        run = self.simulate("--duration", "1s")
+        self.assertIsNone(run["started_at"])
+        self.assertEqual(set(run["environment"]), {"world", "weir_version", "weir_commit", "late_starts"})
+        self.assertEqual({rank["host"] for rank in run["ranks"]}, {None})
+
+    def test_a_requirement_that_does_not_hold(self):
+        self.simulate("--rate", "120Gb/s", "--event-size", "1GB", "--require", "sustained", status=3)
+
+    def test_runs_of_the_same_second_have_directories_of_their_own(self):
+        for _ in range(3):
+            done = subprocess.run([WEIR, "simulate", "--duration", "1s", "-q"], cwd=self.directory, env=environment(),
+                                  check=False)
+            self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(list(self.directory.glob("weir-run-*"))), 3)
+
+    def test_a_node_that_dies(self):
+        run = self.simulate("--fault", "die:consumer=2,at=3s", status=1)
+        self.assertEqual(run["status"], "failed")
+        self.assertIn("rank 6 (consumer 2): consumer 2 has not been heard for 5.00 s", run["failure"]["what"])
+
+    def test_an_interruption_leaves_a_marked_directory(self):
+        out = self.directory / "run"
+        started = subprocess.Popen([WEIR, "simulate", "--scenario", "lhcb2021-farm", "--json", "--out", str(out)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+        # In the middle of it, however fast the machine is: 310 seconds are to come when the second one is through.
+        for _ in range(2):
+            self.assertEqual(json.loads(started.stdout.readline())["type"], "second")
+        started.send_signal(signal.SIGINT)
+        self.assertEqual(started.wait(timeout=20), 130)
+        started.communicate()
+        self.assertEqual(json.loads((out / "run.json").read_text())["status"], "interrupted")
+        with open(out / "ranks" / "rank-00001-producer.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertTrue(rows)
+        self.assertTrue(all(None not in row.values() for row in rows))
+
+
+class Searches(SimulateTest):
+    def find(self, *arguments):
+        return json.loads(weir("simulate", "--json", *arguments).stdout)
+
+    def test_the_largest_rate_is_that_of_the_link(self):
+        found = self.find("--find", "rate", "--seeds", "1", "--producers", "1", "--consumers", "2", "--rate", "1Gb/s",
+                          "--framing", "none", "--producer-link", "10Gb/s", "--generation", "steady",
+                          "--duration", "30s", "--buffer", "64MiB")
+        self.assertTrue(found["limit"].endswith("Gb/s"), found)
+        self.assertAlmostEqual(float(found["limit"][:-4]), 10, delta=0.15)
+        self.assertGreater(len(found["curve"]), 5)
+
+    def test_the_fewest_consumers_are_what_their_time_asks_for(self):
+        # 20 events/s of 200 ms each keep four consumers busy; a fifth is needed to stay below that.
+        found = self.find("--find", "consumers", "--seeds", "2", "--producers", "2", "--consumers", "10", "--rate",
+                          "80Mb/s", "--event-size", "1MB", "--generation", "steady", "--busy", "fixed:220ms", "--duration",
+                          "100s")
+        self.assertEqual(found["limit"], "5")
+
+
+class Explorations(SimulateTest):
+    def test_the_rules_hold_in_random_scenarios(self):
+        done = weir("simulate", "--explore", str(SCENARIOS_EXPLORED), "--seed", "1")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn(f"{SCENARIOS_EXPLORED} random scenarios from seed 1 on, ", done.stdout)
+
+
+class Refusals(SimulateTest):
+    def test_bad_input(self):
+        refuse = lambda *arguments: self.refused(["simulate", *arguments[:-1]], arguments[-1], command="weir simulate")
+        refuse("--rate", "2", "--rate: '2' has no unit")
+        refuse("--producer-link", "2GB/s", "--producer-link: ")
+        refuse("--mtu", "10B", "--mtu: 10B is out of range")
+        refuse("--framing", "token-ring", "--framing: 'token-ring' is not one of: roce, tcp, none")
+        refuse("--fault", "explode", "--fault: 'explode': there is no fault 'explode'")
+        refuse("--fault", "pause:consumer=3,at=1s", "--fault: ")
+        refuse("--fault", "pause:consumer=9,at=1s,for=1s", "there is no consumer 9; write an index from 0 to 3")
+        refuse("--fault", "slow:consumer=1,factor=nan", "--fault: ")
+        refuse("--fault", "slow:consumer=1", "factor= is missing")
+        refuse("--role", "producer", "--role: means nothing in a simulation")
+        refuse("--inject", "lose:producer=0,event=1,chunk=0", "--inject: is for `weir run`")
+        refuse("--explore", "0", "--explore: 0 is out of range")
+        refuse("--explore", "5", "--rate", "1Gb/s", "--rate: means nothing with --explore")
+        refuse("--find", "luck", "--find: 'luck' is not one of: rate, slots, streams, consumers, busy")
+        refuse("--find", "busy", "--find: busy needs a --busy to vary")
+        refuse("--seeds", "3", "--seeds: means nothing without --find")
+        refuse("--producers", "1000000", "--consumers", "1000000", "--slots", "100", "of memory to simulate")
+        refuse("--out", str(self.directory), "exists already")
+        refuse("--scenario", "lhcb2021-6", "--scenario: ")
+
+    def test_options_of_the_network_are_not_for_a_measured_run(self):
+        self.refused(["run", "--producer-link", "10Gb/s"], "--producer-link: is for `weir simulate`")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

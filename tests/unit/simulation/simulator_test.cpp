@@ -1,0 +1,197 @@
+// The simulated run: the same again from the same seed, closed forms where there are any, faults.
+#include "simulation/simulated_run.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "core/plan.hpp"
+#include "telemetry/run_record.hpp"
+
+using namespace weir::core;
+using namespace weir::simulation;
+using weir::telemetry::RunRecord;
+
+namespace {
+
+/// One producer and one consumer, events of 1 MB, links of 80 Mb/s of payload (an event takes 100 ms).
+SimulatedRun one_to_one() {
+    SimulatedRun run;
+    Plan& plan = run.run.plan;
+    plan.producers = 1;
+    plan.consumers = 1;
+    plan.interval = Duration::seconds(1);
+    plan.rate = {40000000};
+    plan.generation = Generation::steady;
+    plan.event_size = {.kind = DistributionKind::fixed, .mean = 1e6, .trace = {}};
+    plan.slot_size = {1000000};
+    plan.chunk_size = {100000};
+    plan.buffer = {10000000};
+    plan.window = 4;
+    plan.slots = 4;
+    plan.streams = 2;
+    plan.duration = Duration::seconds(10);
+    plan.drain = Duration::seconds(5);
+    plan.seed = 1;
+    run.network = {.producer_link = {80000000},
+                   .consumer_link = {80000000},
+                   .framing = Framing::none,
+                   .mtu = {4096},
+                   .latency = Duration::microseconds(10),
+                   .scheduler_time = Duration::microseconds(1)};
+    return run;
+}
+
+SimulationResult result_of(SimulatedRun& run) {
+    std::vector<NodeId> nodes{scheduler_node()};
+    for (std::uint32_t producer = 0; producer < run.run.plan.producers; ++producer) {
+        nodes.push_back({Role::producer, producer});
+    }
+    for (std::uint32_t consumer = 0; consumer < run.run.plan.consumers; ++consumer) {
+        nodes.push_back({Role::consumer, consumer});
+    }
+    run.run.roles = RoleMap(nodes);
+    run.run.rank_places.resize(nodes.size());
+    return simulate(run);
+}
+
+bool sustained(SimulatedRun& run) {
+    const SimulationResult result = result_of(run);
+    INFO(result.end.what);
+    CHECK(result.end.kind == SimulationEnd::Kind::regular);
+    CHECK(result.record.ledger_differences.empty());
+    return result.record.verdict.judged && result.record.verdict.sustained;
+}
+
+}  // namespace
+
+TEST_CASE("The same seed gives the same record, another one does not") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.busy = {.kind = DistributionKind::exponential, .mean = 1e8, .trace = {}};
+    run.faults = {
+        parse_injected_fault("delay:extra=1", [](std::string_view) { return Duration::milliseconds(1); })};
+    const auto text = [&](std::uint64_t seed) {
+        run.run.plan.seed = seed;
+        return weir::telemetry::to_json(result_of(run).record).dump();
+    };
+    const std::string first = text(1);
+    CHECK(first == text(1));
+    CHECK_FALSE(first == text(2));
+}
+
+TEST_CASE("Without a scheduler a saturated link carries what it can") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.generation = Generation::saturate;
+    run.run.plan.policy = PolicyKind::none;
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    const auto& consumer = result.record.ranks[2].summary;
+    CHECK(static_cast<double>(consumer.throughput().bits_per_second) == Approx(80e6).epsilon(0.005));
+}
+
+TEST_CASE("A rate just below the link is sustained, just above is not") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.duration = Duration::seconds(60);
+    run.run.plan.buffer = {5000000};
+    run.run.plan.rate = {79000000};
+    CHECK(sustained(run));
+    run.run.plan.rate = {82000000};
+    CHECK_FALSE(sustained(run));
+}
+
+TEST_CASE("Consumers that take a fixed time bear what their number divided by it is") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.consumers = 3;
+    run.run.plan.duration = Duration::seconds(60);
+    // 3 consumers with 700 ms per event of 1 MB: 4.286 events/s, 34.3 Mb/s.
+    run.run.plan.busy = {.kind = DistributionKind::fixed, .mean = 7e8, .trace = {}};
+    run.run.plan.rate = {33500000};
+    CHECK(sustained(run));
+    run.run.plan.rate = {39000000};
+    CHECK_FALSE(sustained(run));
+}
+
+TEST_CASE("Waiting for an exponential server is as queueing theory has it") {
+    // Events at fixed intervals, one slot, exponential service: D/M/1. With s = exp(-(1 - s) / load) the wait
+    // exceeds t with probability s exp(-(1 - s) t / mean) (Kleinrock, Queueing Systems I, section 6.4). The
+    // slot is held while the event arrives too (0.1 ms here) and is given back after two latencies, so the
+    // load is that much higher.
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    plan.event_size.mean = 1000;
+    plan.slot_size = {1000};
+    plan.chunk_size = {1000};
+    plan.rate = {80000};  // 10 events/s
+    plan.slots = 1;
+    plan.busy = {.kind = DistributionKind::exponential, .mean = 5e7, .trace = {}};
+    plan.buffer = {1000000};
+    plan.duration = Duration::seconds(5000);
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    const double mean_s = 0.0501;
+    const double load = 10 * mean_s;
+    double s = 0.5;
+    for (int i = 0; i < 100; ++i) {
+        s = std::exp(-(1 - s) / load);
+    }
+    const auto quantile_us = [&](double p) { return 1e6 * mean_s / (1 - s) * std::log(s / (1 - p)); };
+    CHECK(result.record.latencies.offer_to_grant.p90_us == Approx(quantile_us(0.9)).epsilon(0.05));
+    CHECK(result.record.latencies.offer_to_grant.p99_us == Approx(quantile_us(0.99)).epsilon(0.08));
+}
+
+TEST_CASE("A node that dies ends the run and is named") {
+    SimulatedRun run = one_to_one();
+    run.faults.push_back({.kind = InjectedFault::Kind::die, .node = {Role::consumer, 0}, .at = {3000000000}});
+    const SimulationResult result = result_of(run);
+    CHECK(result.end.kind == SimulationEnd::Kind::node_died);
+    CHECK(result.record.status == weir::telemetry::RunStatus::failed);
+    REQUIRE(result.record.failure);
+    CHECK(result.record.failure->what.find("rank 2 (consumer 0)") != std::string::npos);
+    CHECK(result.exit_status == 1);
+}
+
+TEST_CASE("A pause holds up data, and what it held up is delivered") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.buffer = {2000000};
+    CHECK(sustained(run));
+    for (const NodeId node : {NodeId{Role::consumer, 0}, NodeId{Role::producer, 0}, scheduler_node()}) {
+        run.faults = {{.kind = InjectedFault::Kind::pause,
+                       .node = node,
+                       .at = {2000000000},
+                       .length = Duration::milliseconds(1500)}};
+        const SimulationResult result = result_of(run);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        CHECK_FALSE(result.record.verdict.sustained);
+        CHECK(result.record.ledger_differences.empty());
+        CHECK(weir::telemetry::totals_of(result.record).lost.events == 0);
+    }
+}
+
+TEST_CASE("A link that carries less, a consumer that is slow and a slow scheduler each show") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.buffer = {2000000};
+    run.run.plan.busy = {.kind = DistributionKind::fixed, .mean = 1e8, .trace = {}};
+    CHECK(sustained(run));
+    run.faults = {{.kind = InjectedFault::Kind::degrade, .node = {Role::producer, 0}, .factor = 0.3}};
+    CHECK_FALSE(sustained(run));
+    run.faults = {
+        {.kind = InjectedFault::Kind::slow, .node = {Role::consumer, 0}, .at = {4000000000}, .factor = 5}};
+    const SimulationResult slow = result_of(run);
+    CHECK_FALSE(slow.record.verdict.sustained);
+    CHECK(slow.record.verdict.first_overflow_second >= 4);
+    run.faults = {{.kind = InjectedFault::Kind::slow, .node = scheduler_node(), .factor = 200000}};
+    CHECK_FALSE(sustained(run));
+}
+
+TEST_CASE("A run can be stopped, and says so") {
+    SimulatedRun run = one_to_one();
+    std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}};
+    run.run.roles = RoleMap(nodes);
+    run.run.rank_places.resize(nodes.size());
+    const SimulationResult result = simulate(
+        run, {.second = {}, .interruption = [](Instant now) { return now.ns > 3000000000 ? 2 : 0; }});
+    CHECK(result.record.status == weir::telemetry::RunStatus::interrupted);
+    CHECK(result.exit_status == 130);
+    CHECK(weir::telemetry::seconds_of(result.record) >= 2);
+}
