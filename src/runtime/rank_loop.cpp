@@ -71,7 +71,7 @@ void RankLoop::turn(core::Instant now) {
     parts_.watchdog.alive();
     const core::Duration gap = now - last_turn_;
     last_turn_ = now;
-    if (gap.ns > parts_.settings.silence_timeout.ns / 2) {
+    if (is_absence(gap)) {
         // The others may have given this rank up meanwhile, and said so: wait whether the job is being ended
         // before saying anything about them.
         listen_until_ = now + core::Duration::seconds(1);
@@ -224,7 +224,7 @@ void RankLoop::look_at_signals(core::Instant now) {
             return;
         }
         signalled_at_ = now;
-        if (now < listen_until_) {
+        if (was_away()) {
             end_ = LoopEnd{.kind = LoopEnd::Kind::told, .status = participant::exit_failed, .failure = {}};
             return;
         }
@@ -233,7 +233,7 @@ void RankLoop::look_at_signals(core::Instant now) {
             send_notice(scheduler_rank_, make_notice(EndReason::interrupted, parts_.rank, signal_, {}));
         }
     }
-    if (const auto gone = parts_.watch.gone()) {
+    if (const auto gone = parts_.watch.gone(); gone && !was_away()) {
         peer_gone(now, *gone);
     }
     if (leads() && now - signalled_at_ >= settle_signal && !end_) {
@@ -242,10 +242,11 @@ void RankLoop::look_at_signals(core::Instant now) {
 }
 
 void RankLoop::look_after_peers(core::Instant now) {
-    if (end_ || now < listen_until_) {
+    const auto gone = parts_.watch.next_gone();
+    if (end_ || was_away()) {
         return;
     }
-    if (const auto gone = parts_.watch.next_gone()) {
+    if (gone) {
         peer_gone(now, *gone);
     }
     const core::Duration limit = parts_.settings.silence_timeout;
@@ -276,6 +277,15 @@ void RankLoop::peer_gone(core::Instant now, int rank) {
         leave_at_ = std::min(leave_at_, now + patience_after_failure);
         send_notice(scheduler_rank_, make_notice(EndReason::rank_gone, rank, 0, what));
     }
+}
+
+bool RankLoop::was_away() const {
+    const core::Instant now = parts_.clock.now();
+    return now < listen_until_ || is_absence(now - last_turn_);
+}
+
+bool RankLoop::is_absence(core::Duration gap) const {
+    return gap.ns > parts_.settings.silence_timeout.ns / 2;
 }
 
 void RankLoop::look_at_own_log(core::Instant now) {
@@ -326,7 +336,7 @@ void RankLoop::take_notice(core::Instant now, const Notice& notice) {
             }
             return;
         case EndReason::interrupted:
-            if (leads() && signal_ == 0 && now >= listen_until_) {
+            if (leads() && signal_ == 0 && !was_away()) {
                 signal_ = notice.detail;
                 signalled_at_ = now;
                 next_look_ = now;
@@ -335,7 +345,7 @@ void RankLoop::take_notice(core::Instant now, const Notice& notice) {
         case EndReason::rank_gone:
         case EndReason::rank_silent:
         case EndReason::rank_failed:
-            if (leads() && now >= listen_until_) {
+            if (leads() && !was_away()) {
                 fail(notice.reason, notice.rank, std::string(text));
             }
             return;

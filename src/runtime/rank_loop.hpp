@@ -91,6 +91,10 @@ class RankLoop {
     void look_after_peers(core::Instant now);
     void look_at_signals(core::Instant now);
     void look_at_own_log(core::Instant now);
+    /// Whether this rank was stopped in this turn or not long ago: what it knows of the others is then stale, and
+    /// they may have given it up meanwhile. To be asked after the evidence was taken, never before.
+    [[nodiscard]] bool was_away() const;
+    [[nodiscard]] bool is_absence(core::Duration gap) const;
     void peer_gone(core::Instant now, int rank);
     void cannot_go_on(core::Instant now, const std::string& why);
     void send_notice(int rank, const Notice& notice);

@@ -410,6 +410,33 @@ TEST_CASE("A rank that was away itself says nothing about the others for a while
     CHECK(rig.loop.run().kind == Kind::regular);
 }
 
+TEST_CASE("A rank that was stopped within a turn believes neither the signal nor the death that woke it") {
+    // What mpirun does to a stopped scheduler whose deputy ended the run: SIGCONT and SIGTERM, while the deputy is
+    // gone already. In a process of its own: a signal that was caught stays caught.
+    const pid_t parent = fork();
+    if (parent == 0) {
+        install_signal_handlers();
+        RunSettings run = settings(Duration::milliseconds(300));
+        const pid_t deputy = start_child();
+        run.set_places({{"here", deputy, {}, 0}, {"here", getpid(), {}, 0}, {"there", 0, {}, 0}});
+        Rig rig(scheduler_rank, run);
+        rig.each_poll = [&] {
+            rig.heartbeat(consumer_rank);
+            if (rig.polls == 3) {
+                usleep(200000);
+                end_child(deputy);
+                raise(SIGTERM);
+            }
+        };
+        const LoopEnd end = rig.loop.run();
+        _exit(end.kind == Kind::told ? 0 : 1 + static_cast<int>(end.kind));
+    }
+    int status = 0;
+    waitpid(parent, &status, 0);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("An interruption that another rank noticed ends the run after a moment") {
     Rig rig(scheduler_rank);
     rig.notice(consumer_rank, make_notice(EndReason::interrupted, consumer_rank, SIGINT, {}));
