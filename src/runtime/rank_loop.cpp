@@ -74,7 +74,7 @@ void RankLoop::turn(core::Instant now) {
     if (is_absence(gap)) {
         // The others may have given this rank up meanwhile, and said so: wait whether the job is being ended
         // before saying anything about them.
-        listen_until_ = now + core::Duration::seconds(1);
+        listen_until_ = now + patience_after_absence;
     }
     if (gap > core::Duration::seconds(1)) {
         parts_.watch.forgive(now);  // we were away, not they

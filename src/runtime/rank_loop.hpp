@@ -53,6 +53,9 @@ class RankLoop {
     static constexpr core::Duration patience_after_signal = core::Duration::milliseconds(700);
     /// How long a rank that cannot go on waits to be told to leave.
     static constexpr core::Duration patience_after_failure = core::Duration::seconds(3);
+    /// How long a rank that was stopped keeps its findings about others to itself. mpirun wakes a stopped rank with
+    /// SIGCONT and sends SIGTERM one second later (Open MPI's odls_base_sigkill_timeout).
+    static constexpr core::Duration patience_after_absence = core::Duration::seconds(3);
 
     struct Parts {
         const RunSettings& settings;

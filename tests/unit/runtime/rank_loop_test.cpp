@@ -437,6 +437,35 @@ TEST_CASE("A rank that was stopped within a turn believes neither the signal nor
     CHECK(WEXITSTATUS(status) == 0);
 }
 
+TEST_CASE("A rank that was stopped waits for the SIGTERM that mpirun sends a second after SIGCONT") {
+    const pid_t parent = fork();
+    if (parent == 0) {
+        install_signal_handlers();
+        RunSettings run = settings(Duration::milliseconds(300));
+        const pid_t deputy = start_child();
+        run.set_places({{"here", deputy, {}, 0}, {"here", getpid(), {}, 0}, {"there", 0, {}, 0}});
+        Rig rig(scheduler_rank, run);
+        Instant woken = Instant::never();
+        rig.each_poll = [&] {
+            rig.heartbeat(consumer_rank);
+            if (rig.polls == 3) {
+                end_child(deputy);
+                usleep(200000);
+                woken = rig.clock.now();
+            }
+            if (rig.clock.now() - Duration::milliseconds(1300) > woken) {
+                raise(SIGTERM);
+            }
+        };
+        const LoopEnd end = rig.loop.run();
+        _exit(end.kind == Kind::told ? 0 : 1 + static_cast<int>(end.kind));
+    }
+    int status = 0;
+    waitpid(parent, &status, 0);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("An interruption that another rank noticed ends the run after a moment") {
     Rig rig(scheduler_rank);
     rig.notice(consumer_rank, make_notice(EndReason::interrupted, consumer_rank, SIGINT, {}));
