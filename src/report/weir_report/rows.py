@@ -1,0 +1,192 @@
+"""The per-second rows of ranks: many small CSV files into one array per column.
+
+Thousands of files are parsed in batches, as one text each, which is some ten times faster than one by one. If a batch
+cannot be parsed, its files are looked through line by line to say which line is wrong.
+"""
+
+import csv
+import io
+
+import numpy as np
+import pandas
+
+from .errors import ReportError
+
+BATCH_FILES = 256
+TEXT_COLUMNS = ("phase", "wall_time")
+PHASES = ("warmup", "measure", "drain")
+
+
+class Rows:
+    """Values by rank and second; NaN where a rank has no row of a second, or nothing in a column."""
+
+    def __init__(self, seconds, phases, columns):
+        self.seconds = seconds  # numbers of seconds, ascending
+        self.phases = phases  # of each second
+        self._columns = columns
+
+    def __len__(self):
+        """Number of ranks."""
+        return next(iter(self._columns.values())).shape[0] if self._columns else 0
+
+    def __contains__(self, name):
+        return name in self._columns
+
+    def column(self, name):
+        """Ranks x seconds."""
+        return self._columns[name]
+
+    def measured(self, name):
+        """Ranks x measured seconds: no warm-up, no drain."""
+        return self._columns[name][:, self.phases == "measure"]
+
+    @property
+    def measured_seconds(self):
+        return self.seconds[self.phases == "measure"]
+
+
+def read_rows(paths, complete):
+    """Rows of the files of one role, in the order of `paths`, and the files whose last line is cut. In a complete run,
+    a cut line is an error."""
+    if not paths:
+        return Rows(np.empty(0, int), np.empty(0, object), {}), []
+    header = None
+    cut = []
+    frames = []
+    for begin in range(0, len(paths), BATCH_FILES):
+        bodies = []
+        counts = []
+        batch = paths[begin:begin + BATCH_FILES]
+        for path in batch:
+            content = path.read_bytes()
+            end_of_header = content.find(b"\n")
+            if end_of_header < 0:
+                # The rank ended before its first row, or the file is empty.
+                if complete:
+                    raise ReportError(f"{path}, line 1: the header is missing or cut")
+                cut.append(path)
+                counts.append(0)
+                continue
+            mine = content[:end_of_header]
+            if header is None:
+                header = mine
+                names = _check_header(path, mine)
+            elif mine != header:
+                raise ReportError(f"{path}, line 1: the columns differ from those of {paths[0].name}: "
+                                  "files of several versions of weir lie here")
+            body = content[end_of_header + 1:]
+            if body and not body.endswith(b"\n"):
+                if complete:
+                    raise ReportError(f"{path}, line {_lines(content) + 1}: "
+                                      "the line is cut, though the run is complete: the file is damaged")
+                cut.append(path)
+                body = body[:body.rfind(b"\n") + 1]
+            lines = _lines(body)
+            if body.count(b",") != lines * (len(names) - 1):
+                _blame(path, names)
+            bodies.append(body)
+            counts.append(lines)
+        if header is None:
+            continue
+        frames.append(_parse(batch, names, b"".join(bodies), np.array(counts), begin))
+    if not frames:
+        return Rows(np.empty(0, int), np.empty(0, object), {}), cut
+    return _matrices(pandas.concat(frames, ignore_index=True), paths, names), cut
+
+
+def _lines(content):
+    return content.count(b"\n")
+
+
+def _check_header(path, header):
+    names = header.decode("utf-8", "replace").rstrip("\r").split(",")
+    if names[:2] != ["second", "phase"]:
+        raise ReportError(f"{path}, line 1: the columns begin with '{','.join(names[:2])}', expected 'second,phase': "
+                          "this is not a rank file of weir")
+    return names
+
+
+def _parse(batch, names, body, counts, first_rank):
+    numeric = {name: float for name in names if name not in TEXT_COLUMNS}
+    if not body:
+        frame = pandas.DataFrame({name: pandas.Series(dtype=kind) for name, kind in numeric.items()})
+        frame["phase"] = pandas.Series(dtype=object)
+    else:
+        try:
+            frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, dtype={**numeric, "phase": "category"},
+                                    usecols=[name for name in names if name != "wall_time"], engine="c",
+                                    na_values=[""], keep_default_na=False)
+        except (ValueError, pandas.errors.ParserError):
+            for path in batch:
+                _blame(path, names)
+            raise
+    frame["rank"] = np.repeat(np.arange(first_rank, first_rank + len(batch)), counts)
+    bad = (~np.isfinite(frame["second"]) | ~frame["phase"].isin(PHASES)).to_numpy()
+    same_rank = np.diff(frame["rank"], prepend=-1) == 0
+    bad |= same_rank & (np.diff(frame["second"], prepend=np.nan) != 1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        rank = int(frame["rank"].iloc[row])
+        line = row - int(np.sum(counts[:rank - first_rank])) + 2
+        raise ReportError(f"{batch[rank - first_rank]}, line {line}: second {frame['second'].iloc[row]:.0f} in phase "
+                          f"'{frame['phase'].iloc[row]}': seconds follow each other, and phases are "
+                          f"{', '.join(PHASES)}")
+    return frame
+
+
+def _blame(path, names):
+    """Raises a ReportError for the first line of `path` that is not a row with these columns."""
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        for number, fields in enumerate(csv.reader(file), start=1):
+            if number == 1:
+                continue
+            if len(fields) != len(names):
+                raise ReportError(f"{path}, line {number}: {len(fields)} values, expected {len(names)}")
+            for name, value in zip(names, fields):
+                if name not in TEXT_COLUMNS and value != "":
+                    try:
+                        float(value)
+                    except ValueError:
+                        raise ReportError(f"{path}, line {number}: '{value}' in column {name} is not a number") from None
+
+
+def _matrices(frame, paths, names):
+    first, last = int(frame["second"].min()), int(frame["second"].max())
+    seconds = np.arange(first, last + 1)
+    rank = frame["rank"].to_numpy()
+    position = frame["second"].to_numpy().astype(int) - first
+    phases = np.full(len(seconds), "measure", dtype=object)
+    for phase in PHASES:
+        phases[position[(frame["phase"] == phase).to_numpy()]] = phase
+    columns = {}
+    for name in names:
+        if name in TEXT_COLUMNS or name == "second":
+            continue
+        matrix = np.full((len(paths), len(seconds)), np.nan)
+        matrix[rank, position] = frame[name].to_numpy()
+        columns[name] = matrix
+    return Rows(seconds, phases, columns)
+
+
+def read_table(path, needed, text_columns=()):
+    """A CSV file of numbers, by column. `needed` columns must be there; `text_columns` are left out."""
+    content = path.read_bytes()
+    names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise ReportError(f"{path}, line 1: no column '{missing[0]}'; found '{','.join(names)}'")
+    body = content[content.find(b"\n") + 1:]
+    body = body[:body.rfind(b"\n") + 1]
+    lines = _lines(body)
+    if body.count(b",") != lines * (len(names) - 1):
+        _blame(path, names)
+    numeric = [name for name in names if name not in text_columns and name not in TEXT_COLUMNS]
+    if not body:
+        return {name: np.empty(0) for name in numeric}
+    try:
+        frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=numeric,
+                                dtype={name: float for name in numeric}, na_values=[""], keep_default_na=False)
+    except (ValueError, pandas.errors.ParserError):
+        _blame(path, names)
+        raise
+    return {name: frame[name].to_numpy() for name in numeric}

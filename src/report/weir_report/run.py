@@ -1,0 +1,173 @@
+"""One run directory: run.json, the rows of its ranks, its traffic and its hosts' counters.
+
+Files come from outside: they may be cut, foreign, or written by a newer weir. What cannot be understood is refused
+with the file and the line; what is merely missing (an interrupted run) is absent and listed in `Run.remarks`.
+"""
+
+import dataclasses
+import datetime
+import functools
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+
+from .errors import ReportError
+from .rows import Rows, read_table, read_rows
+
+SCHEMA = re.compile(r"weir-run/(\d+)")
+KNOWN_SCHEMA = 1
+RANK_FILE = re.compile(r"rank-(\d+)-(producer|consumer|scheduler)\.csv")
+
+
+@dataclasses.dataclass
+class Run:
+    """What a run directory holds. Rows are read when they are asked for, and kept."""
+
+    directory: Path
+    record: dict  # run.json
+    name: str  # as people call it: --label, or the directory's name
+    remarks: list  # what is missing or was left out, as sentences
+
+    @property
+    def status(self):
+        return self.record["status"]
+
+    @property
+    def labels(self):
+        return self.record.get("labels", {})
+
+    @property
+    def plan(self):
+        """Every option in force, as text."""
+        return {name: value for name, value in self.record["plan"].items() if name != "resolved"}
+
+    @property
+    def resolved(self):
+        """The numbers among the options, in the units that their names end with."""
+        return self.record["plan"].get("resolved", {})
+
+    @property
+    def world(self):
+        return "simulation" if self.record["environment"].get("world") == "simulation" else "measurement"
+
+    @property
+    def started_at(self):
+        stamp = self.record.get("started_at")
+        return datetime.datetime.fromisoformat(stamp.replace("Z", "+00:00")) if stamp else None
+
+    def ranks(self, role):
+        """The entries of run.json's `ranks` of one role, by index."""
+        return sorted((rank for rank in self.record.get("ranks", []) if rank["role"] == role),
+                      key=lambda rank: rank["index"])
+
+    def rank_name(self, role, index):
+        """producer 3 on eb04"""
+        entries = self.ranks(role)
+        host = entries[index].get("host") if index < len(entries) else None
+        return f"{role} {index} on {host}" if host else f"{role} {index}"
+
+    @functools.cache
+    def rows(self, role):
+        """The rows of all ranks of a role, one line per rank and one column per second."""
+        paths = []
+        for path in sorted((self.directory / "ranks").glob(f"rank-*-{role}.csv")):
+            if RANK_FILE.fullmatch(path.name):
+                paths.append(path)
+        expected = self.resolved.get({"producer": "producers", "consumer": "consumers"}.get(role, ""), 1)
+        if len(paths) < expected:
+            self._remark(f"{expected - len(paths)} of {expected} {role} files are missing in {self.directory}/ranks.")
+        if len(paths) > expected:
+            raise ReportError(f"{self.directory}/ranks has {len(paths)} {role} files, but the plan in run.json has "
+                              f"{expected}: files of several runs lie there")
+        rows, cut = read_rows(paths, complete=self.status == "complete")
+        if cut:
+            self._remark(f"The last line of {len(cut)} of {len(paths)} {role} files is cut and was left out "
+                         f"(first: {cut[0].name}).")
+        return rows
+
+    @functools.cache
+    def traffic(self):
+        """Bytes received, producers x consumers, or None if the run left no traffic.csv."""
+        path = self.directory / "traffic.csv"
+        if not path.exists():
+            return None
+        columns = read_table(path, ("producer", "consumer", "received_events", "received_bytes"))
+        producers, consumers = self.resolved["producers"], self.resolved["consumers"]
+        matrix = np.zeros((producers, consumers))
+        outside = ((columns["producer"] >= producers) | (columns["consumer"] >= consumers)
+                   | (columns["producer"] < 0) | (columns["consumer"] < 0))
+        if outside.any():
+            raise ReportError(f"{path}, line {int(np.argmax(outside)) + 2}: a producer or consumer that is not in the "
+                              f"plan of {producers} producers and {consumers} consumers")
+        matrix[columns["producer"].astype(int), columns["consumer"].astype(int)] = columns["received_bytes"]
+        return matrix
+
+    @functools.cache
+    def host_counters(self):
+        """Counters of network interfaces by host: {host: {column: values by row}}, each with its `second`."""
+        return {path.stem: read_table(path, ("second",), text_columns=("phase", "wall_time"))
+                for path in sorted((self.directory / "hosts").glob("*.csv"))}
+
+    def _remark(self, sentence):
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+
+def read_run(path):
+    """Reads `path` (a run directory, or its run.json). Raises ReportError."""
+    directory = Path(path)
+    if directory.name == "run.json":
+        directory = directory.parent
+    record_path = directory / "run.json"
+    if not directory.is_dir():
+        raise ReportError(f"{path}: no such directory; a run directory (weir run --out) is expected")
+    if not record_path.is_file():
+        raise ReportError(f"{path}: no run.json in it; a run directory (weir run --out) is expected")
+    try:
+        record = json.loads(record_path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise ReportError(f"{record_path}: not text in UTF-8 (byte {error.start})") from error
+    except json.JSONDecodeError as error:
+        raise ReportError(f"{record_path}, line {error.lineno}: {error.msg}; the file is damaged") from error
+    _check_record(record_path, record)
+    remarks = []
+    if record["status"] != "complete":
+        failure = (record.get("failure") or {}).get("what", "no reason is recorded")
+        what = "was interrupted" if record["status"] == "interrupted" else "failed"
+        remarks.append(f"This run {what}: {failure}. What it left behind is shown.")
+    label = record.get("labels", {}).get("label")
+    return Run(directory, record, label or directory.resolve().name, remarks)
+
+
+def _check_record(path, record):
+    schema = record.get("schema") if isinstance(record, dict) else None
+    match = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
+    if not match:
+        raise ReportError(f"{path}: schema is {json.dumps(schema)}, not \"weir-run/{KNOWN_SCHEMA}\": "
+                          "this is not the record of a weir run")
+    if int(match[1]) > KNOWN_SCHEMA:
+        raise ReportError(f"{path}: schema is \"{schema}\"; this weir-report reads up to \"weir-run/{KNOWN_SCHEMA}\": "
+                          "use the one that came with that weir")
+    problem = next(_validator().iter_errors(record), None)
+    if problem is not None:
+        place = problem.json_path.removeprefix("$.").removeprefix("$")
+        raise ReportError(f"{path}: {place + ': ' if place else ''}{problem.message[:200]}; the file is damaged")
+    for latency, entry in record["latency"].items():
+        buckets = entry.get("buckets")
+        if buckets and (len(buckets["upper_us"]) != len(buckets["events"]) or sum(buckets["events"]) != entry["count"]):
+            raise ReportError(f"{path}: latency.{latency}.buckets do not sum up to its count; the file is damaged")
+
+
+@functools.cache
+def _validator():
+    schema = json.loads((Path(__file__).parent / "run.schema.json").read_text(encoding="utf-8"))
+    return jsonschema.Draft7Validator(schema)

@@ -1,0 +1,44 @@
+"""What the tests of the report share: the stored runs of runs/, and copies of them that may be damaged."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(os.environ.get("WEIR_SOURCE_DIR", Path(__file__).resolve().parents[2]))
+RUNS = Path(__file__).parent / "runs"
+sys.path.insert(0, str(ROOT / "src" / "report"))
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """stored(name): a copy of a stored run."""
+    def copy(name, new_name=None):
+        return Path(shutil.copytree(RUNS / name, tmp_path / (new_name or name)))
+    return copy
+
+
+@pytest.fixture(scope="session")
+def weir():
+    """The program; tests that need fresh runs are skipped where ctest does not say where it is."""
+    program = os.environ.get("WEIR")
+    if not program:
+        pytest.skip("WEIR does not name the program")
+    return program
+
+
+@pytest.fixture(scope="session")
+def simulate(weir, tmp_path_factory):
+    """simulate(options...): the directory of a new simulated run."""
+    top = tmp_path_factory.mktemp("simulated")
+    count = iter(range(1000))
+
+    def run(*options):
+        directory = top / f"run-{next(count)}"
+        subprocess.run([weir, "simulate", "--out", str(directory), "--quiet", *options], check=True,
+                       capture_output=True, timeout=60)
+        return directory
+    return run

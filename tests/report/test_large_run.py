@@ -1,0 +1,48 @@
+"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 30 s and 2 GB."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PRODUCERS, CONSUMERS, SECONDS = 500, 4000, 300
+LIMIT_S = 30
+LIMIT_BYTES = 2 * 10**9
+
+
+def write_farm(directory, pattern):
+    """The rank files of `pattern`, a small run, as often as the farm has ranks. Files of one role are one file."""
+    record = json.loads((pattern / "run.json").read_text())
+    record["plan"]["resolved"].update(producers=PRODUCERS, consumers=CONSUMERS)
+    originals = {rank["role"]: rank for rank in record["ranks"]}
+    record["ranks"] = []
+    (directory / "ranks").mkdir(parents=True)
+    roles = ["scheduler"] + ["producer"] * PRODUCERS + ["consumer"] * CONSUMERS
+    for rank, role in enumerate(roles):
+        name = f"ranks/rank-{rank:05d}-{role}.csv"
+        os.link(pattern / originals[role]["file"], directory / name)
+        index = rank if role == "scheduler" else rank - 1 if role == "producer" else rank - 1 - PRODUCERS
+        record["ranks"].append({**originals[role], "rank": rank, "index": index, "file": name})
+    (directory / "run.json").write_text(json.dumps(record))
+
+
+def test_the_farm(simulate, tmp_path):
+    pattern = simulate("--producers", "2", "--consumers", "3", "--rate", "80Mb/s", "--event-size", "1MB", "--duration",
+                       f"{SECONDS}s")
+    farm = tmp_path / "farm"
+    write_farm(farm, pattern)
+    assert len(list((farm / "ranks").iterdir())) == PRODUCERS + CONSUMERS + 1
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    begin = time.monotonic()
+    source = Path(__file__).resolve().parents[2] / "src" / "report"
+    subprocess.run([sys.executable, "-m", "weir_report.report_command", "--quiet", str(farm)], check=True, timeout=120,
+                   env={**os.environ, "PYTHONPATH": str(source)})
+    seconds = time.monotonic() - begin
+    largest = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * 1024
+    print(f"{seconds:.1f} s, {largest / 1e6:.0f} MB")
+    assert (farm / "report.html").exists()
+    assert seconds < LIMIT_S
+    assert largest < LIMIT_BYTES

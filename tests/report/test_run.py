@@ -1,0 +1,202 @@
+"""Reading run directories: what is there is read exactly, what is broken is named with file and line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from weir_report import run_charts
+from weir_report.errors import ReportError
+from weir_report.key_figures import key_figures
+from weir_report.report_page import section
+from weir_report.run import read_run
+
+
+def test_rows_are_those_of_the_files(stored):
+    directory = stored("measured")
+    rows = read_run(directory).rows("consumer")
+    for index, path in enumerate(sorted((directory / "ranks").glob("*-consumer.csv"))):
+        with open(path, newline="") as file:
+            lines = list(csv.DictReader(file))
+        assert [int(line["second"]) for line in lines] == list(rows.seconds)
+        assert [line["phase"] for line in lines] == list(rows.phases)
+        for name in ("received_bytes", "blocked_s", "poll_gap_max_us"):
+            assert list(rows.column(name)[index]) == [float(line[name]) for line in lines]
+
+
+def test_key_figures_of_a_measured_run(stored):
+    run = read_run(stored("measured"))
+    figures = key_figures(run)
+    rows = run.rows("consumer")
+    rates = 8 * rows.measured("received_bytes") / rows.measured("covered_s")
+    assert run.name == "small measured run"
+    assert figures["sustained"] == 1.0
+    assert figures["worst_occupancy"] == run.record["totals"]["max_occupancy"]
+    # Rates of run.json are whole bits per second.
+    assert figures["goodput"] == pytest.approx(rates.mean(axis=1).sum(), rel=1e-6)
+    assert figures["slowest_consumer_lowest_second"] == pytest.approx(rates.min(), rel=1e-6)
+    blocked = rows.measured("blocked_s").sum() / rows.measured("covered_s").sum()
+    assert figures["blocked_share"] == pytest.approx(blocked, abs=1e-6)
+    assert figures["pause_frames"] is None
+
+
+def test_an_overflow_is_not_sustained(stored):
+    figures = key_figures(read_run(stored("overflow")))
+    assert figures["sustained"] == 0.0
+    assert figures["worst_occupancy"] > 1
+
+
+def test_an_interrupted_run_is_read_for_what_it_has(stored):
+    run = read_run(stored("interrupted"))
+    assert run.status == "interrupted"
+    assert "was interrupted: signal 15" in run.remarks[0]
+    assert len(run.rows("consumer").seconds) >= 3
+    assert key_figures(run)["sustained"] is None
+
+
+def test_a_cut_last_line_is_left_out_of_an_interrupted_run(stored):
+    directory = stored("interrupted")
+    whole = read_run(directory).rows("consumer").seconds
+    path = next((directory / "ranks").glob("*-consumer.csv"))
+    path.write_bytes(path.read_bytes()[:-20])
+    run = read_run(directory)
+    rows = run.rows("consumer")
+    assert np.isnan(rows.column("received_bytes")[0][-1])
+    assert len(rows.seconds) == len(whole)
+    assert any("is cut" in remark and path.name in remark for remark in run.remarks)
+
+
+def test_an_empty_file_of_an_interrupted_run_is_a_rank_without_seconds(stored):
+    directory = stored("interrupted")
+    path = sorted((directory / "ranks").glob("*-consumer.csv"))[0]
+    path.write_bytes(b"")
+    rows = read_run(directory).rows("consumer")
+    assert np.isnan(rows.column("received_bytes")[0]).all()
+    assert np.isfinite(rows.column("received_bytes")[1]).any()
+
+
+def test_missing_files_are_said(stored):
+    directory = stored("measured")
+    next((directory / "ranks").glob("*-producer.csv")).unlink()
+    run = read_run(directory)
+    run.rows("producer")
+    assert any("1 of 3 producer files are missing" in remark for remark in run.remarks)
+
+
+def change_line(path, line, change):
+    lines = path.read_text().splitlines()
+    lines[line - 1] = change(lines[line - 1])
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("line, change, words", [
+    (3, lambda line: line + ",7", "line 3: 18 values, expected 17"),
+    (4, lambda line: line.rsplit(",", 1)[0], "line 4: 16 values, expected 17"),
+    (2, lambda line: line.replace("1.000000", "one", 1), "line 2: 'one' in column covered_s is not a number"),
+    (4, lambda line: "77" + line[line.index(","):], "line 4: second 77"),
+    (3, lambda line: line.replace("measure", "lunch"), "line 3: second 0 in phase 'lunch'"),
+    (1, lambda line: "time,value", "line 1: the columns begin with 'time,value'"),
+])
+def test_a_broken_row_is_named(stored, line, change, words):
+    directory = stored("measured")
+    path = sorted((directory / "ranks").glob("*-consumer.csv"))[0]
+    change_line(path, line, change)
+    with pytest.raises(ReportError) as caught:
+        read_run(directory).rows("consumer")
+    assert str(path) in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_a_cut_line_of_a_complete_run_is_damage(stored):
+    directory = stored("measured")
+    path = sorted((directory / "ranks").glob("*-consumer.csv"))[2]
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(ReportError, match=f"{path.name}, line 6: the line is cut"):
+        read_run(directory).rows("consumer")
+
+
+def test_files_of_two_runs_are_refused(stored):
+    directory = stored("measured")
+    path = next((directory / "ranks").glob("*-consumer.csv"))
+    (directory / "ranks" / "rank-00099-consumer.csv").write_bytes(path.read_bytes())
+    with pytest.raises(ReportError, match="5 consumer files, but the plan in run.json has 4"):
+        read_run(directory).rows("consumer")
+
+
+@pytest.mark.parametrize("content, words", [
+    ("", "line 1: Expecting value"),
+    ("{\n \"schema\": \"weir-run/1\",\n", "line 3"),
+    ("[1, 2]", "this is not the record of a weir run"),
+    ("{\"schema\": \"iperf/3\"}", "this is not the record of a weir run"),
+    ("{\"schema\": \"weir-run/2\"}", "reads up to \"weir-run/1\""),
+    ("{\"schema\": \"weir-run/1\"}", "'status' is a required property"),
+])
+def test_a_record_that_is_none_is_refused(stored, content, words):
+    directory = stored("measured")
+    (directory / "run.json").write_text(content)
+    with pytest.raises(ReportError) as caught:
+        read_run(directory)
+    assert "run.json" in str(caught.value) and words in str(caught.value)
+
+
+def test_a_record_that_is_not_text_is_refused(stored):
+    directory = stored("measured")
+    (directory / "run.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ReportError, match="not text in UTF-8"):
+        read_run(directory)
+
+
+@pytest.mark.parametrize("name", ["nothing-here", "."])
+def test_a_directory_without_a_run_is_refused(tmp_path, name):
+    with pytest.raises(ReportError, match="a run directory"):
+        read_run(tmp_path / name)
+
+
+def places(value, path=()):
+    """Every place in a JSON value, but of lists only the first and last element."""
+    yield path
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from places(part, (*path, name))
+    elif isinstance(value, list):
+        for index in {0, len(value) - 1} if value else ():
+            yield from places(value[index], (*path, index))
+
+
+@pytest.mark.parametrize("what", ["dropped", None, "text", -1, []], ids=str)
+def test_nothing_in_a_record_is_trusted(stored, what):
+    """Each place of run.json in turn is dropped or is something else: it is refused, or the page does without."""
+    directory = stored("measured")
+    whole = (directory / "run.json").read_text()
+    for path in list(places(json.loads(whole)))[1:]:
+        record = json.loads(whole)
+        parent = record
+        for step in path[:-1]:
+            parent = parent[step]
+        if what == "dropped":
+            del parent[path[-1]]
+        else:
+            parent[path[-1]] = what
+        (directory / "run.json").write_text(json.dumps(record))
+        try:
+            run = read_run(directory)
+            section(run, 0, [])
+            key_figures(run)
+            run_charts.latencies(run)
+        except ReportError:
+            pass
+
+
+def test_traffic_is_read_and_checked(stored):
+    directory = stored("measured")
+    path = directory / "traffic.csv"
+    path.write_text("producer,consumer,received_events,received_bytes\n0,1,2,2048\n2,3,1,1024\n")
+    matrix = read_run(directory).traffic()
+    assert matrix.shape == (3, 4) and matrix[0, 1] == 2048 and matrix[2, 3] == 1024 and matrix.sum() == 3072
+    path.write_text("producer,consumer,received_events,received_bytes\n0,1,2,2048\n3,3,1,1024\n")
+    with pytest.raises(ReportError, match="traffic.csv, line 3"):
+        read_run(directory).traffic()
+    path.write_text("producer,consumer,bytes\n0,1,2\n")
+    with pytest.raises(ReportError, match="line 1: no column 'received_events'"):
+        read_run(directory).traffic()
