@@ -53,8 +53,8 @@ class RankLoop {
     static constexpr core::Duration patience_after_signal = core::Duration::milliseconds(700);
     /// How long a rank that cannot go on waits to be told to leave.
     static constexpr core::Duration patience_after_failure = core::Duration::seconds(3);
-    /// How long a rank that was stopped keeps its findings about others to itself. mpirun wakes a stopped rank with
-    /// SIGCONT and sends SIGTERM one second later (Open MPI's odls_base_sigkill_timeout).
+    /// How long a rank that was stopped keeps its findings about others to itself. mpirun wakes a stopped
+    /// rank with SIGCONT and sends SIGTERM one second later (Open MPI's odls_base_sigkill_timeout).
     static constexpr core::Duration patience_after_absence = core::Duration::seconds(3);
 
     struct Parts {
@@ -94,8 +94,8 @@ class RankLoop {
     void look_after_peers(core::Instant now);
     void look_at_signals(core::Instant now);
     void look_at_own_log(core::Instant now);
-    /// Whether this rank was stopped in this turn or not long ago: what it knows of the others is then stale, and
-    /// they may have given it up meanwhile. To be asked after the evidence was taken, never before.
+    /// Whether this rank was stopped in this turn or not long ago: what it knows of the others is then stale,
+    /// and they may have given it up meanwhile. To be asked after the evidence was taken, never before.
     [[nodiscard]] bool was_away() const;
     [[nodiscard]] bool is_absence(core::Duration gap) const;
     void peer_gone(core::Instant now, int rank);
