@@ -107,12 +107,13 @@ class Search {
     int carry_out() {
         runtime::install_signal_handlers();
         const double start = value_in(base_, quantity_.name);
-        const FindResult result =
-            find_limit(start, quantity_.larger_is_harder, quantity_.whole, request_.precision,
-                       [this](double value) { return measure(value); });
-        if (const int signal = runtime::caught_signal()) {
+        FindResult result;
+        try {
+            result = find_limit(start, quantity_.larger_is_harder, quantity_.whole, request_.precision,
+                                [this](double value) { return measure(value); });
+        } catch (const Interrupted& interrupted) {
             fmt::print(stderr, "weir simulate: interrupted, the limit was not found\n");
-            return participant::exit_signal_base + signal;
+            return participant::exit_signal_base + interrupted.signal;
         }
         if (request_.output == config::OutputForm::json) {
             print_json(result);
@@ -123,17 +124,24 @@ class Search {
     }
 
   private:
+    struct Interrupted {
+        int signal;
+    };
+
     FindPoint measure(double value) {
         FindPoint point;
         point.value = value;
         point.text = option_text(base_, quantity_.name, value);
         point.worst_occupancy = 0;
-        for (std::uint32_t seed = 0; seed < request_.seeds && runtime::caught_signal() == 0; ++seed) {
+        for (std::uint32_t seed = 0; seed < request_.seeds; ++seed) {
             try {
                 one_seed(point, base_.plan.seed + seed);
             } catch (const UsageError& error) {
                 point.refused = error.what();
                 break;
+            }
+            if (const int signal = runtime::caught_signal()) {
+                throw Interrupted{signal};
             }
         }
         if (request_.output == config::OutputForm::text) {

@@ -107,6 +107,16 @@ class Searches(SimulateTest):
         self.assertAlmostEqual(float(found["limit"][:-4]), 10, delta=0.15)
         self.assertGreater(len(found["curve"]), 5)
 
+    def test_an_interrupted_search_stops_at_once(self):
+        started = subprocess.Popen([WEIR, "simulate", "--scenario", "lhcb2021-2", "--find", "consumers", "--seeds", "20"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+        self.assertIn("of 20 seeds", started.stderr.readline())
+        started.send_signal(signal.SIGINT)
+        printed, messages = started.communicate(timeout=20)
+        self.assertEqual(started.returncode, 130)
+        self.assertEqual(messages, "weir simulate: interrupted, the limit was not found\n")
+        self.assertEqual(printed, "")
+
     def test_the_fewest_consumers_are_what_their_time_asks_for(self):
         # 20 events/s of 200 ms each keep four consumers busy; a fifth is needed to stay below that.
         found = self.find("--find", "consumers", "--seeds", "2", "--producers", "2", "--consumers", "10", "--rate",
