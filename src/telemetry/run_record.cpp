@@ -1,20 +1,16 @@
 #include "telemetry/run_record.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <string_view>
 
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/text.hpp"
+#include "telemetry/whole_file.hpp"
 
 namespace weir::telemetry {
 
@@ -216,31 +212,6 @@ Json list_of(const Items& items) {
     return list;
 }
 
-/// Writes and syncs a new file. The error names `path`, for which the temporary stands.
-MaybeIoError write_synced(const std::string& temporary, const std::string& path, std::string_view text) {
-    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-        return IoError{path, "create", errno};
-    }
-    MaybeIoError error;
-    while (!text.empty() && !error) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written >= 0) {
-            text.remove_prefix(static_cast<std::size_t>(written));
-        } else if (errno != EINTR) {
-            error = IoError{path, "write", errno};
-        }
-    }
-    // EINVAL: a file system without fsync is no reason to fail.
-    if (!error && ::fsync(descriptor) != 0 && errno != EINVAL) {
-        error = IoError{path, "sync", errno};
-    }
-    if (::close(descriptor) != 0 && !error && errno != EINTR) {
-        error = IoError{path, "close", errno};
-    }
-    return error;
-}
-
 }  // namespace
 
 const char* status_name(RunStatus status) {
@@ -382,17 +353,11 @@ RunRecord unfinished(RunRecord record) {
 }
 
 MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {
-    const std::string temporary = path + ".tmp";
+    WholeFile file(path);
     // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
-    const std::string text = to_json(record).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    MaybeIoError error = write_synced(temporary, path, text);
-    if (!error && std::rename(temporary.c_str(), path.c_str()) != 0) {
-        error = IoError{path, "rename to", errno};
-    }
-    if (error) {
-        static_cast<void>(::unlink(temporary.c_str()));
-    }
-    return error;
+    file.put(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace));
+    file.put("\n");
+    return file.finish();
 }
 
 }  // namespace weir::telemetry

@@ -97,7 +97,7 @@ nlohmann::ordered_json to_json(const RunRecord& record);
 /// killed so that it cannot say anything leaves this, and not a lie.
 RunRecord unfinished(RunRecord record);
 
-/// Writes the record to `path` as a whole or not at all (temporary file beside it, fsync, rename).
+/// Writes the record to `path` as a whole or not at all.
 MaybeIoError write_run_json(const std::string& path, const RunRecord& record);
 
 }  // namespace weir::telemetry

@@ -1,0 +1,35 @@
+// A file that is written as a whole or not at all: a temporary file beside it, synced, then renamed. For what
+// is written once, at the end of a run; rows that come second by second go to a CsvLog.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "telemetry/io_error.hpp"
+
+namespace weir::telemetry {
+
+class WholeFile {
+  public:
+    explicit WholeFile(std::string path);
+    WholeFile(const WholeFile&) = delete;
+    WholeFile& operator=(const WholeFile&) = delete;
+    /// Without finish() nothing is left, and what had the name before stays.
+    ~WholeFile();
+
+    /// After an error this does nothing; finish() tells of it.
+    void put(std::string_view text);
+
+    /// Gives the file its name, and says what went wrong. Once.
+    MaybeIoError finish();
+
+  private:
+    void fail(const char* doing);
+
+    std::string path_;
+    std::string temporary_;
+    int descriptor_ = -1;
+    MaybeIoError error_;  ///< names `path`, for which the temporary stands
+};
+
+}  // namespace weir::telemetry
