@@ -257,9 +257,12 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
 
 std::string final_summary_json(const RunRecord& record) {
     nlohmann::ordered_json json = to_json(record);
-    // The ranks are in run.json; a stream of lines is for the run as a whole.
+    // Ranks and histograms are in run.json; a stream of lines is for the run as a whole.
     json.erase("ranks");
     json.erase("environment");
+    for (auto& [name, latency] : json["latency"].items()) {
+        latency.erase("buckets");
+    }
     nlohmann::ordered_json line{{"type", "summary"}, {"directory", record.directory}};
     for (auto& [name, value] : json.items()) {
         line[name] = value;

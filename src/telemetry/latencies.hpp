@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 #include "telemetry/log_histogram.hpp"
 
@@ -33,7 +34,26 @@ struct Latencies {
 };
 static_assert(std::is_trivially_copyable_v<Latencies>);
 
-/// What run.json and the summary say of one histogram. All but `count` are meaningless with count 0.
+/// The buckets of a histogram that are not empty, in ascending order. Parallel lists, as run.json has them.
+struct LatencyBuckets {
+    std::vector<double> upper_us;  ///< what is in the bucket is shorter than this
+    std::vector<std::uint64_t> events;
+};
+
+inline LatencyBuckets filled_buckets(const LogHistogram& histogram) {
+    LatencyBuckets filled;
+    for (std::size_t bucket = 0; bucket < LogHistogram::buckets; ++bucket) {
+        if (const std::uint64_t events = histogram.count_in(bucket); events > 0) {
+            // Divided, not multiplied by 1e-3 as elsewhere: 65.536 is to be written as that.
+            filled.upper_us.push_back(static_cast<double>(LogHistogram::lower_bound_of(bucket + 1)) / 1000);
+            filled.events.push_back(events);
+        }
+    }
+    return filled;
+}
+
+/// What run.json and the summary say of one histogram. With count 0 there are no buckets, and the times mean
+/// nothing.
 struct LatencyDigest {
     std::uint64_t count = 0;
     double p50_us = 0;
@@ -41,6 +61,7 @@ struct LatencyDigest {
     double p99_us = 0;
     double p99_9_us = 0;
     double max_us = 0;
+    LatencyBuckets buckets{};  ///< run.json only
 };
 
 inline LatencyDigest digest(const LogHistogram& histogram) {
@@ -52,7 +73,8 @@ inline LatencyDigest digest(const LogHistogram& histogram) {
             histogram.quantile(0.9).in_microseconds(),
             histogram.quantile(0.99).in_microseconds(),
             histogram.quantile(0.999).in_microseconds(),
-            histogram.max().in_microseconds()};
+            histogram.max().in_microseconds(),
+            filled_buckets(histogram)};
 }
 
 struct LatencyDigests {

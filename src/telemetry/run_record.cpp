@@ -39,6 +39,7 @@ Json json_of(const LatencyDigest& digest) {
     add("p99_us", digest.p99_us);
     add("p99_9_us", digest.p99_9_us);
     add("max_us", digest.max_us);
+    json["buckets"] = {{"upper_us", digest.buckets.upper_us}, {"events", digest.buckets.events}};
     return json;
 }
 
@@ -212,6 +213,30 @@ Json list_of(const Items& items) {
     return list;
 }
 
+/// Puts the numbers of an array on one line: dump() gives each a line of its own, and a histogram has
+/// hundreds. In dumped text a bracket before a line end opens an array; in a string the line end would be
+/// escaped.
+std::string numbers_side_by_side(const std::string& text) {
+    std::string compact;
+    compact.reserve(text.size());
+    std::size_t copied = 0;
+    for (auto open = text.find("[\n"); open != std::string::npos; open = text.find("[\n", open + 1)) {
+        const auto end = text.find_first_not_of("0123456789+-.eE, \n", open + 1);
+        if (end == std::string::npos || text[end] != ']') {
+            continue;
+        }
+        compact.append(text, copied, open + 1 - copied);
+        for (std::size_t place = open + 1; place < end; ++place) {
+            if (text[place] != ' ' && text[place] != '\n') {
+                compact += text[place];
+                compact += text[place] == ',' ? " " : "";
+            }
+        }
+        copied = end;
+    }
+    return compact.append(text, copied);
+}
+
 }  // namespace
 
 const char* status_name(RunStatus status) {
@@ -355,7 +380,7 @@ RunRecord unfinished(RunRecord record) {
 MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {
     WholeFile file(path);
     // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
-    file.put(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace));
+    file.put(numbers_side_by_side(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace)));
     file.put("\n");
     return file.finish();
 }

@@ -57,6 +57,16 @@ class Runs(SimulateTest):
             self.assertEqual(total, run["totals"][f"{name}_bytes"])
         self.assertTrue(run["ledger"]["agrees"])
 
+    def test_the_buckets_of_latencies_hold_every_event(self):
+        run = self.simulate("--busy", "exponential:20ms", "--duration", "5s")
+        for name, latency in run["latency"].items():
+            upper_us, events = latency["buckets"]["upper_us"], latency["buckets"]["events"]
+            self.assertGreater(latency["count"], 0, name)
+            self.assertEqual(sum(events), latency["count"], name)
+            self.assertEqual(len(upper_us), len(events), name)
+            self.assertEqual(sorted(upper_us), upper_us, name)
+            self.assertLess(latency["max_us"], upper_us[-1], name)
+
     def test_nothing_of_this_machine_is_in_the_record(self):
         run = self.simulate("--duration", "1s")
         self.assertIsNone(run["started_at"])

@@ -77,6 +77,10 @@ def check_complete(run, ranks):
         for unit in ("events", "bytes"):
             total, of_rows = totals[f"{name}_{unit}"], rank_files_sum(role, f"{name}_{unit}")
             check(total == of_rows, f"totals.{name}_{unit} is {total}, the rank files sum to {of_rows}")
+    for name, latency in run.json["latency"].items():
+        upper_us, events = latency["buckets"]["upper_us"], latency["buckets"]["events"]
+        check(len(upper_us) == len(events) and upper_us == sorted(set(upper_us)), f"buckets of {name}: {upper_us}")
+        check(all(events) and sum(events) == latency["count"], f"{name}: {latency['count']} in buckets of {events}")
     check(totals["generated_bytes"] == totals["sent_bytes"] + totals["lost_bytes"], f"bytes unaccounted for: {totals}")
     check(totals["sent_events"] == totals["received_events"], f"events unaccounted for: {totals}")
     check(totals["sent_bytes"] == totals["received_bytes"], f"bytes unaccounted for: {totals}")

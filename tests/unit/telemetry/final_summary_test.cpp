@@ -109,4 +109,6 @@ TEST_CASE("The final summary for programs is one line") {
     CHECK(json["verdict"]["sustained"] == true);
     CHECK(json["totals"]["received_events"] == 60);
     CHECK_FALSE(json.contains("ranks"));
+    CHECK(json["latency"]["transfer"].contains("count"));
+    CHECK_FALSE(json["latency"]["transfer"].contains("buckets"));
 }

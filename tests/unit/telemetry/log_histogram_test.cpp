@@ -86,6 +86,20 @@ TEST_CASE("One sample is its own quantile, whatever its size") {
     }
 }
 
+TEST_CASE("The buckets that are not empty come with their upper bounds in microseconds") {
+    LogHistogram histogram;
+    CHECK(filled_buckets(histogram).upper_us.empty());
+    CHECK(filled_buckets(histogram).events.empty());
+    for (const std::int64_t ns : {std::int64_t{-5}, std::int64_t{0}, std::int64_t{65'535},
+                                  std::int64_t{65'000}, std::int64_t{65'536}, std::int64_t{1} << 50}) {
+        histogram.add(Duration{ns});
+    }
+    const LatencyBuckets filled = filled_buckets(histogram);
+    CHECK(filled.upper_us == std::vector<double>{0.001, 65.536, 67.584, 35184372088.832});
+    CHECK(filled.events == std::vector<std::uint64_t>{2, 2, 1, 1});
+    CHECK(digest(histogram).buckets.events == filled.events);
+}
+
 TEST_CASE("A digest says quantiles in microseconds and only a count of 0 when there is nothing") {
     LogHistogram histogram;
     CHECK(digest(histogram).count == 0);

@@ -27,7 +27,7 @@ RunRecord good_record() {
     record.ranks[1].file = "ranks/rank-00001-producer.csv";
     record.verdict = judge(record.plan, record.ranks, {});
     record.blocked_at_once = {2, 5};
-    record.latencies.transfer = {5, 10, 20, 30, 40, 50};
+    record.latencies.transfer = {5, 10, 20, 30, 40, 50, {{10.24, 51.2}, {3, 2}}};
     record.clock_error_us = 1.5;
     record.ledger_checked = true;
     return record;
@@ -65,6 +65,10 @@ TEST_CASE("run.json has the stable names") {
     CHECK(json["clock"]["error_us"] == 1.5);
     CHECK(json["latency"]["transfer"]["count"] == 5);
     CHECK(json["latency"]["transfer"]["p99_9_us"] == 40);
+    CHECK(json["latency"]["transfer"]["buckets"]["upper_us"] == std::vector<double>{10.24, 51.2});
+    CHECK(json["latency"]["transfer"]["buckets"]["events"] == std::vector<int>{3, 2});
+    CHECK(json["latency"]["delivery"]["buckets"]["upper_us"] == nlohmann::json::array());
+    CHECK(json["latency"]["delivery"]["buckets"]["events"] == nlohmann::json::array());
     CHECK(json["latency"]["delivery"].is_object());
     CHECK(json["latency"]["delivery"]["count"] == 0);
     CHECK(json["latency"]["delivery"]["p50_us"].is_null());
@@ -160,6 +164,24 @@ TEST_CASE("An unfinished record does not pretend") {
     CHECK(json["verdict"]["sustained"].is_null());
     CHECK(json["totals"]["max_occupancy"].is_null());
     CHECK(json["plan"]["rate"] == "8Gb/s");
+}
+
+TEST_CASE("Numbers of a list stand on one line, and nothing else changes") {
+    const auto directory = scratch("weir-lines");
+    std::filesystem::create_directories(directory);
+    const std::string path = (directory / "run.json").string();
+    RunRecord record = good_record();
+    record.labels = {{"brackets", "[1,\n 2]"}, {"[\n1]", "[\n  3\n]"}};
+    record.environment["lists"] = {{1, -2, 3e-9}, {"a", 1}, nlohmann::json::array(), {{1, 2}, {3}}};
+    REQUIRE_FALSE(write_run_json(path, record));
+    std::ifstream in(path);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    std::filesystem::remove_all(directory);
+    CHECK(contains(text, "\"upper_us\": [10.24, 51.2],\n"));
+    CHECK(contains(text, "\"events\": [3, 2]\n"));
+    CHECK(contains(text, "[1, -2, 3e-09],\n"));
+    CHECK(text.back() == '\n');
+    CHECK(nlohmann::ordered_json::parse(text) == to_json(record));
 }
 
 TEST_CASE("run.json is written as a whole or not at all") {
