@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -51,6 +52,8 @@ class Consumer {
     [[nodiscard]] SlotUse slot_use() const { return use_; }
     [[nodiscard]] bool processing() const { return processing_until_ != Instant::never(); }
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+    /// What the ledger counts as received, by producer. Empty before on_start.
+    [[nodiscard]] std::span<const Traffic> received_from() const { return received_from_; }
     [[nodiscard]] bool finished() const { return finished_; }
 
   private:
@@ -93,6 +96,7 @@ class Consumer {
     std::vector<bool> producer_drained_;  ///< policy `none`: said that nothing is left
     std::uint32_t next_producer_ = 0;     ///< policy `none`: whose turn it is
     Ledger ledger_;
+    std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
     bool settling_ = false;
     bool finished_ = false;
 };

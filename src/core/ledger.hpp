@@ -41,6 +41,20 @@ constexpr Tally operator+(Tally a, const Tally& b) {
     return a += b;
 }
 
+/// What one consumer received from one producer, whole events. Without a hash, which the ledger has: a
+/// consumer keeps one of these for every producer.
+struct Traffic {
+    std::uint64_t events = 0;
+    Bytes bytes;
+
+    constexpr Traffic& operator+=(const Traffic& other) {
+        events += other.events;
+        bytes += other.bytes;
+        return *this;
+    }
+    constexpr bool operator==(const Traffic&) const = default;
+};
+
 /// One node's account. A producer fills generated, sent and lost (generated = sent + lost); a consumer fills
 /// received, corrupt (received, but failed verification) and incomplete (begun, never completed); the
 /// scheduler fills `received` with what consumers reported as done.

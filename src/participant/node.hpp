@@ -16,6 +16,7 @@
 #include "telemetry/producer_recorder.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/scheduler_recorder.hpp"
+#include "telemetry/traffic_matrix.hpp"
 
 namespace weir::participant {
 
@@ -55,6 +56,8 @@ class Node {
     virtual void slow_down(double factor);
     /// Producer: the events that it lost.
     [[nodiscard]] virtual std::vector<core::LostRange> lost_ranges() const { return {}; }
+    /// Consumer: what it received, by producer; those from which nothing came are left out.
+    [[nodiscard]] virtual std::vector<telemetry::ProducerTraffic> traffic() const { return {}; }
     /// With the ledger filled in.
     [[nodiscard]] virtual telemetry::RankSummary summary() const = 0;
 };
@@ -103,6 +106,9 @@ class ConsumerNode final : public Node {
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     [[nodiscard]] bool processing() const override { return core_.processing() && !core_.finished(); }
     void slow_down(double factor) override { core_.slow_down(factor); }
+    [[nodiscard]] std::vector<telemetry::ProducerTraffic> traffic() const override {
+        return telemetry::traffic_entries(core_.received_from());
+    }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
   private:

@@ -41,6 +41,9 @@ void RunReport::add(int rank, const RankAccount& account) {
     record.summary = account.summary;
     record.ended_regularly = true;
     latencies_.merge(account.latencies);
+    if (const core::NodeId node = run_.roles.node(rank); node.role == core::Role::consumer) {
+        traffic_.set(core::ConsumerId{node.index}, account.traffic);
+    }
     clock_error_ns_ = std::max(clock_error_ns_, account.clock_error_ns);
     base_.fault_count += account.fault_count;
     for (const telemetry::FaultRecord& fault : account.faults) {
@@ -63,6 +66,14 @@ void RunReport::add(int rank, const RankAccount& account) {
     }
 }
 
+telemetry::MaybeIoError RunReport::write_traffic() {
+    telemetry::MaybeIoError error = write_traffic_csv(run_.directory + "/traffic.csv", traffic_);
+    if (error) {
+        log_errors_.push_back(error->message());
+    }
+    return error;
+}
+
 telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& collector) {
     telemetry::RunRecord record = base_;
     record.status = telemetry::RunStatus::complete;
@@ -71,6 +82,8 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     record.blocked_at_once = collector.blocked_at_once();
     record.ledger_checked = true;
     record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks);
+    const auto of_traffic = telemetry::traffic_differences(traffic_, record.ranks);
+    record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     record.environment["late_starts"] = late_starts_;
     record.verdict = telemetry::judge(run_.plan, record.ranks,
                                       {.complete = true,

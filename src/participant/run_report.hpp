@@ -1,5 +1,5 @@
-// Makes the record of a run (run.json): from the ranks' accounts after a regular end, from their last reports
-// when the run ended before its time.
+// Makes the record of a run (run.json, traffic.csv): from the ranks' accounts after a regular end, from their
+// last reports when the run ended before its time.
 #pragma once
 
 #include <string>
@@ -7,8 +7,10 @@
 
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
+#include "telemetry/io_error.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
+#include "telemetry/traffic_matrix.hpp"
 
 namespace weir::participant {
 
@@ -22,6 +24,10 @@ class RunReport {
 
     /// Adds one rank's account; all ranks have one after a regular end.
     void add(int rank, const RankAccount& account);
+
+    /// Writes traffic.csv to the run directory when all accounts are there. If it cannot, the record of
+    /// complete() says so too.
+    telemetry::MaybeIoError write_traffic();
 
     /// After a regular end. `collector`: of the whole run.
     telemetry::RunRecord complete(const telemetry::SecondCollector& collector);
@@ -43,6 +49,7 @@ class RunReport {
     const RunDescription& run_;
     telemetry::RunRecord base_;
     telemetry::Latencies latencies_;
+    telemetry::TrafficMatrix traffic_;
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::vector<std::string> log_errors_;

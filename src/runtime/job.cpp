@@ -100,8 +100,8 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
 
 void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
                  const std::function<void(int rank, std::span<const std::byte>)>& take) {
-    // Point to point and one rank after the other: thousands of blocks of 50 kB need not lie in memory at
-    // once, and the counts of a gatherv are int.
+    // Point to point and one rank after the other: thousands of blocks of 50 kB and more need not lie in
+    // memory at once, and the counts of a gatherv are int.
     constexpr int tag = 11;
     if (rank_ != root) {
         MPI_Request request = MPI_REQUEST_NULL;

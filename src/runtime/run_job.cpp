@@ -323,6 +323,7 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
     mine.fault_count = loop.fault_count();
     mine.faults = loop.faults();
     mine.lost = node_->lost_ranges();
+    mine.traffic = node_->traffic();
     if (const auto error = log_.close()) {
         mine.log_error = error->message();
     }
@@ -339,6 +340,10 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
     int status = exit_ok;
     if (leads_) {
         collector_->finish();
+        watchdog_.alive();
+        if (const auto error = report_.write_traffic()) {
+            fmt::print(stderr, "weir run: {}\n", error->message());
+        }
         const telemetry::RunRecord record = report_.complete(*collector_);
         status = report_.exit_status(record);
         const std::string cannot_write = write_record(record);

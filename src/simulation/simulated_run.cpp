@@ -120,6 +120,7 @@ class Run {
             participant::RankAccount account;
             account.summary = simulator.node(node).summary();
             account.lost = simulator.node(node).lost_ranges();
+            account.traffic = simulator.node(node).traffic();
             if (node.role == core::Role::scheduler) {
                 // What all nodes share is handed in once.
                 account.latencies = simulator.latencies();
@@ -129,6 +130,9 @@ class Run {
                 }
             }
             report_.add(rank, account);
+        }
+        if (writes_) {
+            note(report_.write_traffic());
         }
         telemetry::RunRecord record = report_.complete(collector_);
         const int status = report_.exit_status(record);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "telemetry/text.hpp"
 
 namespace weir::telemetry {
@@ -11,8 +14,14 @@ namespace {
 using core::Role;
 using core::Tally;
 
+std::string amount_text(std::uint64_t events, core::Bytes bytes) {
+    return fmt::format("{}, {} bytes", counted(events, "event"), bytes.count);
+}
 std::string tally_text(const Tally& tally) {
-    return fmt::format("{}, {} bytes", counted(tally.events, "event"), tally.bytes.count);
+    return amount_text(tally.events, tally.bytes);
+}
+std::string traffic_text(const core::Traffic& traffic) {
+    return amount_text(traffic.events, traffic.bytes);
 }
 
 void compare(const char* left_name, const Tally& left, const char* right_name, const Tally& right,
@@ -28,6 +37,33 @@ void compare(const char* left_name, const Tally& left, const char* right_name, c
     }
     differences.push_back(
         fmt::format("{}: {}; {}: {}.", left_name, tally_text(left), right_name, tally_text(right)));
+}
+
+/// Sentences about ranks: the first few are kept, the others counted.
+class Sentences {
+  public:
+    void say(std::string sentence) {
+        if (said_.size() < said_max) {
+            said_.push_back(std::move(sentence));
+        } else {
+            ++left_out_;
+        }
+    }
+    std::vector<std::string> take() {
+        if (left_out_ > 0) {
+            said_.push_back(fmt::format("The like holds for {} more.", counted(left_out_, "rank")));
+        }
+        return std::move(said_);
+    }
+
+  private:
+    static constexpr std::size_t said_max = 8;
+    std::vector<std::string> said_;
+    std::size_t left_out_ = 0;
+};
+
+core::Traffic without_hash(const Tally& tally) {
+    return {tally.events, tally.bytes};
 }
 
 }  // namespace
@@ -51,36 +87,26 @@ LedgerSums sum_ledgers(std::span<const RankRecord> ranks) {
 }
 
 std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks) {
-    constexpr std::size_t named_max = 8;
-    std::vector<std::string> differences;
-    std::size_t left_out = 0;
-    const auto say = [&](std::string sentence) {
-        if (differences.size() < named_max) {
-            differences.push_back(std::move(sentence));
-        } else {
-            ++left_out;
-        }
-    };
+    Sentences sentences;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         const core::Ledger& ledger = summary.ledger;
-        const std::string where = node_text(summary.node) + (rank.host.empty() ? "" : " on " + rank.host);
+        const std::string where = node_text(summary.node, rank.host);
         if (!summary.ledger_known) {
-            say(fmt::format("There is no ledger of {}.", where));
+            sentences.say(fmt::format("There is no ledger of {}.", where));
             continue;
         }
         if (summary.node.role == Role::producer && ledger.generated != ledger.sent + ledger.lost) {
-            say(fmt::format("The ledger of {} does not add up: generated {}; sent and lost {}.", where,
-                            tally_text(ledger.generated), tally_text(ledger.sent + ledger.lost)));
+            sentences.say(fmt::format("The ledger of {} does not add up: generated {}; sent and lost {}.",
+                                      where, tally_text(ledger.generated),
+                                      tally_text(ledger.sent + ledger.lost)));
         }
         if (ledger.incomplete.events > 0) {
-            say(fmt::format("{} began to receive {} that never became whole.", where,
-                            counted(ledger.incomplete.events, "event")));
+            sentences.say(fmt::format("{} began to receive {} that never became whole.", where,
+                                      counted(ledger.incomplete.events, "event")));
         }
     }
-    if (left_out > 0) {
-        differences.push_back(fmt::format("The like holds for {} more.", counted(left_out, "rank")));
-    }
+    std::vector<std::string> differences = sentences.take();
     const LedgerSums sums = sum_ledgers(ranks);
     // Corrupt events count as received: they arrived, and their number is reported beside.
     compare("sent by producers", sums.producers.sent, "received by consumers", sums.consumers.received,
@@ -90,6 +116,46 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
                 sums.scheduler.received, differences);
     }
     return differences;
+}
+
+std::vector<std::string> traffic_differences(const TrafficMatrix& matrix, std::span<const RankRecord> ranks) {
+    const auto producers =
+        static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), [](const RankRecord& rank) {
+            return rank.summary.node.role == Role::producer;
+        }));
+    std::vector<core::Traffic> by_producer(producers);
+    Sentences sentences;
+    for (const RankRecord& rank : ranks) {
+        const RankSummary& summary = rank.summary;
+        if (summary.node.role != Role::consumer) {
+            continue;
+        }
+        core::Traffic sum;
+        for (const ProducerTraffic& entry : matrix.of(core::ConsumerId{summary.node.index})) {
+            sum += entry.traffic;
+            if (entry.producer < producers) {
+                by_producer[entry.producer] += entry.traffic;
+            }
+        }
+        if (summary.ledger_known && sum != without_hash(summary.ledger.received)) {
+            sentences.say(fmt::format("{} received {}; producer by producer it counted {}.",
+                                      node_text(summary.node, rank.host), tally_text(summary.ledger.received),
+                                      traffic_text(sum)));
+        }
+    }
+    for (const RankRecord& rank : ranks) {
+        const RankSummary& summary = rank.summary;
+        if (summary.node.role != Role::producer || !summary.ledger_known) {
+            continue;
+        }
+        const core::Traffic& received = by_producer.at(summary.node.index);
+        if (received != without_hash(summary.ledger.sent)) {
+            sentences.say(fmt::format("{} sent {}; consumers received {} from it.",
+                                      node_text(summary.node, rank.host), tally_text(summary.ledger.sent),
+                                      traffic_text(received)));
+        }
+    }
+    return sentences.take();
 }
 
 }  // namespace weir::telemetry

@@ -9,6 +9,7 @@
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/traffic_matrix.hpp"
 
 namespace weir::telemetry {
 
@@ -22,5 +23,9 @@ LedgerSums sum_ledgers(std::span<const RankRecord> ranks);
 
 /// One sentence for everything that disagrees; empty if all agree. A rank without a ledger is a disagreement.
 std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks);
+
+/// The same for the traffic: what a consumer counted, producer by producer, is what its ledger received, and
+/// what all consumers counted of a producer is what that one sent. Its sums are then those of the ledgers.
+std::vector<std::string> traffic_differences(const TrafficMatrix& matrix, std::span<const RankRecord> ranks);
 
 }  // namespace weir::telemetry

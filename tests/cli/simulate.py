@@ -41,9 +41,9 @@ class Runs(SimulateTest):
             self.simulate(*options, "--seed", "7", out=out)
         self.simulate(*options, "--seed", "8", out="other")
         files = [file.relative_to(self.directory / "a") for file in (self.directory / "a").rglob("*") if file.is_file()]
-        self.assertEqual(len(files), 34)
+        self.assertEqual(len(files), 35)
         same = filecmp.cmpfiles(self.directory / "a", self.directory / "b", files, shallow=False)
-        self.assertEqual((len(same[0]), same[1], same[2]), (34, [], []))
+        self.assertEqual((len(same[0]), same[1], same[2]), (35, [], []))
         different = filecmp.cmpfiles(self.directory / "a", self.directory / "other", files, shallow=False)
         self.assertIn(Path("run.json"), different[1])
 
@@ -56,6 +56,19 @@ class Runs(SimulateTest):
                     total += sum(int(row[f"{name}_bytes"]) for row in csv.DictReader(rows))
             self.assertEqual(total, run["totals"][f"{name}_bytes"])
         self.assertTrue(run["ledger"]["agrees"])
+
+    def test_the_traffic_of_all_pairs_is_what_was_received(self):
+        run = self.simulate("--producers", "5", "--consumers", "3", "--busy", "exponential:20ms", "--duration", "5s")
+        with open(self.directory / "run" / "traffic.csv", newline="") as file:
+            pairs = [{name: int(value) for name, value in row.items()} for row in csv.DictReader(file)]
+        self.assertEqual([(pair["producer"], pair["consumer"]) for pair in pairs],
+                         [(producer, consumer) for producer in range(5) for consumer in range(3)])
+        for name in ("received_events", "received_bytes"):
+            self.assertEqual(sum(pair[name] for pair in pairs), run["totals"][name])
+        for rank in run["ranks"]:
+            if rank["role"] != "scheduler":
+                bytes_of_rank = sum(pair["received_bytes"] for pair in pairs if pair[rank["role"]] == rank["index"])
+                self.assertEqual(bytes_of_rank, rank["sent" if rank["role"] == "producer" else "received"]["bytes"])
 
     def test_the_buckets_of_latencies_hold_every_event(self):
         run = self.simulate("--busy", "exponential:20ms", "--duration", "5s")
@@ -87,6 +100,7 @@ class Runs(SimulateTest):
         run = self.simulate("--fault", "die:consumer=2,at=3s", status=1)
         self.assertEqual(run["status"], "failed")
         self.assertIn("rank 6 (consumer 2): consumer 2 has not been heard for 5.00 s", run["failure"]["what"])
+        self.assertFalse((self.directory / "run" / "traffic.csv").exists())
 
     def test_an_interruption_leaves_a_marked_directory(self):
         out = self.directory / "run"

@@ -28,6 +28,7 @@ def disturbed(disturb, expect_status, expect_words, statuses=None):
         check(f"weir run: {what}" in ended.stderr, f"stderr does not say '{what}': {ended.stderr}")
         check(ended.stderr.count("weir run:") == 1, f"said more than once: {ended.stderr}")
     check(ended.status != 0, "exit status 0")
+    check(not (ended.directory / "traffic.csv").exists(), "traffic without the accounts of all ranks")
     if statuses:
         check(ended.status in statuses, f"exit status {ended.status}, expected one of {statuses}")
     for name, rows in ended.rows().items():

@@ -59,6 +59,24 @@ def weir(ranks, *options, directory="run", limit_s=60, command=None):
     return Run(directory, process.returncode, process.stdout, process.stderr, time.monotonic() - begin)
 
 
+def check_traffic(run):
+    """traffic.csv: every pair once, in order, and its sums are the totals and the ledger of each consumer."""
+    lines = (run.directory / "traffic.csv").read_text().splitlines()
+    check(lines[0] == "producer,consumer,received_events,received_bytes", lines[0])
+    pairs = [tuple(map(int, line.split(","))) for line in lines[1:]]
+    check(pairs == sorted(pairs) and len({pair[:2] for pair in pairs}) == len(pairs), f"traffic.csv: order of {pairs}")
+    check(all(events > 0 and received_bytes > 0 for _, _, events, received_bytes in pairs), f"traffic.csv: {pairs}")
+    totals = run.json["totals"]
+    for place, name in ((2, "received_events"), (3, "received_bytes")):
+        total = sum(pair[place] for pair in pairs)
+        check(total == totals[name], f"totals.{name} is {totals[name]}, traffic.csv sums to {total}")
+    for place, role, flow in ((0, "producer", "sent"), (1, "consumer", "received")):
+        for rank in (rank for rank in run.json["ranks"] if rank["role"] == role):
+            of_rank = [pair for pair in pairs if pair[place] == rank["index"]]
+            there = {"events": sum(pair[2] for pair in of_rank), "bytes": sum(pair[3] for pair in of_rank)}
+            check(there == rank[flow], f"{role} {rank['index']}: {flow} {rank[flow]}, in traffic.csv {there}")
+
+
 def check_complete(run, ranks):
     """A run to the planned end: status, rows, ledgers, totals."""
     report = f"\nexit {run.status}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}"
@@ -77,6 +95,7 @@ def check_complete(run, ranks):
         for unit in ("events", "bytes"):
             total, of_rows = totals[f"{name}_{unit}"], rank_files_sum(role, f"{name}_{unit}")
             check(total == of_rows, f"totals.{name}_{unit} is {total}, the rank files sum to {of_rows}")
+    check_traffic(run)
     for name, latency in run.json["latency"].items():
         upper_us, events = latency["buckets"]["upper_us"], latency["buckets"]["events"]
         check(len(upper_us) == len(events) and upper_us == sorted(set(upper_us)), f"buckets of {name}: {upper_us}")

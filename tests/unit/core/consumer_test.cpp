@@ -169,6 +169,29 @@ TEST_CASE("An event may be smaller than its slot") {
     CHECK(consumer->ledger().received.bytes == Bytes{181});
 }
 
+TEST_CASE("Whole events are counted by producer, corrupt ones too and duplicate ones once") {
+    Driven consumer(small_plan());
+    CHECK(consumer->received_from().empty());
+    consumer.start();
+    const auto counted = [&] {
+        const auto all = consumer->received_from();
+        return std::vector<Traffic>(all.begin(), all.end());
+    };
+    CHECK(counted() == std::vector<Traffic>{{0, {}}, {0, {}}});
+    consumer.whole_event(at_ms(1), 0, event_a, 100);
+    consumer.whole_event(at_ms(1), 0, event_b, 80);
+    consumer.arrive(at_ms(2), 0, chunk(EventId::of({0}, 8), 50, 0));
+    CHECK(counted() == std::vector<Traffic>{{1, {100}}, {1, {80}}});  // part of an event is none
+    ArrivedChunk damaged = chunk(EventId::of({0}, 8), 50, 1);
+    damaged.payload_intact = false;
+    consumer.arrive(at_ms(2), 0, damaged);
+    consumer.arrive(at_ms(2), 0, chunk(EventId::of({0}, 8), 50, 1));  // once more
+    CHECK(counted() == std::vector<Traffic>{{2, {150}}, {1, {80}}});
+    CHECK(consumer->ledger().received.events == 3);
+    CHECK(consumer->ledger().received.bytes == Bytes{230});
+    CHECK(consumer->ledger().duplicate_events == 1);
+}
+
 TEST_CASE("Two slots receive at the same time") {
     Driven consumer(small_plan());
     consumer.start();
@@ -250,11 +273,12 @@ TEST_CASE("A chunk with which no event can begin is refused and leaves the slot 
     wrong_source.source = producer_1;
     ArrivedChunk from_a_consumer = chunk(event_a, 100, 0);
     from_a_consumer.source = {Role::consumer, 0};
+    const ArrivedChunk of_no_producer = chunk(EventId::of({2}, 7), 100, 0);  // there are two
     ArrivedChunk too_large = chunk(event_a, 100, 0);
     too_large.chunk.event_bytes = {101};
     ArrivedChunk empty = chunk(event_a, 100, 0);
     empty.chunk.event_bytes = {0};
-    for (const ArrivedChunk& wrong : {wrong_source, from_a_consumer, too_large, empty}) {
+    for (const ArrivedChunk& wrong : {wrong_source, from_a_consumer, of_no_producer, too_large, empty}) {
         const Actions out = consumer.arrive(at_ms(1), 0, wrong);
         check_fault(out, Fault::Kind::unexpected_chunk, wrong);
         CHECK(out.open_slots == Slots{{0}});  // it took the receive of a chunk that is still to come

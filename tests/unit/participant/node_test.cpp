@@ -154,6 +154,7 @@ class World {
 
 void check_rows(World& world, const Plan& plan) {
     std::vector<RankRecord> records;
+    weir::telemetry::TrafficMatrix traffic;
     for (const auto& rank : world.ranks()) {
         CHECK(rank->faults == 0);
         const RankSummary summary = rank->node->summary();
@@ -180,8 +181,14 @@ void check_rows(World& world, const Plan& plan) {
             CHECK(summary.run.received.events == summary.ledger.received.events);
         }
         records.emplace_back().summary = summary;
+        if (rank->id.role == Role::consumer) {
+            traffic.set(ConsumerId{rank->id.index}, rank->node->traffic());
+        } else {
+            CHECK(rank->node->traffic().empty());
+        }
     }
     CHECK(weir::telemetry::ledger_differences(plan, records).empty());
+    CHECK(weir::telemetry::traffic_differences(traffic, records).empty());
 }
 
 struct Broken {};

@@ -30,6 +30,7 @@ RankAccount filled_account() {
                                            .detail = "the payload does not verify"}));
     account.faults.push_back(fault_record({.kind = Fault::Kind::duplicate_chunk}));
     account.lost = {{5, 9, LostRange::Reason::overflow}, {12, 12, LostRange::Reason::undelivered}};
+    account.traffic = {{.producer = 1, .traffic = {7, {700}}}, {.producer = 4, .traffic = {1, {99}}}};
     account.log_error = "cannot write x: No space left on device";
     return account;
 }
@@ -55,6 +56,7 @@ TEST_CASE("An account is the same after its travel") {
     REQUIRE(again->lost.size() == 2);
     CHECK(again->lost[0].last == 9);
     CHECK(again->lost[1].reason == LostRange::Reason::undelivered);
+    CHECK(again->traffic == account.traffic);
     CHECK(again->log_error == account.log_error);
 }
 
@@ -64,6 +66,7 @@ TEST_CASE("An account without trouble is short") {
     REQUIRE(again);
     CHECK(again->faults.empty());
     CHECK(again->lost.empty());
+    CHECK(again->traffic.empty());
     CHECK(again->log_error.empty());
     CHECK(encode_account(filled_account()).size() > bytes.size());
 }
@@ -86,11 +89,37 @@ TEST_CASE("Lengths that lie are found out") {
     int refused = 0;
     for (const std::uint64_t lie : {~std::uint64_t{0}, std::uint64_t{1} << 61, std::uint64_t{1} << 32,
                                     std::uint64_t{whole.size()}, std::uint64_t{3}}) {
-        for (std::size_t place = fixed - 24; place < fixed; place += 8) {
+        for (std::size_t place = fixed - 32; place < fixed; place += 8) {
             auto bytes = whole;
             std::memcpy(bytes.data() + place, &lie, sizeof lie);
             refused += decode_account(bytes) ? 0 : 1;
         }
     }
-    CHECK(refused == 15);
+    CHECK(refused == 20);
+}
+
+TEST_CASE("Traffic that no consumer counts is refused") {
+    const auto refused = [](std::vector<ProducerTraffic> traffic) {
+        RankAccount account;
+        account.traffic = std::move(traffic);
+        return !decode_account(encode_account(account));
+    };
+    const Traffic some{2, {200}};
+    CHECK_FALSE(refused({{.producer = 3, .traffic = some}, {.producer = 4, .traffic = some}}));
+    CHECK(refused({{.producer = 4, .traffic = some}, {.producer = 3, .traffic = some}}));
+    CHECK(refused({{.producer = 3, .traffic = some}, {.producer = 3, .traffic = some}}));
+    CHECK(refused({{.producer = 3, .traffic = {0, {200}}}}));
+    CHECK(refused({{.producer = 3, .traffic = {2, {0}}}}));
+    CHECK(refused({{.producer = 3, .traffic = {2, {-1}}}}));
+    CHECK(refused({{.producer = 3, .reserved = 1, .traffic = some}}));
+}
+
+TEST_CASE("The traffic of thousands of producers travels") {
+    RankAccount account;
+    for (std::uint32_t producer = 0; producer < 5000; ++producer) {
+        account.traffic.push_back({.producer = producer, .traffic = {producer + 1, {1}}});
+    }
+    const auto again = decode_account(encode_account(account));
+    REQUIRE(again);
+    CHECK(again->traffic == account.traffic);
 }

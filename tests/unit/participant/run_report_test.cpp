@@ -1,7 +1,12 @@
 // The record of a run: what ranks' accounts or last reports make of it, and the exit status that it deserves.
 #include "participant/run_report.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "catch.hpp"
 #include "participant/exit_status.hpp"
@@ -33,7 +38,11 @@ RunDescription settings() {
 std::vector<RankAccount> good_accounts(const Plan& plan) {
     std::vector<RankAccount> accounts;
     for (const RankRecord& record : weir::telemetry::test::good_ranks(plan)) {
-        accounts.emplace_back().summary = record.summary;
+        RankAccount& account = accounts.emplace_back();
+        account.summary = record.summary;
+        if (record.summary.node.role == Role::consumer) {
+            account.traffic = weir::telemetry::test::good_traffic();
+        }
     }
     return accounts;
 }
@@ -172,6 +181,49 @@ TEST_CASE("Ledgers that disagree fail the run") {
     CHECK(record.status == RunStatus::failed);
     REQUIRE_FALSE(record.ledger_differences.empty());
     CHECK(record.failure->what == record.ledger_differences.front());
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("Traffic that disagrees with the ledgers fails the run") {
+    const RunDescription run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[4].traffic[0].traffic.events -= 1;
+    RunReport report(run, "2026-01-02T03:04:05Z");
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::failed);
+    REQUIRE(record.ledger_differences.size() == 2);
+    CHECK(contains(record.ledger_differences[0], "consumer 1 on eb11 received 20 events"));
+    CHECK(contains(record.ledger_differences[1], "producer 0 on eb01 sent 30 events"));
+    CHECK(record.failure->what == record.ledger_differences.front());
+    CHECK(report.exit_status(record) == exit_failed);
+}
+
+TEST_CASE("Traffic is written from the accounts, and a run that cannot has failed") {
+    RunDescription run = settings();
+    const auto directory =
+        std::filesystem::temp_directory_path() / ("weir-traffic-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(directory);
+    run.directory = directory.string();
+    const auto accounts = good_accounts(run.plan);
+    {
+        RunReport report(run, "2026-01-02T03:04:05Z");
+        for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
+            report.add(static_cast<int>(rank), accounts[rank]);
+        }
+        CHECK_FALSE(report.write_traffic());
+        std::ifstream in(directory / "traffic.csv");
+        const std::string text((std::istreambuf_iterator<char>(in)), {});
+        CHECK(std::count(text.begin(), text.end(), '\n') == 7);
+        CHECK(contains(text, "\n1,2,10,10000000\n"));
+    }
+    std::filesystem::remove_all(directory);
+    RunReport report(run, "2026-01-02T03:04:05Z");
+    REQUIRE(report.write_traffic());
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.status == RunStatus::failed);
+    CHECK(record.failure->what ==
+          "cannot create " + run.directory + "/traffic.csv: No such file or directory");
+    CHECK(record.ledger_differences.empty());
     CHECK(report.exit_status(record) == exit_failed);
 }
 

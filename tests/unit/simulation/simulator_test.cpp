@@ -1,7 +1,10 @@
 // The simulated run: the same again from the same seed, closed forms where there are any, faults.
 #include "simulation/simulated_run.hpp"
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -65,6 +68,23 @@ bool sustained(SimulatedRun& run) {
 }
 
 }  // namespace
+
+TEST_CASE("A simulated run whose traffic cannot be written has failed, and the record says so") {
+    SimulatedRun run = one_to_one();
+    const auto directory =
+        std::filesystem::temp_directory_path() / ("weir-simulated-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(directory / "traffic.csv");  // the place is taken
+    run.run.directory = directory.string();
+    const SimulationResult result = result_of(run);
+    CHECK(result.exit_status == 1);
+    CHECK(result.cannot_write.find("cannot rename to " + run.run.directory + "/traffic.csv: ") == 0);
+    CHECK(result.record.status == weir::telemetry::RunStatus::failed);
+    REQUIRE(result.record.failure);
+    CHECK(result.record.failure->what == result.cannot_write);
+    CHECK(std::filesystem::exists(directory / "run.json"));
+    CHECK_FALSE(std::filesystem::exists(directory / "traffic.csv.tmp"));
+    std::filesystem::remove_all(directory);
+}
 
 TEST_CASE("The same seed gives the same record, another one does not") {
     SimulatedRun run = one_to_one();

@@ -7,6 +7,7 @@
 
 #include "core/plan.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/traffic_matrix.hpp"
 
 namespace weir::telemetry::test {
 
@@ -89,6 +90,12 @@ inline std::vector<RankRecord> good_ranks(const core::Plan& plan) {
         ranks[0].summary.ledger.received.add(event, size);
     }
     return ranks;
+}
+
+/// What each consumer of good_ranks received: ten events of either producer.
+inline std::vector<ProducerTraffic> good_traffic() {
+    const core::Traffic each{10, {10'000'000}};
+    return {{.producer = 0, .traffic = each}, {.producer = 1, .traffic = each}};
 }
 
 inline bool contains(const std::string& text, const std::string& part) {
