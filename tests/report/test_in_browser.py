@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from weir_report import report_command
+from weir_report import compare_command, report_command
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 # No sandbox as root, no network, no profile of anybody.
@@ -62,6 +62,15 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
     assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
     drawn = check_drawn(in_browser(directory / "report.html"), 5)
     assert drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
+
+
+def test_a_comparison_is_drawn(simulate, in_browser, tmp_path):
+    options = ("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
+               "poisson:60ms,quantum=10ms", "--duration", "4s")
+    sides = [[str(simulate(*options, "--seed", seed, "--slots", slots)) for seed in "123"] for slots in "42"]
+    page = tmp_path / "comparison.html"
+    assert compare_command.main([*sides[1], "--against", *sides[0], "--allow-different-plans", "--page", str(page)]) == 0
+    check_drawn(in_browser(page), 2)
 
 
 def test_a_script_that_fails_leaves_the_pictures_and_says_so(stored, in_browser):

@@ -1,4 +1,4 @@
-"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 30 s and 2 GB."""
+"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 30 s of one core and 2 GB."""
 
 import json
 import os
@@ -35,14 +35,16 @@ def test_the_farm(simulate, tmp_path):
     farm = tmp_path / "farm"
     write_farm(farm, pattern)
     assert len(list((farm / "ranks").iterdir())) == PRODUCERS + CONSUMERS + 1
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
     source = Path(__file__).resolve().parents[2] / "src" / "report"
     subprocess.run([sys.executable, "-m", "weir_report.report_command", "--quiet", str(farm)], check=True, timeout=120,
                    env={**os.environ, "PYTHONPATH": str(source)})
-    seconds = time.monotonic() - begin
-    largest = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * 1024
-    print(f"{seconds:.1f} s, {largest / 1e6:.0f} MB")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Of one core: how long it takes beside other work says nothing.
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    largest = after.ru_maxrss * 1024
+    print(f"{seconds:.1f} s of one core in {time.monotonic() - begin:.1f} s, {largest / 1e6:.0f} MB")
     assert (farm / "report.html").exists()
     assert seconds < LIMIT_S
     assert largest < LIMIT_BYTES

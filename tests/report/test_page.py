@@ -168,5 +168,5 @@ def test_latency_curves_end_at_the_slowest_event(stored):
                                      "buckets": {"upper_us": [10, 20, 40], "events": [900, 99, 1]}}
     (directory / "run.json").write_text(json.dumps(record))
     line = {line.name: line for line in run_charts.latencies(read_run(directory)).lines}["transfer"]
-    assert list(line.x) == [10, 20, 39.5]
-    assert line.y == pytest.approx([0.1, 0.001, 0.001])
+    assert line.x == pytest.approx([10 * 31 / 32, 10, 20, 39.5])
+    assert line.y == pytest.approx([1, 0.1, 0.001, 0.001])

@@ -37,7 +37,7 @@ def _time(chart):
     count = len(chart.panels)
     gap = 0.30 / count if count > 1 else 0.0
     height = (1.0 - gap * (count - 1)) / count
-    layout["height"] = 70 + 175 * count
+    layout["height"] = 90 + 175 * count
     layout["hovermode"] = "x unified" if all(len(panel.areas) > 1 for panel in chart.panels) else "x"
     layout["xaxis"] = {"title": {"text": "second"}, "anchor": f"y{count if count > 1 else ''}", "zeroline": False,
                        "gridcolor": "#E5E8EC", "showspikes": True, "spikemode": "across", "spikethickness": 1,
@@ -174,4 +174,4 @@ def _curves(chart):
 
 def _layout(_chart):
     return {"font": _FONT, "paper_bgcolor": "#FFFFFF", "plot_bgcolor": "#FFFFFF",
-            "margin": {"l": 70, "r": 20, "t": 34, "b": 46}, "showlegend": False}
+            "margin": {"l": 70, "r": 20, "t": 54, "b": 46}, "showlegend": False}

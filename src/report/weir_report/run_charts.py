@@ -4,6 +4,7 @@ import numpy as np
 
 from .charts import (BLUE, CURVE_COLOURS, GREEN, GREY, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, CurveChart, HeatMap,
                      HeatView, Line, Panel, TimeChart)
+from .key_figures import LATENCY_RESOLUTION
 from .units import scale, text
 
 # More ranks than this are drawn as a band: single lines could not be told apart.
@@ -156,6 +157,8 @@ def latencies(run):
         x = np.append(x[keep], max(entry["max_us"], x[keep][-1] if keep.any() else 0.0))
         y = np.append(longer[keep], 1.0 / events.sum())
         if x[-1] > 0:
+            # All events took longer than the lower end of the first bucket.
+            x, y = np.insert(x, 0, x[0] * (1 - LATENCY_RESOLUTION)), np.insert(y, 0, 1.0)
             lines.append(Line(title, x, y, "member", [text(1e-6 * value, "s") for value in x]))
     if not lines:
         return None

@@ -1,0 +1,408 @@
+"""Which key figures of some runs differ from those of baseline runs. Groups of runs in, judgements out;
+nothing is read, printed or drawn here. What is decided how: statistics.py."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+
+import numpy as np
+
+from . import statistics
+from .errors import ReportError
+from .key_figures import KEY_FIGURES, key_figures
+
+BETTER, WORSE, NO_DIFFERENCE, CANNOT_TELL = "better", "worse", "no difference", "cannot tell"
+SEED = 20211021
+# Different seeds are what makes simulated repetitions different.
+NEVER_A_DIFFERENCE = ("seed",)
+# Units of what is measured rather than counted; a counted value comes in steps of 1.
+_MEASURED_UNITS = ("b/s", "B", "s", "%", "1")
+# Deterministic runs have no spread: without this, rounding of the last digit would be a difference.
+_ROUNDING = 1e-9
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    relevant: float = 0.02  # share of the baseline's value; of '%' figures: points / 100
+    ignore_below: float = 0.0  # in the same measure: smaller differences are never called
+    pairs: bool = True
+    allow_different_plans: bool = False
+    figures: tuple | None = None  # names; None: all
+    seed: int = SEED
+
+
+@dataclasses.dataclass
+class Group:
+    name: str
+    runs: list
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One key figure of one group: its value in each run, in the group's order, or in that of the pairs."""
+
+    values: tuple
+
+    @property
+    def median(self):
+        return float(np.median(self.values)) if self.values else None
+
+    @property
+    def spread(self):
+        """Standard deviation between runs."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else None
+
+    @property
+    def yes(self):
+        return int(sum(self.values))
+
+
+@dataclasses.dataclass
+class FigureResult:
+    """All differences are new minus baseline, in the figure's own unit; None where nothing can be said."""
+
+    figure: object  # KeyFigure
+    baseline: Side
+    new: Side
+    difference: float | None = None
+    scale: float | None = None  # of relative differences; None: both sides are 0
+    low: float | None = None  # interval of the difference
+    high: float | None = None
+    threshold: float | None = None  # from here on a difference is called
+    detectable: float | None = None  # true difference that would be called with a chance of 80 %
+    estimate: statistics.Estimate | None = None
+    p_value: float | None = None
+    level: float | None = None
+    relevant: float | None = None
+    call: str = CANNOT_TELL
+    reason: str | None = None  # why it cannot tell, if not for spread
+
+    @property
+    def is_relevant(self):
+        return self.relevant is None or abs(self.difference) >= self.relevant
+
+
+@dataclasses.dataclass
+class Comparison:
+    baseline: Group
+    new: Group
+    results: list  # of FigureResult
+    pairing: str | None  # why pairs were used; None: they were not
+    too_few: str | None  # why nothing can be judged
+
+
+@dataclasses.dataclass
+class Report:
+    """One comparison, or one per value of a label; all share the baseline."""
+
+    comparisons: list
+    plan_differences: dict  # option -> texts of its values, one per group
+    groups: list  # all of them, the baseline first
+    remarks: list
+    by: str | None
+    settings: Settings
+
+    def calls(self, call):
+        return [
+            result for comparison in self.comparisons for result in comparison.results if result.call == call
+        ]
+
+
+def compare(baseline, new_groups, settings=Settings(), by=None):
+    """Judges each of `new_groups` against `baseline`. Raises ReportError if the runs cannot be compared."""
+    remarks = []
+    groups = [_usable(group, remarks) for group in (baseline, *new_groups)]
+    baseline, new_groups = groups[0], groups[1:]
+    _refuse_shared_runs(groups)
+    differences = plan_differences(groups)
+    if differences and not settings.allow_different_plans:
+        raise ReportError(
+            "the runs have different plans: " + describe_plan_differences(differences, groups) +
+            ". Runs of one plan are expected; with --allow-different-plans they are compared all the same")
+    remarks += _worlds_and_versions(groups)
+    comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
+    _judge(comparisons, settings)
+    return Report(comparisons, differences, groups, remarks, by, settings)
+
+
+def _usable(group, remarks):
+    """Complete runs, each of them once."""
+    kept, seen = [], {}
+    for run in group.runs:
+        if run.status != "complete":
+            what = "was interrupted" if run.status == "interrupted" else "failed"
+            remarks.append(
+                f"Left out of {group.name}: {run.directory} {what}; only complete runs are compared.")
+            continue
+        identities = [("directory", str(run.directory.resolve()))]
+        if run.world == "simulation":
+            identities.append(_simulation(run))
+        first = next((seen[identity] for identity in identities if identity in seen), None)
+        if first is not None:
+            reason = ("it is the same directory" if first.directory.resolve() == run.directory.resolve() else
+                      f"simulated with the same seed {run.plan.get('seed')}, plan and commit")
+            remarks.append(
+                f"Counted once in {group.name}: {run.directory} is a copy of {first.directory}, not a "
+                f"repetition ({reason}).")
+            continue
+        seen.update(dict.fromkeys(identities, run))
+        kept.append(run)
+    if not kept:
+        raise ReportError(f"{group.name}: none of its {len(group.runs)} runs is complete; "
+                          f"{statistics.FEWEST_RUNS} or more complete runs are expected")
+    return Group(group.name, kept)
+
+
+def _simulation(run):
+    """Simulations that have this in common are the same, byte for byte."""
+    environment = run.record["environment"]
+    return ("simulation", tuple(sorted(run.plan.items())), environment.get("weir_commit"),
+            environment.get("weir_version"))
+
+
+def _refuse_shared_runs(groups):
+    owners = {}
+    for group in groups:
+        for run in group.runs:
+            other = owners.setdefault(str(run.directory.resolve()), group)
+            if other is not group:
+                raise ReportError(f"{run.directory} is in {other.name} and in {group.name}; "
+                                  "a run belongs to one side")
+
+
+def plan_differences(groups):
+    """Options whose values are not the same in all runs: {option: [values in each group, as text]}."""
+    options = dict.fromkeys(option for group in groups for run in group.runs for option in run.plan)
+    differences = {}
+    for option in options:
+        if option in NEVER_A_DIFFERENCE:
+            continue
+        values = [
+            list(dict.fromkeys(str(run.plan.get(option, "not given"))
+                               for run in group.runs))
+            for group in groups
+        ]
+        if len({value for of_group in values for value in of_group}) > 1:
+            differences[option] = [" or ".join(of_group) for of_group in values]
+    return differences
+
+
+def describe_plan_differences(differences, groups):
+    """slots: 10 in the baseline, 2 in the new runs; ..."""
+    return "; ".join(f"{option}: " + ", ".join(f"{value} in {group.name}"
+                                               for value, group in zip(values, groups))
+                     for option, values in differences.items())
+
+
+def _worlds_and_versions(groups):
+    remarks = []
+    worlds = [{run.world for run in group.runs} for group in groups]
+    if len(set.union(*worlds)) > 1:
+        names = {"measurement": "measured", "simulation": "simulated"}
+        counts = [
+            ", ".join(f"{sum(run.world == world for run in group.runs)} {names[world]}"
+                      for world in sorted(of_group)) + f" in {group.name}"
+            for group, of_group in zip(groups, worlds)
+        ]
+        remarks.append("Measured and simulated runs are mixed: " + "; ".join(counts)
+                       + ". Their differences show the model as much as the network.")
+    of_baseline = {_simulation(run) for run in groups[0].runs if run.world == "simulation"}
+    for group in groups[1:]:
+        copies = sum(run.world == "simulation" and _simulation(run) in of_baseline for run in group.runs)
+        if copies:
+            remarks.append(f"Copies: {copies} of {len(group.runs)} runs in {group.name} were simulated with "
+                           f"the same seed, plan and commit as runs in {groups[0].name}; they cannot differ.")
+    versions = [list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in group.runs))
+                for group in groups]
+    if len({version for of_group in versions for version in of_group}) > 1:
+        remarks.append("Different versions of weir: " + "; ".join(
+            f"{' and '.join(of_group)} in {group.name}" for group, of_group in zip(groups, versions)) + ".")
+    return remarks
+
+
+@dataclasses.dataclass
+class Pairs:
+    baseline: list  # runs
+    new: list  # run i belongs to baseline's run i
+    in_time: bool
+    why: str
+
+    def times(self):
+        """Of the runs of both sides, in seconds."""
+        if not self.in_time:
+            return None, None
+        sides = [[run.started_at.timestamp() for run in side] for side in (self.baseline, self.new)]
+        first = min(min(side) for side in sides)
+        return tuple([time - first for time in side] for side in sides)
+
+
+def find_pairs(baseline, new):
+    """Pairs, if runs belong together beyond doubt, else None."""
+    if len(baseline) != len(new):
+        return None
+    runs = [*baseline, *new]
+    if all(run.world == "simulation" for run in runs):
+        seeds = [[run.plan.get("seed") for run in side] for side in (baseline, new)]
+        if None in seeds[0] or len(set(seeds[0])) < len(baseline) or set(seeds[0]) != set(seeds[1]):
+            return None
+        place = {run.plan["seed"]: run for run in new}
+        return Pairs(baseline, [place[seed] for seed in seeds[0]], False,
+                     "by seed: both sides were simulated with the same seeds")
+    if any(run.world != "measurement" or run.started_at is None for run in runs):
+        return None
+    in_time = sorted(runs, key=lambda run: run.started_at)
+    if any(one.started_at == other.started_at for one, other in zip(in_time, in_time[1:])):
+        return None
+    of_baseline = {id(run) for run in baseline}
+    order_a, order_b = [], []
+    for two in zip(in_time[0::2], in_time[1::2]):
+        first = [run for run in two if id(run) in of_baseline]
+        if len(first) != 1:
+            return None
+        order_a += first
+        order_b += [run for run in two if id(run) not in of_baseline]
+    return Pairs(order_a, order_b, True,
+                 "by time: the runs of both sides took turns, so that what drifts slowly cancels")
+
+
+def _measure(baseline, new, settings, remarks):
+    """Everything but the calls, which need all figures of all comparisons."""
+    few = [f"{len(group.runs)} in {group.name}" for group in (baseline, new)
+           if len(group.runs) < statistics.FEWEST_RUNS]
+    too_few = (f"{statistics.FEWEST_RUNS} or more complete runs a side are needed, found " + " and ".join(few)
+               if few else None)
+    found = find_pairs(baseline.runs, new.runs) if settings.pairs and not few else None
+    if found:
+        baseline, new = Group(baseline.name, found.baseline), Group(new.name, found.new)
+        times = found.times()
+    elif settings.pairs and not few:
+        shared = {run.plan.get("seed") for run in baseline.runs} & {run.plan.get("seed") for run in new.runs}
+        if all(run.world == "simulation" for run in (*baseline.runs, *new.runs)) and shared:
+            remarks.append(
+                f"Not paired: {baseline.name} and {new.name} share {len(shared)} seeds, but not all.")
+    values = [[key_figures(run) for run in group.runs] for group in (baseline, new)]
+    results = []
+    for figure in KEY_FIGURES:
+        if settings.figures is not None and figure.name not in settings.figures:
+            continue
+        sides = [[of_run[figure.name] for of_run in side] for side in values]
+        if all(value is None for side in sides for value in side):
+            continue
+        if found:
+            # A pair that lacks one value is no pair for this figure.
+            kept = [index for index, two in enumerate(zip(*sides)) if None not in two]
+            sides = [[side[index] for index in kept] for side in sides]
+            of_pairs = tuple(None if side is None else [side[index] for index in kept] for side in times)
+        sides = [Side(tuple(float(value) for value in side if value is not None)) for side in sides]
+        results.append(measure_figure(figure, *sides, settings, of_pairs if found else None))
+    return Comparison(baseline, new, results, found.why if found else None, too_few)
+
+
+def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None):
+    """Everything but the call. `pair_times`: value i of both sides is a pair; times or two None."""
+    result = FigureResult(figure, baseline, new)
+    if not baseline.values or not new.values:
+        result.reason = "only one side has it"
+        return result
+    if min(len(baseline.values), len(new.values)) < statistics.FEWEST_RUNS:
+        result.reason = f"fewer than {statistics.FEWEST_RUNS} runs"
+    if figure.kind == "share":
+        _measure_share(result, settings)
+    else:
+        _measure_number(result, settings, pair_times)
+    return result
+
+
+def _measure_share(result, settings):
+    yes_a, size_a = result.baseline.yes, len(result.baseline.values)
+    yes_b, size_b = result.new.yes, len(result.new.values)
+    result.scale = 1.0
+    result.relevant = settings.relevant
+    result.difference = yes_b / size_b - yes_a / size_a
+    if result.reason is None:
+        result.p_value = float(statistics.boschloo_p_values(size_a, size_b)[yes_a, yes_b])
+        result.low, result.high = statistics.share_interval(yes_a, size_a, yes_b, size_b)
+
+
+def _measure_number(result, settings, pair_times):
+    figure = result.figure
+    a, b = np.array(result.baseline.values), np.array(result.new.values)
+    result.scale = abs(result.baseline.median) or abs(result.new.median) or None
+    if figure.unit == "%":
+        result.scale = 1.0
+    result.relevant = max(settings.relevant, 2.0 * figure.resolution) * (result.scale or 0.0)
+    if result.reason is not None:
+        result.difference = float(statistics.difference_of_sides(a, b))
+        return
+    generator = np.random.default_rng([settings.seed, zlib.crc32(figure.name.encode())])
+    if pair_times is None:
+        result.estimate = statistics.estimate_sides(a, b, _step(result))
+        low, high = statistics.interval_of_sides(a, b, generator)
+    else:
+        differences, inflation = statistics.pair_differences(a, b, *pair_times)
+        result.estimate = statistics.estimate_pairs(differences, inflation, _step(result))
+        low, high = statistics.interval_of_pairs(differences, generator, inflation)
+    result.difference = float(result.estimate.difference)
+    result.p_value = float(statistics.p_value(result.estimate))
+    if abs(result.difference) <= _floor(result, settings):
+        result.p_value = 1.0
+    # Latencies that fell into the same bucket are not equal, only not told apart.
+    width = _step(result) if figure.resolution else 0.0
+    result.low = min(float(low), result.difference - width / 2.0)
+    result.high = max(float(high), result.difference + width / 2.0)
+
+
+def _step(result):
+    if result.figure.resolution:
+        return result.figure.resolution * (result.scale or 0.0)
+    return 0.0 if result.figure.unit in _MEASURED_UNITS else 1.0
+
+
+def _floor(result, settings):
+    return max(result.figure.resolution, settings.ignore_below, _ROUNDING) * (result.scale or 0.0)
+
+
+def _judge(comparisons, settings):
+    """All figures of all comparisons are one family, and the shares another: however many are looked at, the
+    chance of any false call stays below ALPHA in each."""
+    for kind in ("number", "share"):
+        members = [(comparison, result) for comparison in comparisons for result in comparison.results
+                   if result.figure.kind == kind]
+        tested = [
+            np.nan if comparison.too_few or result.p_value is None or _all_equal(result) else result.p_value
+            for comparison, result in members
+        ]
+        levels = statistics.holm_levels(np.array(tested)) if members else []
+        for (comparison, result), level in zip(members, levels):
+            if comparison.too_few:
+                result.reason, result.low, result.high = "too few runs", None, None
+            elif result.p_value is not None:
+                _call(result, level, settings)
+
+
+def _all_equal(result):
+    """Equal in every run of both sides: it cannot be called falsely, and does not take part in the family."""
+    values = (*result.baseline.values, *result.new.values)
+    return result.figure.kind == "number" and max(values) - min(values) <= _ROUNDING * abs(values[0])
+
+
+def _call(result, level, settings):
+    if _all_equal(result):
+        result.call = NO_DIFFERENCE
+        result.threshold = result.detectable = _floor(result, settings)
+        return
+    result.level = float(level)
+    if result.figure.kind == "share":
+        sizes = result.baseline.yes, len(result.baseline.values), len(result.new.values)
+        result.threshold = statistics.share_threshold(*sizes, level)
+        result.detectable = statistics.share_detectable(*sizes, level)
+    else:
+        floor = _floor(result, settings)
+        result.threshold = float(statistics.threshold(result.estimate, level, floor))
+        result.detectable = float(statistics.detectable(result.estimate, level, floor))
+    if result.p_value <= level:
+        result.call = BETTER if (result.difference > 0.0) == (result.figure.better == "higher") else WORSE
+    elif (result.detectable is not None and result.detectable <= result.relevant
+          and -result.relevant <= result.low and result.high <= result.relevant):
+        result.call = NO_DIFFERENCE

@@ -1,0 +1,293 @@
+"""A comparison as text for people: a table, and at the end what got worse and better, and by how much."""
+
+from . import units
+from .compare import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+
+COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", CANNOT_TELL: "\x1b[2m", NO_DIFFERENCE: ""}
+RESET = "\x1b[0m"
+NAMED_MAX = 5
+# Above this a difference reads better as a factor.
+FACTOR_FROM = 10.0
+
+
+# Units that a title already names: the number alone is shown.
+_COUNTED = ("events", "consumers", "frames", "packets")
+
+
+def is_relative(result):
+    """Shares differ in points, what is counted from 0 differs in its unit, all else in % of the baseline."""
+    return result.figure.unit != "%" and result.figure.unit not in _COUNTED and bool(result.baseline.median)
+
+
+def change(result, value, sign=True):
+    """A difference as people read it: -3.1 %, +12 points, +5."""
+    if value is None:
+        return "-"
+    mark = _mark(value) if sign else ""
+    if result.figure.unit == "%":
+        return f"{mark}{_percent(abs(value))} points"
+    if is_relative(result):
+        return f"{mark}{_percent(abs(value) / abs(result.baseline.median))} %"
+    return mark + amount(result.figure, abs(value), digits=1)
+
+
+def least(result, value):
+    """A threshold: any difference is above it if there is no spread."""
+    if value is not None and value <= 1e-6 * (result.scale or 1.0):
+        return "any"
+    return change(result, value, sign=False)
+
+
+def amount(figure, value, digits=None):
+    """A value with its unit."""
+    if figure.unit in _COUNTED:
+        rounded = value if value is None or digits is None else round(value, digits)
+        return units.number(rounded) if rounded is None or rounded == int(rounded) else f"{rounded:.1f}"
+    return units.text(value, figure.unit)
+
+
+def _mark(value):
+    return "+" if value > 0 else "-" if value < 0 else ""
+
+
+def _decimals(percent):
+    """One for what is above 1 %, more for what is finer."""
+    if percent >= 99.95 or percent < 0.0005:
+        return 0
+    return 1 if percent >= 0.995 else 2 if percent >= 0.0995 else 3
+
+
+def _percent(share):
+    percent = 100.0 * share
+    if percent < 0.0005:
+        return "0"
+    return f"{percent:.{_decimals(percent)}f}"
+
+
+def interval(result):
+    """Both ends with the digits of the larger one."""
+    if result.low is None:
+        return "-"
+    if result.figure.unit != "%" and not is_relative(result):
+        return f"{change(result, result.low)} .. {change(result, result.high)}"
+    scale = 1.0 if result.figure.unit == "%" else abs(result.baseline.median)
+    low, high = 100.0 * result.low / scale, 100.0 * result.high / scale
+    digits = _decimals(max(abs(low), abs(high)))
+    ends = " .. ".join(f"{_mark(round(value, digits))}{abs(value):.{digits}f}" for value in (low, high))
+    return f"{ends} {'points' if result.figure.unit == '%' else '%'}"
+
+
+def value_of(result, side, spread=True):
+    """5 of 5; 85.8 Gb/s ±0.3 %"""
+    if not side.values:
+        return "-"
+    if result.figure.kind == "share":
+        return f"{side.yes} of {len(side.values)}"
+    shown = amount(result.figure, side.median)
+    if not spread or side.spread is None:
+        return shown
+    if result.figure.unit == "%":
+        return f"{shown} ±{_percent(side.spread)}"
+    if side.median and result.figure.unit not in _COUNTED:
+        return f"{shown} ±{_percent(side.spread / abs(side.median))} %"
+    return f"{shown} ±{amount(result.figure, side.spread, digits=1)}"
+
+
+def table(report, colour=False):
+    """All lines of the terminal's output."""
+    lines = [f"note: {remark}" for remark in report.remarks]
+    lines += [""] if lines else []
+    width = max(len(group.name) for group in report.groups)
+    for index, group in enumerate(report.groups):
+        role = "baseline" if index == 0 else "new"
+        lines.append(f"{role:<8}  {group.name:<{width}}  {_runs(group)}")
+    if report.plan_differences:
+        lines.append("plans differ (allowed): " + "; ".join(
+            f"{option} {', '.join(values)}" for option, values in report.plan_differences.items()))
+    lines += [f"pairs     {line}" for line in pairing_lines(report)]
+    lines.append("")
+    lines += _sweep_rows(report, colour) if len(report.comparisons) > 1 else _rows(
+        report.comparisons[0], colour)
+    lines += ["", *_notes(report)]
+    for comparison in report.comparisons:
+        lines += ["", *_findings(comparison, colour)]
+    return "\n".join(lines)
+
+
+def pairing_lines(report):
+    """Why differences were taken within pairs; nothing if they were not."""
+    return list(
+        dict.fromkeys(
+            f"{len(comparison.new.runs)} pairs"
+        f"{'' if len(report.comparisons) == 1 else ' with ' + comparison.new.name}, "
+            f"{comparison.pairing} (--unpaired ignores this)"
+            for comparison in report.comparisons
+            if comparison.pairing))
+
+
+def _runs(group):
+    names = [run.directory.name for run in group.runs]
+    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return f"{len(names)} run{'' if len(names) == 1 else 's'}: {shown}"
+
+
+def _rows(comparison, colour):
+    heads = ("key figure", "baseline", "new", "difference", "95 % interval", "could show", "")
+    rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
+             change(result, result.difference), interval(result), least(result, result.detectable),
+             judgement(result)) for result in comparison.results]
+    return _aligned(heads, rows, [result.call for result in comparison.results], colour)
+
+
+def judgement(result):
+    if result.call in (BETTER, WORSE) and not result.is_relevant:
+        return f"{result.call} (a little)"
+    return result.call
+
+
+def _sweep_rows(report, colour):
+    groups = [comparison.new for comparison in report.comparisons]
+    heads = ("key figure", report.groups[0].name, *(name for group in groups
+                                                    for name in (group.name, "", "")))
+    rows, calls = [], []
+    by_figure = {}
+    for index, comparison in enumerate(report.comparisons):
+        for result in comparison.results:
+            by_figure.setdefault(result.figure.name, {})[index] = result
+    for of_figure in by_figure.values():
+        any_result = next(iter(of_figure.values()))
+        row, row_calls = [any_result.figure.title,
+                          value_of(any_result, any_result.baseline, spread=False)], [None, None]
+        for index in range(len(groups)):
+            result = of_figure.get(index)
+            row += (["-", "", ""] if result is None else [
+                value_of(result, result.new, spread=False),
+                change(result, result.difference),
+                judgement(result)
+            ])
+            row_calls += [None, None, result.call if result else None]
+        rows.append(tuple(row))
+        calls.append(row_calls)
+    return _aligned(heads, rows, calls, colour)
+
+
+def _aligned(heads, rows, calls, colour):
+    """The first column and judgements to the left, all others to the right."""
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
+    lines = []
+    for position, row in enumerate((heads, *rows)):
+        cells = []
+        for column, cell in enumerate(row):
+            judged = position > 0 and cell.split(" (")[0] in COLOURS
+            left = column == 0 or judged
+            padded = cell.ljust(widths[column]) if left else cell.rjust(widths[column])
+            if judged and colour:
+                call = cell.split(" (")[0]
+                padded = padded.replace(cell, COLOURS[call] + cell + RESET) if COLOURS[call] else padded
+            cells.append(padded)
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _notes(report):
+    relevant = f"{100.0 * report.settings.relevant:g} %"
+    if len(report.comparisons) > 1:
+        return ["Medians, and differences from the baseline. "
+                f"No difference: less than {relevant} (--relevant); (a little): less than that."]
+    within = "within pairs" if report.comparisons[0].pairing else "over all pairs of a new and a baseline run"
+    return [
+        "±: spread between runs (standard deviation). Difference: median " + within + ".",
+        "Could show: a true difference of this size would have been noticed with a chance of 80 %; the spread",
+        f"inside the sides sets it. No difference: less than {relevant} (--relevant), or two steps of the",
+        "measurement; (a little): less than that."
+    ]
+
+
+def _by_how_much(result):
+    if result.figure.kind == "share":
+        return (f"{result.figure.title} in {value_of(result, result.new)} runs instead of "
+                f"{value_of(result, result.baseline)}")
+    old, new = (amount(result.figure, side.median) for side in (result.baseline, result.new))
+    return f"{result.figure.title} by {_size(result)} ({old} -> {new})"
+
+
+def _size(result):
+    if is_relative(result) and abs(result.difference) >= FACTOR_FROM * abs(result.baseline.median):
+        return f"a factor of {units.number(result.new.median / result.baseline.median)}"
+    return change(result, result.difference, sign=False)
+
+
+def _order(result):
+    """Shares first, then by size against the baseline; what appeared from nothing before all others."""
+    if result.figure.kind == "share":
+        return -2.0
+    if not result.scale or not (is_relative(result) or result.figure.unit == "%"):
+        return -1.0
+    return 1.0 / (1e-12 + abs(result.difference) / result.scale)
+
+
+def _named(results, call):
+    """What was called so, largest differences first, and how many are left out."""
+    chosen = sorted((result for result in results if result.call == call), key=_order)
+    return [_by_how_much(result) for result in chosen[:NAMED_MAX]], max(0, len(chosen) - NAMED_MAX)
+
+
+def _list(results, call):
+    named, more = _named(results, call)
+    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def _findings(comparison, colour):
+    """The conclusion as lines: worse first, one line for each key figure."""
+    sides = f"{comparison.new.name} against {comparison.baseline.name}"
+    sides = sides[:1].upper() + sides[1:] if sides.startswith("the ") else sides
+    if comparison.too_few:
+        return [f"{sides}: cannot judge: {comparison.too_few}."]
+    counts = {call: sum(result.call == call for result in comparison.results) for call in COLOURS}
+    lines = [f"{sides}: {counts[WORSE]} of {_figures(len(comparison.results))} worse, {counts[BETTER]} better, "
+             f"{counts[NO_DIFFERENCE]} without a difference, {counts[CANNOT_TELL]} that these runs cannot tell."]
+    for call in (WORSE, BETTER):
+        named, more = _named(comparison.results, call)
+        named += [f"and {more} more"] if more else []
+        for number, text in enumerate(named):
+            word = call if number == 0 else ""
+            shown = f"{COLOURS[call]}{word:<6}{RESET}" if colour else f"{word:<6}"
+            lines.append(f"  {shown}  {text}")
+    return lines
+
+
+def conclude(comparison):
+    """What one comparison says, without a full stop."""
+    if comparison.too_few:
+        return f"cannot judge: {comparison.too_few}"
+    results = comparison.results
+    counts = {call: sum(result.call == call for result in results) for call in COLOURS}
+    parts = []
+    if counts[WORSE]:
+        parts.append("worse: " + _list(results, WORSE))
+    if counts[BETTER]:
+        parts.append("better: " + _list(results, BETTER))
+    if not parts:
+        parts.append("nothing got worse or better as far as these runs can show")
+    if counts[NO_DIFFERENCE]:
+        parts.append(f"no difference in {_figures(counts[NO_DIFFERENCE])}")
+    if counts[CANNOT_TELL]:
+        parts.append(f"cannot tell for {_figures(counts[CANNOT_TELL])}")
+    return "; ".join(parts)
+
+
+def _figures(count):
+    return f"{count} key figure{'' if count == 1 else 's'}"
+
+
+def conclusion(report):
+    """One sentence."""
+    if len(report.comparisons) == 1:
+        comparison = report.comparisons[0]
+        sentence = f"{comparison.new.name} against {comparison.baseline.name}: {conclude(comparison)}."
+    else:
+        sentence = (f"Against {report.groups[0].name}: " +
+                    "; ".join(f"[{comparison.new.name}] {conclude(comparison)}"
+                              for comparison in report.comparisons) + ".")
+    # A label is quoted as it is; only our own words begin with a capital letter.
+    return "T" + sentence[1:] if sentence.startswith("the ") else sentence
