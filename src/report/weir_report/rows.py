@@ -121,9 +121,10 @@ def _parse(batch, names, body, counts, first_rank):
                 _blame(path, names)
             raise
     frame["rank"] = np.repeat(np.arange(first_rank, first_rank + len(batch)), counts)
-    bad = (~np.isfinite(frame["second"]) | ~frame["phase"].isin(PHASES)).to_numpy()
-    same_rank = np.diff(frame["rank"], prepend=-1) == 0
-    bad |= same_rank & (np.diff(frame["second"], prepend=np.nan) != 1)
+    seconds = frame["second"].to_numpy()
+    same_rank = np.diff(frame["rank"].to_numpy(), prepend=-1) == 0
+    bad = ~np.isfinite(seconds) | ~frame["phase"].isin(PHASES).to_numpy()
+    bad = bad | (same_rank & (np.diff(seconds, prepend=np.nan) != 1))
     if bad.any():
         row = int(np.argmax(bad))
         rank = int(frame["rank"].iloc[row])
