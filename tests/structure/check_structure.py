@@ -21,11 +21,12 @@ MAY_INCLUDE = {
     "core": set(),
     "transport": {"core"},
     "telemetry": {"core"},
+    "counters": {"core"},
     "participant": {"core", "telemetry"},
     "simulation": {"core", "telemetry", "participant"},
     "config": {"core"},
-    "runtime": {"core", "transport", "telemetry", "participant"},
-    "cli": {"core", "transport", "telemetry", "participant", "simulation", "config", "runtime"},
+    "runtime": {"core", "transport", "telemetry", "counters", "participant"},
+    "cli": {"core", "transport", "telemetry", "counters", "participant", "simulation", "config", "runtime"},
 }
 
 MAY_USE_MPI = {"transport", "runtime", "cli"}

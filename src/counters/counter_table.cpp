@@ -1,0 +1,78 @@
+#include "counters/counter_table.hpp"
+
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "counters/kernel_sources.hpp"
+#include "counters/protocol_tables.hpp"
+
+namespace weir::counters {
+
+Value difference(const Counter& counter, std::uint64_t before, std::uint64_t now) {
+    constexpr std::uint64_t bits_32 = 0xffffffff;
+    if (counter.range == Range::wraps_at_32_bits && before <= bits_32 && now <= bits_32) {
+        const std::uint64_t counted = (now - before) & bits_32;
+        // No counter of 32 bits gets half way round in seconds: it went down.
+        return counted <= bits_32 / 2 ? Value(counted) : std::nullopt;
+    }
+    if (now < before) {
+        return std::nullopt;
+    }
+    if (counter.range == Range::stops_at_largest && before >= counter.largest && now == before) {
+        return std::nullopt;  // it may have counted any number that did not fit
+    }
+    return now - before;
+}
+
+CounterTable::CounterTable(Sources sources) : sources_(std::move(sources)) {
+    std::set<std::string> known;
+    std::size_t place = 0;
+    for (const auto& source : sources_) {
+        for (const Counter& counter : source->counters()) {
+            std::string column = clean_source(counter.source) + "." + counter.name;
+            // Drivers repeat what the kernel counts for every interface.
+            if (known.insert(column).second) {
+                columns_.push_back(std::move(column));
+                counters_.push_back(counter);
+                places_.push_back(place);
+            }
+            ++place;
+        }
+    }
+    last_.resize(columns_.size());
+}
+
+CounterTable CounterTable::of_host(const std::string& root, KernelCalls& calls) {
+    const std::vector<std::string> interfaces = interfaces_up(root);
+    Sources all = rdma_ports(root);
+    const auto add = [&](Sources more) {
+        all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    add(interface_statistics(root, interfaces));
+    add(driver_counters(calls, interfaces));
+    add(queue_counters(calls, interfaces));
+    add(protocol_tables(root));
+    return CounterTable(std::move(all));
+}
+
+std::vector<Value> CounterTable::read() {
+    fresh_.clear();
+    for (const auto& source : sources_) {
+        source->read(fresh_);
+    }
+    std::vector<Value> counted(columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const Value now = fresh_[places_[i]];
+        const bool gone = !first_ && !last_[i];
+        if (!gone && last_[i] && now) {
+            counted[i] = difference(counters_[i], *last_[i], *now);
+        }
+        last_[i] = gone ? std::nullopt : now;
+    }
+    first_ = false;
+    return counted;
+}
+
+}  // namespace weir::counters
