@@ -27,6 +27,7 @@ struct RunDescription {
     std::string directory;  ///< of the run; exists
     bool require_sustained = false;
     bool require_lossless = false;
+    bool records_hosts = false;  ///< one rank on each host records its network counters
 
     // For run.json.
     std::vector<std::pair<std::string, std::string>> labels;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "participant/exit_status.hpp"
@@ -34,6 +35,34 @@ RunReport::RunReport(const RunDescription& run, std::string started_at) : run_(r
         record.file = "ranks/" + telemetry::rank_file_name(rank, node.role);
         base_.ranks.push_back(std::move(record));
     }
+    if (run.records_hosts) {
+        add_hosts();
+    }
+}
+
+void RunReport::add_hosts() {
+    std::set<std::string> known;
+    for (const telemetry::RankRecord& rank : base_.ranks) {
+        if (known.insert(rank.host).second) {
+            telemetry::HostCounters host;
+            host.host = rank.host;
+            host.file = telemetry::host_file(rank.host);
+            base_.hosts.push_back(std::move(host));
+        }
+    }
+}
+
+void RunReport::take_host(const std::string& counters) {
+    auto sums = telemetry::decode_host(counters);
+    if (!sums) {
+        return;
+    }
+    for (telemetry::HostCounters& host : base_.hosts) {
+        if (host.host == sums->host) {
+            host = std::move(*sums);
+            return;
+        }
+    }
 }
 
 void RunReport::add(int rank, const RankAccount& account) {
@@ -61,6 +90,7 @@ void RunReport::add(int rank, const RankAccount& account) {
         late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(run_, rank),
                                            telemetry::readable(account.started_late)));
     }
+    take_host(account.host_counters);
     if (!account.log_error.empty()) {
         log_errors_.push_back(fmt::format("{}: {}", rank_text(run_, rank), account.log_error));
     }
@@ -85,6 +115,13 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     const auto of_traffic = telemetry::traffic_differences(traffic_, record.ranks);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     record.environment["late_starts"] = late_starts_;
+    if (!record.hosts.empty()) {
+        core::Bytes payload;
+        for (const telemetry::RankRecord& rank : record.ranks) {
+            payload += rank.summary.measured.received.bytes;
+        }
+        record.network = telemetry::judge_network(record.hosts, payload);
+    }
     record.verdict = telemetry::judge(run_.plan, record.ranks,
                                       {.complete = true,
                                        .blocked_at_once = record.blocked_at_once,
@@ -109,6 +146,9 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
 
 telemetry::RunRecord RunReport::from_reports(const telemetry::SecondCollector* collector) const {
     telemetry::RunRecord record = base_;
+    if (!record.hosts.empty()) {
+        record.network = telemetry::network_not_judged();
+    }
     if (collector != nullptr) {
         record.blocked_at_once = collector->blocked_at_once();
         for (telemetry::RankRecord& rank : record.ranks) {

@@ -44,6 +44,8 @@ class RunReport {
     [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
 
   private:
+    void add_hosts();
+    void take_host(const std::string& counters);
     [[nodiscard]] telemetry::RunRecord from_reports(const telemetry::SecondCollector* collector) const;
 
     const RunDescription& run_;

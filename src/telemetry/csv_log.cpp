@@ -173,9 +173,13 @@ CsvLog::~CsvLog() {
 
 MaybeIoError CsvLog::open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0,
                           Writing writing) {
+    unix_ns_at_second_0_ = unix_ns_at_second_0;
+    return open(std::move(path), csv_header(role), writing);
+}
+
+MaybeIoError CsvLog::open(std::string path, std::string_view header, Writing writing) {
     static_cast<void>(close());
     path_ = std::move(path);
-    unix_ns_at_second_0_ = unix_ns_at_second_0;
     writing_ = writing;
     block_.clear();
     length_ = 0;
@@ -184,7 +188,7 @@ MaybeIoError CsvLog::open(std::string path, core::Role role, std::optional<std::
         return error_;
     }
     open_ = true;
-    if (!put(csv_header(role)) && writing_ == Writing::in_blocks) {
+    if (!put(header) && writing_ == Writing::in_blocks) {
         close_file();
     }
     return error_;

@@ -1,5 +1,5 @@
-// The file of a rank's rows: CSV with a header line, units in the column names, an absent value empty and
-// never 0.
+// The file of a rank's rows, or of a host's: CSV with a header line, units in the column names, an absent
+// value empty and never 0.
 //
 // Every row is one write(2), so a rank that is killed leaves whole lines only. Chosen: plain file
 // descriptors. Rejected: std::ofstream and FILE*, whose buffers are lost with the process and which hide
@@ -49,6 +49,8 @@ class CsvLog {
     /// Creates (or empties) the file and writes the header.
     MaybeIoError open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0,
                       Writing writing = Writing::row_by_row);
+    /// The same with a header line of the caller's, for rows that come as lines.
+    MaybeIoError open(std::string path, std::string_view header, Writing writing = Writing::row_by_row);
 
     /// Appends one row. After an error the file ends with the last whole line, and later rows return the same
     /// error without another attempt.
@@ -56,6 +58,9 @@ class CsvLog {
     MaybeIoError write(const Row& row) {
         return append(csv_line(row, unix_ns_at_second_0_));
     }
+
+    /// Appends one row that is a line already, in the same way.
+    MaybeIoError append(std::string_view line);
 
     /// Some file systems report a failed write only here.
     MaybeIoError close();
@@ -71,7 +76,6 @@ class CsvLog {
     MaybeIoError put(std::string_view text);
     MaybeIoError put_block();
     void cut_to_whole_lines(std::string_view put) const;
-    MaybeIoError append(std::string_view line);
     MaybeIoError fail(const char* doing, int error_number);
 
     std::string path_;

@@ -19,18 +19,26 @@ using core::Role;
 
 constexpr std::size_t width = 110;
 
-/// Breaks text at blanks.
-std::string wrapped(std::string_view text) {
+/// Breaks text at blanks; the lines after the first begin under the first one's text.
+std::string indented(std::string_view text, std::size_t column) {
     std::string lines;
-    while (text.size() > width) {
-        std::size_t end = text.rfind(' ', width);
+    while (column + text.size() > width) {
+        std::size_t end = text.rfind(' ', width - column);
         if (end == std::string_view::npos || end == 0) {
             end = std::min(text.find(' '), text.size());
         }
-        lines.append(text.substr(0, end)).append("\n");
+        lines.append(text.substr(0, end));
         text.remove_prefix(std::min(end + 1, text.size()));
+        if (text.empty()) {
+            return lines;
+        }
+        lines.append("\n").append(column, ' ');
     }
-    return lines.append(text).append("\n");
+    return lines.append(text);
+}
+
+std::string wrapped(std::string_view text) {
+    return indented(text, 0) + '\n';
 }
 
 /// The ranks of one role, compared.
@@ -75,10 +83,11 @@ RoleRates compare(const RunRecord& record, Role role) {
 
 class Page {
   public:
+    static constexpr std::size_t about_width = 21;
     /// A line that begins with what it is about.
     template <typename... Values>
     void line(std::string_view about, fmt::format_string<Values...> form, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), "{:<21}", about);
+        fmt::format_to(std::back_inserter(text_), "{:<{}}", about, about_width);
         fmt::format_to(std::back_inserter(text_), form, std::forward<Values>(values)...);
         text_ += '\n';
     }
@@ -249,6 +258,9 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     add_time(page, record, producers, consumers);
     add_latencies(page, record.latencies);
     add_account(page, record);
+    if (record.network) {
+        page.line("network", "{}", indented(record.network->evidence, Page::about_width));
+    }
     if (!record.directory.empty()) {
         page.line("run directory", "{}", record.directory);
     }
@@ -257,8 +269,9 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
 
 std::string final_summary_json(const RunRecord& record) {
     nlohmann::ordered_json json = to_json(record);
-    // Ranks and histograms are in run.json; a stream of lines is for the run as a whole.
+    // Ranks, hosts and histograms are in run.json; a stream of lines is for the run as a whole.
     json.erase("ranks");
+    json.erase("hosts");
     json.erase("environment");
     for (auto& [name, latency] : json["latency"].items()) {
         latency.erase("buckets");

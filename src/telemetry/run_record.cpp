@@ -188,6 +188,17 @@ Json verdict_json(const RunRecord& record) {
             {"blocked_at_once_second", second_or_null(record.blocked_at_once.second)}};
 }
 
+Json network_json(const RunRecord& record) {
+    if (!record.network) {
+        return {};
+    }
+    Json all = Json::array();
+    for (const NetworkMechanism mechanism : record.network->mechanisms) {
+        all.push_back(mechanism_name(mechanism));
+    }
+    return {{"mechanism", all.front()}, {"mechanisms", all}, {"evidence", record.network->evidence}};
+}
+
 Json totals_json(const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
     return {{"generated_events", totals.generated.events},
@@ -338,6 +349,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     }
     json["labels"] = std::move(labels);
     json["verdict"] = verdict_json(record);
+    json["network"] = network_json(record);
     json["totals"] = totals_json(record);
 
     Json latency = Json::object();
@@ -360,6 +372,11 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     plan["resolved"] = resolved(record.plan);
     json["plan"] = std::move(plan);
     json["environment"] = record.environment;
+    Json hosts = Json::array();
+    for (const HostCounters& host : record.hosts) {
+        hosts.push_back(host_json(host));
+    }
+    json["hosts"] = std::move(hosts);
     Json ranks = Json::array();
     for (const RankRecord& rank : record.ranks) {
         ranks.push_back(json_of(rank));

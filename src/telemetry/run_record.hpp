@@ -14,8 +14,10 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/producer.hpp"
+#include "telemetry/host_counters.hpp"
 #include "telemetry/io_error.hpp"
 #include "telemetry/latencies.hpp"
+#include "telemetry/network_verdict.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/verdict.hpp"
 
@@ -74,6 +76,8 @@ struct RunRecord {
     Verdict verdict;
     BlockedAtOnce blocked_at_once;
     std::vector<RankRecord> ranks;
+    std::vector<HostCounters> hosts;        ///< whose counters are recorded; none in a simulation
+    std::optional<NetworkVerdict> network;  ///< nothing: without hosts, or before the end
     LatencyDigests latencies;
     std::optional<double> clock_error_us;  ///< no common clock was needed or known: nothing
 

@@ -32,6 +32,7 @@ RankAccount filled_account() {
     account.lost = {{5, 9, LostRange::Reason::overflow}, {12, 12, LostRange::Reason::undelivered}};
     account.traffic = {{.producer = 1, .traffic = {7, {700}}}, {.producer = 4, .traffic = {1, {99}}}};
     account.log_error = "cannot write x: No space left on device";
+    account.host_counters = "{a host}";
     return account;
 }
 
@@ -58,6 +59,7 @@ TEST_CASE("An account is the same after its travel") {
     CHECK(again->lost[1].reason == LostRange::Reason::undelivered);
     CHECK(again->traffic == account.traffic);
     CHECK(again->log_error == account.log_error);
+    CHECK(again->host_counters == account.host_counters);
 }
 
 TEST_CASE("An account without trouble is short") {

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "participant/exit_status.hpp"
+#include "telemetry/final_summary.hpp"
 #include "unit/telemetry/test_runs.hpp"
 
 using namespace weir::core;
@@ -257,6 +258,46 @@ TEST_CASE("A late start is told and is no failure") {
     CHECK(record.status == RunStatus::complete);
     REQUIRE(record.environment.at("late_starts").size() == 1);
     CHECK(contains(record.environment.at("late_starts")[0], "rank 1 (producer 0 on eb01) began 33"));
+}
+
+TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
+    RunDescription run = settings();
+    RunReport without(run, "2026-01-02T03:04:05Z");
+    CHECK(without.at_start().hosts.empty());
+    CHECK_FALSE(complete_record(without, run, good_accounts(run.plan)).network);
+
+    run.records_hosts = true;
+    auto accounts = good_accounts(run.plan);
+    HostCounters host;
+    host.host = run.rank_places[1].host;
+    host.file = host_file(host.host);
+    host.seconds = 10;
+    host.sums = {{"eth0.rx_bytes", std::uint64_t{1} << 50U}, {"tcp.retransmitted_segments", 5000}};
+    accounts[1].host_counters = encode_host(host);
+    RunReport report(run, "2026-01-02T03:04:05Z");
+    const RunRecord at_start = report.at_start();
+    REQUIRE(at_start.hosts.size() > 1);
+    CHECK_FALSE(at_start.hosts[0].handed_in);
+    CHECK(at_start.hosts[0].file == host_file(run.rank_places[0].host));
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.hosts.size() == at_start.hosts.size());
+    const auto found =
+        std::find_if(record.hosts.begin(), record.hosts.end(),
+                     [&](const HostCounters& candidate) { return candidate.host == host.host; });
+    REQUIRE(found != record.hosts.end());
+    CHECK(found->handed_in);
+    REQUIRE(record.network);
+    CHECK(record.network->mechanisms == std::vector<NetworkMechanism>{NetworkMechanism::lossy});
+    CHECK(contains(record.network->evidence, "5000 tcp.retransmitted_segments (on " + host.host + ")"));
+    CHECK(contains(final_summary_text(record, false), "\nnetwork              lossy: 5000 tcp"));
+    const auto json = to_json(record);
+    CHECK(json["network"]["mechanism"] == "lossy");
+    CHECK(json["hosts"].size() == record.hosts.size());
+
+    // A run that did not end regularly has files, but no sums.
+    const RunRecord broken = RunReport(run, "2026-01-02T03:04:05Z").interrupted(nullptr, 15);
+    REQUIRE(broken.network);
+    CHECK(broken.network->mechanisms == std::vector<NetworkMechanism>{NetworkMechanism::unknown});
 }
 
 TEST_CASE("Requirements that do not hold have an exit status of their own") {

@@ -1,0 +1,121 @@
+#include "telemetry/host_counters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+
+#include "telemetry/second_clock.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+std::string host_file(std::string_view host) {
+    std::string name(host.empty() ? "unknown" : host);
+    // What a host calls itself comes from outside: it must not leave the directory.
+    std::replace(name.begin(), name.end(), '/', '_');
+    if (name.front() == '.') {
+        name.front() = '_';
+    }
+    return "hosts/" + name + ".csv";
+}
+
+std::string host_csv_header(const std::vector<std::string>& columns) {
+    std::string line = "second,phase,wall_time";
+    for (const std::string& column : columns) {
+        line += ',';
+        line += column;
+    }
+    return line + '\n';
+}
+
+std::string host_csv_line(std::int64_t second, Phase phase, std::int64_t unix_ns_at_second_0,
+                          const CounterValues& values, std::size_t columns) {
+    std::string line = fmt::format("{},{},{}", second, phase_name(phase),
+                                   utc_text(unix_ns_at_second_0 + second * ns_per_second));
+    for (std::size_t i = 0; i < columns; ++i) {
+        line += ',';
+        if (i < values.size() && values[i]) {
+            fmt::format_to(std::back_inserter(line), "{}", *values[i]);
+        }
+    }
+    return line + '\n';
+}
+
+void HostCounters::add(const CounterValues& values) {
+    ++seconds;
+    for (std::size_t i = 0; i < std::min(values.size(), sums.size()); ++i) {
+        if (values[i]) {
+            sums[i].sum = sums[i].sum.value_or(0) + *values[i];
+        }
+    }
+}
+
+std::string_view source_of(std::string_view column) {
+    return column.substr(0, std::min(column.rfind('.'), column.size()));
+}
+
+std::string_view counter_of(std::string_view column) {
+    const std::size_t dot = column.rfind('.');
+    return dot == std::string_view::npos ? column : column.substr(dot + 1);
+}
+
+std::string encode_host(const HostCounters& host) {
+    nlohmann::json sums = nlohmann::json::array();
+    for (const CounterSum& counter : host.sums) {
+        sums.push_back({counter.column, counter.sum ? nlohmann::json(*counter.sum) : nlohmann::json()});
+    }
+    return nlohmann::json{{"host", host.host},       {"file", host.file},
+                          {"seconds", host.seconds}, {"sums", std::move(sums)},
+                          {"problem", host.problem}, {"reading_max_ns", host.reading_max.ns}}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<HostCounters> decode_host(std::string_view text) {
+    try {
+        const auto json = nlohmann::json::parse(text);
+        HostCounters host;
+        host.host = json.at("host");
+        host.file = json.at("file");
+        host.handed_in = true;
+        host.seconds = json.at("seconds");
+        for (const auto& counter : json.at("sums")) {
+            host.sums.push_back({counter.at(0), {}});
+            if (!counter.at(1).is_null()) {
+                host.sums.back().sum = counter.at(1).get<std::uint64_t>();
+            }
+        }
+        host.reading_max = {json.at("reading_max_ns")};
+        host.problem = json.at("problem");
+        return host;
+    } catch (const nlohmann::json::exception&) {
+        return std::nullopt;
+    }
+}
+
+nlohmann::ordered_json host_json(const HostCounters& host) {
+    using Json = nlohmann::ordered_json;
+    Json sources = Json::array();
+    Json totals = Json::object();
+    for (const CounterSum& counter : host.sums) {
+        const std::string source(source_of(counter.column));
+        if (std::find(sources.begin(), sources.end(), source) == sources.end()) {
+            sources.push_back(source);
+        }
+        if (counter.sum.value_or(0) > 0) {
+            totals[counter.column] = *counter.sum;
+        }
+    }
+    const auto known = [&](Json value) { return host.handed_in ? std::move(value) : Json(); };
+    return {{"name", host.host},
+            {"file", host.file},
+            {"sources", known(std::move(sources))},
+            {"counters", known(host.sums.size())},
+            {"seconds", known(host.seconds)},
+            {"totals", known(std::move(totals))},
+            {"reading_max_us", known(host.reading_max.in_microseconds())},
+            {"problem", host.problem.empty() ? Json() : Json(host.problem)}};
+}
+
+}  // namespace weir::telemetry

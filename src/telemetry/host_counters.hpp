@@ -1,0 +1,63 @@
+// What the hosts' network counters counted: the rows of hosts/NAME.csv, and each host's sums over the
+// measured seconds for run.json and for the verdict on the network. Where the numbers come from is not known
+// here.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/units.hpp"
+#include "telemetry/rows.hpp"
+
+namespace weir::telemetry {
+
+/// By column; nothing: not known, which is never 0.
+using CounterValues = std::vector<std::optional<std::uint64_t>>;
+
+/// "hosts/eb01.csv", relative to the run directory.
+std::string host_file(std::string_view host);
+
+/// Header line of a host's file, with its line end. `columns`: "eth0.rx_bytes", ...
+std::string host_csv_header(const std::vector<std::string>& columns);
+
+/// A row as a line with its line end. `values`: what was counted in this second; empty: nothing is known of
+/// it.
+std::string host_csv_line(std::int64_t second, Phase phase, std::int64_t unix_ns_at_second_0,
+                          const CounterValues& values, std::size_t columns);
+
+struct CounterSum {
+    std::string column;
+    std::optional<std::uint64_t> sum;  ///< nothing: in no measured second was it known
+};
+
+/// One host's part in run.json.
+struct HostCounters {
+    std::string host;
+    std::string file;              ///< relative to the run directory
+    bool handed_in = false;        ///< false: nothing below is known
+    std::int64_t seconds = 0;      ///< measured ones with values
+    std::vector<CounterSum> sums;  ///< over the measured seconds, by column
+    core::Duration reading_max;    ///< the longest that one reading of all counters took
+    std::string problem;  ///< what kept rows from the file, or readings from being made; empty: nothing
+
+    /// Adds what was counted in a measured second.
+    void add(const CounterValues& values);
+};
+
+/// "eth0" of "eth0.rx_bytes", and the rest.
+std::string_view source_of(std::string_view column);
+std::string_view counter_of(std::string_view column);
+
+/// Whole, to travel between ranks.
+std::string encode_host(const HostCounters& host);
+/// Nothing if the text is none of encode_host.
+std::optional<HostCounters> decode_host(std::string_view text);
+
+/// As run.json lists it: sums that are not 0, and the sources.
+nlohmann::ordered_json host_json(const HostCounters& host);
+
+}  // namespace weir::telemetry

@@ -1,0 +1,73 @@
+// The rows and sums of a host's counters.
+#include "telemetry/host_counters.hpp"
+
+#include "catch.hpp"
+
+using namespace weir::core;
+using namespace weir::telemetry;
+
+namespace {
+
+HostCounters two_seconds() {
+    HostCounters host;
+    host.host = "eb01";
+    host.file = host_file(host.host);
+    host.handed_in = true;
+    host.sums = {{"eth0.rx_bytes", {}}, {"eth0.100.rx_bytes", {}}, {"tcp.timeouts", {}}, {"tcp.gone", {}}};
+    host.add({5, 0, std::nullopt, std::nullopt});
+    host.add({7, 0, 3, std::nullopt});
+    host.add({});
+    host.reading_max = Duration::microseconds(250);
+    return host;
+}
+
+}  // namespace
+
+TEST_CASE("A host's file has the host's name and stays in its directory") {
+    CHECK(host_file("eb01") == "hosts/eb01.csv");
+    CHECK(host_file("a/../b") == "hosts/a_.._b.csv");
+    CHECK(host_file("..") == "hosts/_..csv");
+    CHECK(host_file("") == "hosts/unknown.csv");
+}
+
+TEST_CASE("A host's row: what is not known is empty, and never 0") {
+    // 2026-01-31T12:00:00.250Z
+    constexpr std::int64_t zero = 1769860800'250'000'000;
+    CHECK(host_csv_header({"eth0.rx_bytes", "tcp.timeouts"}) ==
+          "second,phase,wall_time,eth0.rx_bytes,tcp.timeouts\n");
+    CHECK(host_csv_line(-1, Phase::warmup, zero, {0, {}}, 2) == "-1,warmup,2026-01-31T11:59:59.250Z,0,\n");
+    CHECK(host_csv_line(2, Phase::measure, zero, {}, 2) == "2,measure,2026-01-31T12:00:02.250Z,,\n");
+    CHECK(host_csv_header({}) == "second,phase,wall_time\n");
+}
+
+TEST_CASE("Sums in run.json: those that are not 0, and every source") {
+    const auto json = host_json(two_seconds());
+    CHECK(json["totals"].dump() == R"({"eth0.rx_bytes":12,"tcp.timeouts":3})");
+    CHECK(json["sources"].dump() == R"(["eth0","eth0.100","tcp"])");
+    CHECK(json["seconds"] == 3);
+    CHECK(json["counters"] == 4);
+    CHECK(json["reading_max_us"] == 250.0);
+    CHECK(json["problem"].is_null());
+
+    HostCounters silent;
+    silent.host = "eb02";
+    silent.file = host_file(silent.host);
+    CHECK(host_json(silent).dump() ==
+          R"({"name":"eb02","file":"hosts/eb02.csv","sources":null,"counters":null,"seconds":null,)"
+          R"("totals":null,"reading_max_us":null,"problem":null})");
+}
+
+TEST_CASE("A host's counters are the same after their travel") {
+    HostCounters host = two_seconds();
+    host.problem = "cannot create x: No space left on device";
+    const auto again = decode_host(encode_host(host));
+    REQUIRE(again);
+    CHECK(again->handed_in);
+    CHECK(again->sums.size() == 4);
+    CHECK_FALSE(again->sums[3].sum);
+    CHECK(again->sums[1].sum == 0U);
+    CHECK(host_json(*again) == host_json(host));
+    CHECK_FALSE(decode_host(""));
+    CHECK_FALSE(decode_host("{}"));
+    CHECK_FALSE(decode_host("[1"));
+}
