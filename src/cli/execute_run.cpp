@@ -159,6 +159,7 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     settings.idle_mode = idle_mode(request.idle);
     settings.silence_timeout = request.silence_timeout;
     settings.output = live_form(request.output);
+    settings.records_hosts = request.counters;
     describe(request, settings);
     settings.environment = environment_of(request, job);
     for (const std::string& text : request.injections) {

@@ -40,6 +40,7 @@ constexpr Choice<core::Verify> verifies[] = {
 constexpr Choice<core::Role> role_choices[] = {{"scheduler", core::Role::scheduler},
                                                {"producer", core::Role::producer},
                                                {"consumer", core::Role::consumer}};
+constexpr Choice<bool> switches[] = {{"on", true}, {"off", false}};
 constexpr Choice<bool> busy_cpus[] = {{"idle", false}, {"burn", true}};
 constexpr Choice<Idle> idles[] = {
     {"auto", Idle::automatic}, {"spin", Idle::spin}, {"yield", Idle::yield}, {"nap", Idle::nap}};
@@ -358,6 +359,14 @@ const Option rows[] = {
      .set = [](RunRequest& r, Text text) { r.output = choose(text, outputs); },
      .get = [](const RunRequest& r) { return chosen(r.output, outputs); },
      .in_plan = false},
+    {.name = "counters",
+     .group = OptionGroup::output,
+     .syntax = "on|off",
+     .help = "record each host's network counters in hosts/NAME.csv",
+     .fallback = "on",
+     .initial = "on",
+     .set = [](RunRequest& r, Text text) { r.counters = choose(text, switches); },
+     .get = [](const RunRequest& r) { return chosen(r.counters, switches); }},
     {.name = "label",
      .group = OptionGroup::output,
      .syntax = "TEXT",

@@ -82,6 +82,7 @@ struct RunRequest {
     std::vector<std::pair<std::string, std::string>> tags;  ///< in the order given; keys are unique
     std::string out;                                        ///< run directory; empty: default_run_directory()
     OutputForm output = OutputForm::text;
+    bool counters = true;  ///< record what the hosts' network counters counted
     bool dry_run = false;
     std::vector<std::string> injections;  ///< --inject, passed through to the transport's test hooks
 

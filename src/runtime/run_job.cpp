@@ -13,6 +13,7 @@
 #include "participant/run_report.hpp"
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
+#include "runtime/counter_sampler.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/signals.hpp"
@@ -98,6 +99,8 @@ class JobRun {
     std::unique_ptr<telemetry::LiveView> live_;
     std::unique_ptr<telemetry::SecondCollector> collector_;
     std::unique_ptr<Node> node_;
+    std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters
+    std::string host_counters_;
 };
 
 IdleStrategy JobRun::make_idle() const {
@@ -269,6 +272,15 @@ int JobRun::measure() {
     if (!go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
         return exit_failed;
     }
+    if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
+        sampler_ = std::make_unique<CounterSampler>(
+            CounterSampler::Task{.run_directory = settings_.directory,
+                                 .host = settings_.places[static_cast<std::size_t>(job_.rank())].host,
+                                 .clock = clock,
+                                 .begin = begin,
+                                 .duration = settings_.plan.duration,
+                                 .second_zero_unix_ns = start.second_zero_unix_ns});
+    }
     if (leads_) {
         live_ = std::make_unique<telemetry::LiveView>(settings_.plan, settings_.output, terminal_,
                                                       [](std::string_view line) {
@@ -307,6 +319,9 @@ int JobRun::measure() {
     if (end.kind != LoopEnd::Kind::regular) {
         end_early(end, &loop);
     }
+    if (sampler_) {
+        host_counters_ = telemetry::encode_host(sampler_->stop(clock.now()));
+    }
     // Nothing but small messages from here on: a rank that does not come is not coming.
     job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
     watchdog_.enter("account", core::Duration::seconds(8));
@@ -324,6 +339,7 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
     mine.faults = loop.faults();
     mine.lost = node_->lost_ranges();
     mine.traffic = node_->traffic();
+    mine.host_counters = host_counters_;
     if (const auto error = log_.close()) {
         mine.log_error = error->message();
     }

@@ -104,7 +104,7 @@ class Scenarios(CommandTest):
                   "interval": "2s", "generation": "steady", "event-size": "normal:8MiB,deviation=1MiB",
                   "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "chunk-size": "512KiB", "window": "2",
                   "streams": "3", "slots": "7", "slot-size": "10MiB", "busy": "pareto:1ms,shape=2.5",
-                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "out": "x", "output": "json", "label": "a name",
+                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "out": "x", "output": "json", "counters": "off", "label": "a name",
                   "tag": "switch=deep", "inject": "lose:producer=0,event=1,chunk=0"}
         groups = "".join(self.succeeds("run", "--help", group) for group in GROUPS)
         known = set(re.findall(r"(?m)^  --([a-z-]+)", groups)) - {"scenario", "role", "dry-run"}

@@ -1,0 +1,183 @@
+#include "runtime/counter_sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "counters/counter_table.hpp"
+#include "telemetry/csv_log.hpp"
+#include "telemetry/second_clock.hpp"
+
+namespace weir::runtime {
+
+bool records_its_host(int rank, const std::vector<Place>& places) {
+    const std::string& host = places.at(static_cast<std::size_t>(rank)).host;
+    return std::none_of(places.begin(), places.begin() + rank,
+                        [&](const Place& place) { return place.host == host; });
+}
+
+class CounterSampler::Work {
+  public:
+    explicit Work(Task task) : task_(std::move(task)) {
+        result_.host = task_.host;
+        result_.file = telemetry::host_file(task_.host);
+        result_.handed_in = true;
+    }
+
+    void run() {
+        try {
+            sample();
+        } catch (const std::exception& error) {
+            report(fmt::format("reading the counters failed: {}", error.what()));
+        }
+        const std::lock_guard lock(mutex_);
+        done_ = true;
+        changed_.notify_all();
+    }
+
+    telemetry::HostCounters end(core::Instant end, core::Duration patience) {
+        std::unique_lock lock(mutex_);
+        end_ = std::min(end_.value_or(end), end);
+        changed_.notify_all();
+        if (!changed_.wait_for(lock, std::chrono::nanoseconds(patience.ns), [this] { return done_; }) &&
+            result_.problem.empty()) {
+            result_.problem =
+                fmt::format("the last reading did not return within {:.1f} s", patience.in_seconds());
+        }
+        return result_;
+    }
+
+  private:
+    void sample() {
+        auto table = counters::CounterTable::of_host(task_.root, *task_.calls);
+        columns_ = table.columns().size();
+        {
+            const std::lock_guard lock(mutex_);
+            for (const std::string& column : table.columns()) {
+                result_.sums.push_back({column, {}});
+            }
+        }
+        open(telemetry::host_csv_header(table.columns()));
+        wait_until(task_.begin);
+        table.read();
+        std::int64_t second = telemetry::second_of(task_.begin);
+        while (true) {
+            const bool ends = !wait_until({(second + 1) * telemetry::ns_per_second});
+            const core::Instant before = task_.clock.now();
+            const auto values = table.read();
+            const core::Duration took = task_.clock.now() - before;
+            std::int64_t last = telemetry::second_of(before) - (ends ? 0 : 1);
+            const auto end = ending();
+            if (end) {
+                last = std::min(last, telemetry::second_of(*end));
+            }
+            for (; second < last; ++second) {
+                put(second, {});
+            }
+            if (second == last) {
+                put(second, values);
+                keep(second, values, took);
+                ++second;
+            }
+            if (ends || (end && second > telemetry::second_of(*end))) {
+                break;
+            }
+        }
+        if (const auto error = log_.close()) {
+            report(error->message());
+        }
+    }
+
+    void open(const std::string& header) {
+        const std::string path = task_.run_directory + "/" + result_.file;
+        const std::string directory = std::filesystem::path(path).parent_path().string();
+        std::error_code error;
+        std::filesystem::create_directories(directory, error);
+        if (error) {
+            report(fmt::format("cannot create {}: {}", directory, error.message()));
+        } else if (const auto cannot_open = log_.open(path, header)) {
+            report(cannot_open->message());
+        }
+    }
+
+    void put(std::int64_t second, const std::vector<counters::Value>& values) {
+        if (!log_.is_open()) {
+            return;
+        }
+        const auto error =
+            log_.append(telemetry::host_csv_line(second, telemetry::phase_of(second, task_.duration),
+                                                 task_.second_zero_unix_ns, values, columns_));
+        if (error) {
+            report(error->message());
+        }
+    }
+
+    void keep(std::int64_t second, const std::vector<counters::Value>& values, core::Duration took) {
+        const std::lock_guard lock(mutex_);
+        result_.reading_max = std::max(result_.reading_max, took);
+        if (telemetry::phase_of(second, task_.duration) == telemetry::Phase::measure) {
+            result_.add(values);
+        }
+    }
+
+    /// False: the run ended before `when`.
+    bool wait_until(core::Instant when) {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            const core::Duration left = when - task_.clock.now();
+            if (left.ns <= 0) {
+                return true;
+            }
+            if (end_) {
+                return false;
+            }
+            changed_.wait_for(lock, std::chrono::nanoseconds(left.ns));
+        }
+    }
+
+    std::optional<core::Instant> ending() {
+        const std::lock_guard lock(mutex_);
+        return end_;
+    }
+
+    void report(const std::string& problem) {
+        const std::lock_guard lock(mutex_);
+        if (result_.problem.empty()) {
+            result_.problem = problem;
+        }
+    }
+
+    Task task_;
+    std::size_t columns_ = 0;
+    telemetry::CsvLog log_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::optional<core::Instant> end_;
+    bool done_ = false;
+    telemetry::HostCounters result_;  ///< `file` and `host` do not change
+};
+
+CounterSampler::CounterSampler(Task task) : work_(std::make_shared<Work>(std::move(task))) {
+    std::thread([work = work_] { work->run(); }).detach();
+}
+
+CounterSampler::~CounterSampler() {
+    static_cast<void>(stop({std::numeric_limits<std::int64_t>::min()}));
+}
+
+telemetry::HostCounters CounterSampler::stop(core::Instant end, core::Duration patience) {
+    return work_->end(end, patience);
+}
+
+}  // namespace weir::runtime

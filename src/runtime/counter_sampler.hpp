@@ -1,0 +1,51 @@
+// Records a host's network counters: one rank on each host reads them at the end of every second, writes a
+// row and keeps the sums.
+//
+// A thread of its own, because a reading takes milliseconds where drivers ask their hardware, and the loop of
+// the rank must come round. Nothing here can hold up or fail a run: what goes wrong is told once, in
+// run.json, and a reading that never returns is left behind. A second whose end was missed has an empty row,
+// and the next row holds what was counted since the last reading.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/units.hpp"
+#include "counters/kernel_calls.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/host_facts.hpp"
+#include "telemetry/host_counters.hpp"
+
+namespace weir::runtime {
+
+/// Whether this rank is the one that records its host's counters: the lowest there.
+bool records_its_host(int rank, const std::vector<Place>& places);
+
+class CounterSampler {
+  public:
+    struct Task {
+        std::string run_directory;
+        std::string host;
+        CommonClock clock;
+        core::Instant begin;      ///< of the first row's second
+        core::Duration duration;  ///< of phase `measure`
+        std::int64_t second_zero_unix_ns = 0;
+        std::string root = {};  ///< what the paths of the kernel's files begin with; empty on a real host
+        std::unique_ptr<counters::KernelCalls> calls = counters::kernel_calls();
+    };
+    explicit CounterSampler(Task task);
+    CounterSampler(const CounterSampler&) = delete;
+    CounterSampler& operator=(const CounterSampler&) = delete;
+    ~CounterSampler();
+
+    /// Writes the row of the second in which `end` lies and returns the sums, at the latest after `patience`.
+    /// Ranks have a row of this second only if something moved in it; counters count all the same.
+    telemetry::HostCounters stop(core::Instant end, core::Duration patience = core::Duration::seconds(1));
+
+  private:
+    class Work;
+    std::shared_ptr<Work> work_;  ///< shared with the thread, which may have to be left behind
+};
+
+}  // namespace weir::runtime
