@@ -42,8 +42,9 @@ def mpirun_killed():
         lab_or_fail("up", *SMALL)
         run = start("run", *LONG_RUN)
         run.wait_for_seconds(1, limit_s=20)
-        mpirun = [pid for pid, words in lab_processes().items() if words.startswith("mpirun")]
-        check(len(mpirun) == 1, f"{len(mpirun)} processes mpirun")
+        # Open MPI 5's mpirun becomes prterun.
+        mpirun = [pid for pid, words in lab_processes().items() if os.path.basename(words.split()[0]) in ("mpirun", "prterun")]
+        check(len(mpirun) == 1, f"{len(mpirun)} processes mpirun; all: {lab_processes()}")
         os.kill(mpirun[0], signal.SIGKILL)
         check(run.end(limit_s=10).status == 137, "the exit status of a killed mpirun is lost")
         keeper_only = lab_processes()
