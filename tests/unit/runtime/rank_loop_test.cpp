@@ -411,8 +411,8 @@ TEST_CASE("A rank that was away itself says nothing about the others for a while
 }
 
 TEST_CASE("A rank that was stopped within a turn believes neither the signal nor the death that woke it") {
-    // What mpirun does to a stopped scheduler whose deputy ended the run: SIGCONT and SIGTERM, while the deputy is
-    // gone already. In a process of its own: a signal that was caught stays caught.
+    // What mpirun does to a stopped scheduler whose deputy ended the run: SIGCONT and SIGTERM, while the
+    // deputy is gone already. In a process of its own: a signal that was caught stays caught.
     const pid_t parent = fork();
     if (parent == 0) {
         install_signal_handlers();

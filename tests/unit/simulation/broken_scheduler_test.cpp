@@ -184,8 +184,8 @@ std::unique_ptr<Policy> make_flawed(const Plan& plan) {
 }
 
 /// What a checker says of a policy when there is always something to send, in events of different sizes, and
-/// consumers have one slot each, so that none is readier than another. The side that has more nodes is the one
-/// whose nodes compete.
+/// consumers have one slot each, so that none is readier than another. The side that has more nodes is the
+/// one whose nodes compete.
 template <typename FlawedPolicy>
 std::optional<std::string> objection_under_load(std::uint32_t producers, std::uint32_t consumers) {
     weir::participant::RowOutput nowhere(nullptr, [](const weir::telemetry::SecondReport&) {});
