@@ -78,6 +78,15 @@ def test_text_from_outside_is_escaped(stored):
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
 
+def test_the_word_on_the_network_stands_beside_the_verdict(stored):
+    directory = stored("measured")
+    record = json.loads((directory / "run.json").read_text())
+    record["network"] = {"mechanism": "lossy", "evidence": "lossy: 279 tcp.retransmitted_segments (on eb01)"}
+    (directory / "run.json").write_text(json.dumps(record))
+    assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
+    assert "Network: lossy: 279 tcp.retransmitted_segments (on eb01)." in (directory / "report.html").read_text()
+
+
 def test_several_runs_share_a_page(stored, tmp_path):
     runs = [stored("measured"), stored("overflow"), stored("interrupted")]
     assert report_command.main([*map(str, runs), "--out", str(tmp_path / "all" / "page.html"), "--figures", "png"]) == 0

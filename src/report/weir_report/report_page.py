@@ -71,7 +71,7 @@ def section(run, position, charts):
             full_text = full_text[:1].upper() + full_text[1:]
     return {
         "id": f"run-{position + 1}", "name": run.name, "what": _what(run), "tone": tone, "short_verdict": verdict,
-        "verdict_text": full_text, "remarks": run.remarks, "tiles": _tiles(run), "charts": charts,
+        "verdict_text": full_text, "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"), "tiles": _tiles(run), "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"), "figures": key_figures(run),
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(record["latency"]),
