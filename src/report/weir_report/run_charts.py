@@ -202,7 +202,8 @@ def counters(run):
     shown = sorted(sums, key=lambda name: (_rank_of_counter(name), name))[:COUNTER_PANELS_MAX]
     for name in shown:
         most, host = busiest[name]
-        panels.append(Panel(f"{name} (most on {host}: {text(most)})", "per second",
+        shown_most = text(most, "B") if name.endswith("_bytes") else f"{most:,.0f}"
+        panels.append(Panel(f"{name} (most on {host}: {shown_most})", "per second",
                             lines=[Line(name, seconds, sums[name], "highest")]))
     left = len(sums) - len(shown)
     return TimeChart("counters", "What the network interfaces counted", panels, _measured(run),
@@ -212,7 +213,7 @@ def counters(run):
 
 def _rank_of_counter(name):
     """Signs of trouble first."""
-    for rank, words in enumerate((("pause",), ("cnp", "ecn", "marked"), ("discard", "drop", "err", "out_of"))):
+    for rank, words in enumerate((("pause",), ("cnp", "ecn", "marked"), ("retrans", "timeout", "discard", "drop", "err", "out_of"))):
         if any(word in name for word in words):
             return rank
     return 9
