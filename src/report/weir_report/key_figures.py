@@ -40,7 +40,7 @@ KEY_FIGURES = (
 
 # Counters of hosts that are summed into key figures, by the ends of their columns' names.
 _COUNTERS = {
-    "pause_frames": ("_pause", "rx_global_pause", "tx_global_pause"),
+    "pause_frames": ("_pause",),
     "congestion_notifications": ("np_cnp_sent", "rp_cnp_handled"),
 }
 
@@ -82,8 +82,9 @@ def key_figures(run):
 def _counted(run, endings):
     """What counters with these ends of names counted over the measured seconds on all hosts; None without any."""
     total, found = 0.0, False
+    end = run.record.get("seconds")
     for columns in run.host_counters().values():
-        measured = columns["second"] >= 0
+        measured = (columns["second"] >= 0) & (columns["second"] < (np.inf if end is None else end))
         for name, values in columns.items():
             if name.endswith(endings):
                 found = True
