@@ -200,3 +200,32 @@ def test_traffic_is_read_and_checked(stored):
     path.write_text("producer,consumer,bytes\n0,1,2\n")
     with pytest.raises(ReportError, match="line 1: no column 'received_events'"):
         read_run(directory).traffic()
+
+
+@pytest.mark.parametrize("line", ["0,,1,1024", "0,1e300,1,1024", "0,-1,1,1024", "0,0.5,1,1024"])
+def test_a_number_that_is_no_index_is_refused(stored, line):
+    directory = stored("measured")
+    (directory / "traffic.csv").write_text(f"producer,consumer,received_events,received_bytes\n0,1,2,2048\n{line}\n")
+    with pytest.raises(ReportError, match="traffic.csv, line 3"):
+        read_run(directory).traffic()
+
+
+def test_a_second_that_no_run_has_is_refused(stored):
+    directory = stored("measured")
+    path = sorted((directory / "ranks").glob("*-consumer.csv"))[0]
+    change_line(path, 2, lambda line: "1e15" + line[line.index(","):])
+    with pytest.raises(ReportError, match="line 2: second 1000000000000000"):
+        read_run(directory).rows("consumer")
+
+
+def test_counters_of_the_warm_up_and_the_drain_are_no_key_figures(stored):
+    directory = stored("measured")
+    (directory / "hosts").mkdir()
+    seconds = json.loads((directory / "run.json").read_text())["seconds"]
+    lines = [f"{second},,,{10 ** (second + 1)}" for second in range(-1, seconds + 1)]
+    (directory / "hosts" / "eb01.csv").write_text(
+        "second,phase,wall_time,eth0.rx_prio3_pause\n" + "\n".join(lines) + "\n")
+    assert key_figures(read_run(directory))["pause_frames"] == sum(10 ** (second + 1) for second in range(seconds))
+    (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time,eth0.rx_prio3_pause\n,,,1\n")
+    with pytest.raises(ReportError, match="eb01.csv, line 2: nan in column second"):
+        key_figures(read_run(directory))

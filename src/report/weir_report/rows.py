@@ -15,6 +15,8 @@ from .errors import ReportError
 BATCH_FILES = 256
 TEXT_COLUMNS = ("phase", "wall_time")
 PHASES = ("warmup", "measure", "drain")
+# Seconds of a run and numbers of ranks are below this; what is above would only ask for memory.
+LARGEST_NUMBER = 10_000_000
 
 
 class Rows:
@@ -123,7 +125,7 @@ def _parse(batch, names, body, counts, first_rank):
     frame["rank"] = np.repeat(np.arange(first_rank, first_rank + len(batch)), counts)
     seconds = frame["second"].to_numpy()
     same_rank = np.diff(frame["rank"].to_numpy(), prepend=-1) == 0
-    bad = ~np.isfinite(seconds) | ~frame["phase"].isin(PHASES).to_numpy()
+    bad = ~_is_number(seconds) | ~frame["phase"].isin(PHASES).to_numpy()
     bad = bad | (same_rank & (np.diff(seconds, prepend=np.nan) != 1))
     if bad.any():
         row = int(np.argmax(bad))
@@ -169,11 +171,18 @@ def _matrices(frame, paths, names):
     return Rows(seconds, phases, columns)
 
 
-def read_table(path, needed, text_columns=()):
-    """A CSV file of numbers, by column. `needed` columns must be there; `text_columns` are left out."""
+def _is_number(values):
+    """Whole and of a size that a second or a rank has."""
+    with np.errstate(invalid="ignore"):
+        return (np.abs(values) <= LARGEST_NUMBER) & (np.floor(values) == values)
+
+
+def read_table(path, indices, others=()):
+    """A CSV file of numbers, by column, without phase and wall_time. The columns `indices` and `others` must be there;
+    `indices` hold a whole number in every line."""
     content = path.read_bytes()
     names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
-    missing = [name for name in needed if name not in names]
+    missing = [name for name in (*indices, *others) if name not in names]
     if missing:
         raise ReportError(f"{path}, line 1: no column '{missing[0]}'; found '{','.join(names)}'")
     body = content[content.find(b"\n") + 1:]
@@ -181,7 +190,7 @@ def read_table(path, needed, text_columns=()):
     lines = _lines(body)
     if body.count(b",") != lines * (len(names) - 1):
         _blame(path, names)
-    numeric = [name for name in names if name not in text_columns and name not in TEXT_COLUMNS]
+    numeric = [name for name in names if name not in TEXT_COLUMNS]
     if not body:
         return {name: np.empty(0) for name in numeric}
     try:
@@ -190,4 +199,10 @@ def read_table(path, needed, text_columns=()):
     except (ValueError, pandas.errors.ParserError):
         _blame(path, names)
         raise
+    for name in indices:
+        bad = ~_is_number(frame[name].to_numpy())
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ReportError(f"{path}, line {row + 2}: {frame[name].iloc[row]:g} in column {name}, expected a whole number "
+                              f"of at most {LARGEST_NUMBER}")
     return {name: frame[name].to_numpy() for name in numeric}

@@ -94,7 +94,7 @@ class Run:
         path = self.directory / "traffic.csv"
         if not path.exists():
             return None
-        columns = read_table(path, ("producer", "consumer", "received_events", "received_bytes"))
+        columns = read_table(path, ("producer", "consumer"), ("received_events", "received_bytes"))
         producers, consumers = self.resolved["producers"], self.resolved["consumers"]
         matrix = np.zeros((producers, consumers))
         outside = ((columns["producer"] >= producers) | (columns["consumer"] >= consumers)
@@ -108,7 +108,7 @@ class Run:
     @functools.cache
     def host_counters(self):
         """Counters of network interfaces by host: {host: {column: values by row}}, each with its `second`."""
-        return {path.stem: read_table(path, ("second",), text_columns=("phase", "wall_time"))
+        return {path.stem: read_table(path, ("second",))
                 for path in sorted((self.directory / "hosts").glob("*.csv"))}
 
     def _remark(self, sentence):
