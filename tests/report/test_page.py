@@ -1,7 +1,12 @@
 """The report page: its numbers are run.json's, its charts hold the rows, and strange text stays text."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +14,7 @@ import pytest
 from weir_report import report_command, run_charts
 from weir_report.run import read_run
 
+SOURCE = Path(report_command.__file__).parents[1]
 FIGURES = ("over-time", "heat-map", "where-the-time-went")
 
 
@@ -105,6 +111,15 @@ def test_bad_input_is_one_line_and_status_2(stored, arguments, words, capsys):
     assert report_command.main(arguments) == 2
     printed = capsys.readouterr()
     assert words in printed.err and printed.err.count("\n") == 1 and not printed.out
+
+
+def test_an_interruption_ends_the_command_without_a_trace(stored):
+    directory = stored("measured")
+    program = ("import os, signal, sys; from weir_report import report_command as command; "
+               "command.read_run = lambda path: os.kill(os.getpid(), signal.SIGINT); command.main(['run'])")
+    ended = subprocess.run([sys.executable, "-c", program], cwd=directory, capture_output=True, text=True, timeout=60,
+                           check=False, env={**os.environ, "PYTHONPATH": str(SOURCE)})
+    assert ended.returncode == -signal.SIGINT and not ended.stderr
 
 
 def test_a_page_that_cannot_be_written_is_said(stored, capsys):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import compare_text
 from .compare import BETTER, CANNOT_TELL, SEED, WORSE, Group, Settings, compare
-from .errors import ReportError
+from .errors import ReportError, end_quietly_when_interrupted
 from .key_figures import KEY_FIGURES
 from .run import read_run
 from .version import VERSION
@@ -73,6 +73,7 @@ def _share(text):
 
 
 def main(argv=None):
+    end_quietly_when_interrupted()
     options = parser().parse_args(argv)
     try:
         fail_on = _names("--fail-on", options.fail_on, FAIL_ON)

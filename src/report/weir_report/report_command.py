@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .errors import ReportError
+from .errors import ReportError, end_quietly_when_interrupted
 from .matplotlib_figures import FORMATS
 from .report_page import short_verdict, write_report
 from .run import read_run
@@ -28,6 +28,7 @@ def parser():
 
 
 def main(arguments=None):
+    end_quietly_when_interrupted()
     options = parser().parse_args(arguments)
     try:
         formats = [] if options.figures == "none" else options.figures.split(",")
