@@ -41,6 +41,16 @@ if(PkgConfig_FOUND AND NOT xxhash_FOUND)
     list(APPEND weir_missing "xxHash (Debian: libxxhash-dev, Fedora: xxhash-devel)")
 endif()
 
+# For one thing only, the MTU of RDMA packets, which `weir check` does without where it is not installed.
+if(PkgConfig_FOUND)
+    pkg_check_modules(ibverbs QUIET IMPORTED_TARGET GLOBAL libibverbs)
+endif()
+add_library(weir_ibverbs INTERFACE)
+if(ibverbs_FOUND)
+    target_link_libraries(weir_ibverbs INTERFACE PkgConfig::ibverbs)
+    target_compile_definitions(weir_ibverbs INTERFACE WEIR_HAVE_IBVERBS)
+endif()
+
 if(WEIR_TESTS)
     find_package(Catch2 QUIET)
     if(NOT Catch2_FOUND)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace {
 
 using config::UsageError;
 
-constexpr std::array<std::string_view, 3> commands{"run", "simulate", "scenarios"};
+constexpr std::array<std::string_view, 4> commands{"run", "simulate", "check", "scenarios"};
 
 /// An option's values, one per time that it is given.
 struct Values {
@@ -50,7 +51,7 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
 }
 
 [[noreturn]] void refuse_argument(const std::string& argument, std::string_view command) {
-    const bool inside_run = command == "run" || command == "simulate";
+    const bool inside_run = command == "run" || command == "simulate" || command == "check";
     if (argument.starts_with('-')) {
         const std::string near = inside_run ? config::near_option(argument) : std::string{};
         const std::string name = argument.substr(0, argument.find('='));
@@ -67,7 +68,7 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
     }
     const auto near = config::near_names(argument, commands, 1);
     throw UsageError(fmt::format("'{}': there is no such command; {}", argument,
-                                 near.empty() ? "there are run, simulate and scenarios"
+                                 near.empty() ? "there are run, simulate, check and scenarios"
                                               : fmt::format("did you mean `weir {}`?", near.front())));
 }
 
@@ -161,7 +162,14 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     simulate->allow_extras();
     add_help(*simulate, topic);
     add_run_options(*simulate, options);
-    for (CLI::App* part : {run, simulate}) {
+
+    CLI::App* check = app.add_subcommand("check");
+    check->allow_extras();
+    add_help(*check, topic);
+    add_run_options(*check, options);
+    check->add_option("--probe", line.probe);
+    check->add_option("--root", line.root);
+    for (CLI::App* part : {run, simulate, check}) {
         part->add_flag("-q,--quiet", quiet);
         part->add_flag("--json", json);
     }
@@ -187,15 +195,17 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
             line.options.push_back({std::string(given.option->name), value});
         }
     }
-    for (const CLI::App* part : std::initializer_list<const CLI::App*>{&app, run, simulate, scenarios}) {
+    for (const CLI::App* part :
+         std::initializer_list<const CLI::App*>{&app, run, simulate, check, scenarios}) {
         const std::vector<std::string> unknown = part->remaining();
         if (!unknown.empty()) {
             refuse_argument(unknown.front(), part == &app ? std::string{} : part->get_name());
         }
     }
 
-    if (app.count("--help") + run->count("--help") + simulate->count("--help") + scenarios->count("--help") >
-        0) {
+    const auto asks_for_help = [](const CLI::App* part) { return part->count("--help") > 0; };
+    const std::initializer_list<const CLI::App*> parts{&app, run, simulate, check, scenarios};
+    if (std::any_of(parts.begin(), parts.end(), asks_for_help)) {
         line.help = topic.empty() ? std::string{} : topic.front();
     }
     if (version) {
@@ -204,6 +214,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         line.command = CommandLine::Command::run;
     } else if (simulate->parsed()) {
         line.command = CommandLine::Command::simulate;
+    } else if (check->parsed()) {
+        line.command = CommandLine::Command::check;
     } else if (scenarios->parsed()) {
         line.command = CommandLine::Command::scenarios;
     }

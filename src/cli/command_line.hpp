@@ -12,10 +12,10 @@
 namespace weir::cli {
 
 struct CommandLine {
-    enum class Command { overview, version, run, simulate, scenarios };
+    enum class Command { overview, version, run, simulate, check, scenarios };
     Command command = Command::overview;
     std::optional<std::string> help;           ///< --help [TOPIC]; an empty topic is the overview
-    std::vector<config::GivenOption> options;  ///< of run and simulate
+    std::vector<config::GivenOption> options;  ///< of run, simulate and check
     std::string scenario;                      ///< of scenarios; empty: list
 
     // Of simulate.
@@ -23,6 +23,10 @@ struct CommandLine {
     std::string find;                      ///< the quantity whose limit is looked for; empty: none
     std::optional<std::uint64_t> seeds;    ///< of find
     std::optional<std::uint64_t> jobs;     ///< of explore
+
+    // Of check.
+    std::string probe;  ///< how long, as written; empty: not said
+    std::string root;   ///< what the paths of the kernel's files begin with, for tests
 };
 
 /// "weir run", "weir scenarios" or "weir": how messages about this command line begin.

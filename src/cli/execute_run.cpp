@@ -11,10 +11,9 @@
 
 #include "cli/assertion_report.hpp"
 #include "cli/describe.hpp"
+#include "cli/introduction.hpp"
 #include "cli/launcher.hpp"
 #include "config/checks.hpp"
-#include "config/resolve.hpp"
-#include "config/role_assignment.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/host_facts.hpp"
@@ -52,44 +51,6 @@ std::optional<runtime::IdleMode> idle_mode(config::Idle idle) {
             return runtime::IdleMode::nap;
     }
     return std::nullopt;
-}
-
-/// What every rank says of itself before anything else.
-struct Introduction {
-    std::vector<runtime::Place> places;
-    std::vector<std::string> hosts;
-    std::vector<std::optional<core::Role>> roles;
-    std::vector<std::string> options;
-    std::vector<core::Bytes> memory;
-};
-
-Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
-    Introduction all;
-    for (const std::string& text : job.share(runtime::encode_place(runtime::this_place()), "introduction")) {
-        all.places.push_back(runtime::decode_place(text));
-        all.hosts.push_back(all.places.back().host);
-    }
-    const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";
-    bool any_role = false;
-    for (const std::string& name : job.share(role, "introduction")) {
-        std::optional<core::Role> told;
-        for (const auto candidate : {core::Role::scheduler, core::Role::producer, core::Role::consumer}) {
-            if (name == core::role_name(candidate)) {
-                told = candidate;
-                any_role = true;
-            }
-        }
-        all.roles.push_back(told);
-    }
-    if (!any_role) {
-        all.roles.clear();
-    }
-    all.options = job.share(config::encode_options(request), "introduction");
-    for (const std::string& bytes :
-         job.share(std::to_string(config::available_memory().count), "introduction")) {
-        all.memory.push_back({std::stoll(bytes)});
-    }
-    return all;
 }
 
 /// Refuses a job whose ranks run different builds: they would not understand each other's packets.
@@ -147,13 +108,8 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     check_versions(job);
     Introduction all = introduce(job, asked);
     config::RunRequest request = asked;
-    if (std::any_of(all.options.begin(), all.options.end(),
-                    [&](const std::string& options) { return options != all.options.front(); })) {
-        request = config::merge_options(all.options);
-    }
     runtime::RunSettings settings;
-    settings.roles = config::assign_roles(request.roles, all.hosts, all.roles);
-    config::settle_layout(request, settings.roles);
+    settings.roles = agree_on_layout(all, request);
     config::check_memory(request.plan, settings.roles, all.hosts, all.memory);
     settings.set_places(std::move(all.places));
     settings.idle_mode = idle_mode(request.idle);

@@ -141,6 +141,7 @@ Usage: weir COMMAND [OPTIONS]
 
   run          measure, under mpirun or srun: weir run --help
   simulate     the same run in virtual time, without MPI: weir simulate --help
+  check        look at hosts and network before a run: weir check --help
   scenarios    list the built-in scenarios, or print one: weir scenarios --help
 
   weir --help       this page
@@ -209,7 +210,41 @@ Exit status: as of `weir run`; --find: 3 if there is no limit; --explore: 1 if a
 )";
 }
 
+std::string check_overview() {
+    std::string text = R"(Usage: mpirun -np RANKS weir check [OPTIONS]
+
+What is wrong with the hosts and the network, before a run finds out? Start it as the run itself, with
+the same options, on the same hosts. It reads what each host says of its devices and limits, finds
+what differs between hosts, moves a little data between the pairs of the plan, and looks where that was
+counted. Each finding says what to do; the worst come first.
+
+  mpirun -np 87 --hostfile hosts weir check --scenario lhcb2021-2
+  weir check                                       without mpirun: this host by itself
+
+  --probe TIME                  about how long to move data; 0s: not at all [5s]
+  --json                        the same as JSON
+
+Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and their types;
+traffic class, service level and priority; PFC, pause frames and ECN; locked memory; memory against
+the plan; NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that MPI took.
+
+Options of the plan are those of `weir run`. By group: weir check --help GROUP, or --help all
+)";
+    for (const OptionGroup group : config::shown_groups) {
+        if (group != config::simulation_group) {
+            text += fmt::format("  {:10}{}\n", config::group_name(group), config::group_title(group));
+        }
+    }
+    return text + R"(
+Exit status: 0 nothing serious; 1 could not look; 2 bad usage; 3 a finding is serious.
+)";
+}
+
 }  // namespace
+
+std::string check_help(std::string_view topic) {
+    return help_page(topic, check_overview());
+}
 
 std::string run_help(std::string_view topic) {
     return help_page(topic, run_overview());

@@ -15,6 +15,9 @@ std::string run_help(std::string_view topic);
 /// As run_help, of `weir simulate`.
 std::string simulate_help(std::string_view topic);
 
+/// As run_help, of `weir check`.
+std::string check_help(std::string_view topic);
+
 std::string scenarios_help();
 /// `weir --version`
 std::string version_text();

@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 
+#include "cli/check_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/help.hpp"
 #include "cli/launcher.hpp"
@@ -34,6 +35,8 @@ int obey(const CommandLine& line) {
             return line.help ? say(weir::cli::run_help(*line.help)) : weir::cli::run_command(line.options);
         case Command::simulate:
             return line.help ? say(weir::cli::simulate_help(*line.help)) : weir::cli::simulate_command(line);
+        case Command::check:
+            return line.help ? say(weir::cli::check_help(*line.help)) : weir::cli::check_command(line);
         case Command::scenarios:
             return say(line.help ? weir::cli::scenarios_help() : weir::cli::scenarios_text(line.scenario));
         case Command::overview:
@@ -43,7 +46,8 @@ int obey(const CommandLine& line) {
         return say(weir::cli::overview_help());
     }
     throw weir::config::UsageError(
-        "a command is missing; write `weir run`, `weir simulate` or `weir scenarios`, or see `weir --help`");
+        "a command is missing; write `weir run`, `weir simulate`, `weir check` or `weir scenarios`, or see "
+        "`weir --help`");
 }
 
 }  // namespace

@@ -68,18 +68,6 @@ class FileSource final : public CounterSource {
     std::vector<File> files_;
 };
 
-/// Sorted names of what lies in a directory; none if it cannot be read.
-std::vector<std::string> names_in(const std::string& directory) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
-         entry.increment(error)) {
-        names.push_back(entry->path().filename().string());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
 std::string driver_of(const std::string& device_directory) {
     std::error_code error;
     return std::filesystem::read_symlink(device_directory + "/device/driver", error).filename().string();
@@ -117,6 +105,17 @@ void add_port(FileSource& source, const std::string& port_directory, const std::
 }
 
 }  // namespace
+
+std::vector<std::string> names_in(const std::string& directory) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        names.push_back(entry->path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 std::string clean_source(std::string_view source) {
     std::string clean;

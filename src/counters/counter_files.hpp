@@ -19,6 +19,9 @@ Value number_in_file(const std::string& path);
 /// Everything in a file of the kernel; empty if it cannot be read.
 std::string file_text(const std::string& path);
 
+/// Sorted names of what lies in a directory; none if it cannot be read.
+std::vector<std::string> names_in(const std::string& directory);
+
 /// Active ports of RDMA devices. `root`: what the paths begin with, empty on a real host.
 Sources rdma_ports(const std::string& root);
 

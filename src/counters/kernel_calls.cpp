@@ -5,12 +5,10 @@
 #include <linux/netlink.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,49 +17,11 @@
 #include <optional>
 #include <span>
 
+#include "counters/kernel_socket.hpp"
+
 namespace weir::counters {
 
 namespace {
-
-class Socket {
-  public:
-    Socket(int family, int type, int protocol)
-        : descriptor_(::socket(family, type | SOCK_CLOEXEC, protocol)) {}
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    ~Socket() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-    [[nodiscard]] int get() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
-template <typename T>
-std::optional<T> object_at(std::span<const std::byte> bytes) {
-    if (bytes.size() < sizeof(T)) {
-        return std::nullopt;
-    }
-    T object;
-    std::memcpy(&object, bytes.data(), sizeof(T));
-    return object;
-}
-
-/// Calls `take(type, content)` for each attribute.
-template <typename Take>
-void for_each_attribute(std::span<const std::byte> bytes, Take&& take) {
-    while (const auto header = object_at<rtattr>(bytes)) {
-        const std::size_t length = header->rta_len;
-        if (length < RTA_LENGTH(0) || length > bytes.size()) {
-            return;
-        }
-        take(header->rta_type & NLA_TYPE_MASK, bytes.subspan(RTA_LENGTH(0), length - RTA_LENGTH(0)));
-        bytes = bytes.subspan(std::min<std::size_t>(RTA_ALIGN(length), bytes.size()));
-    }
-}
 
 /// A discipline in the answer, if it is at the root of its interface.
 std::optional<QueueStatistics> root_queue(std::span<const std::byte> message) {
@@ -103,7 +63,7 @@ class ThisHost final : public KernelCalls {
         request.string_set = ETH_SS_STATS;
         request.len = count;
         std::memcpy(memory.data(), &request, sizeof request);
-        if (!ask_driver(interface, memory.data())) {
+        if (!ask_driver(socket_, interface, memory.data())) {
             return {};
         }
         std::memcpy(&request, memory.data(), sizeof request);
@@ -126,7 +86,7 @@ class ThisHost final : public KernelCalls {
         request.cmd = ETHTOOL_GSTATS;
         request.n_stats = count;
         std::memcpy(memory.data(), &request, sizeof request);
-        if (!ask_driver(interface, memory.data())) {
+        if (!ask_driver(socket_, interface, memory.data())) {
             return {};
         }
         std::memcpy(&request, memory.data(), sizeof request);
@@ -179,17 +139,6 @@ class ThisHost final : public KernelCalls {
     /// The kernel copies as many values as the driver has at that moment, however many were asked for.
     static constexpr std::uint32_t room = 4096;
 
-    /// `request` begins with ethtool's command and is long enough for the answer.
-    bool ask_driver(const std::string& interface, void* request) const {
-        ifreq about{};
-        if (interface.size() >= sizeof about.ifr_name) {
-            return false;
-        }
-        std::memcpy(about.ifr_name, interface.c_str(), interface.size() + 1);
-        about.ifr_data = static_cast<char*>(request);
-        return ::ioctl(socket_.get(), SIOCETHTOOL, &about) == 0;
-    }
-
     std::uint32_t driver_counter_count(const std::string& interface) const {
         // The answer follows the request: one number, for the one set that is asked for.
         std::array<std::byte, sizeof(ethtool_sset_info) + sizeof(std::uint32_t)> memory{};
@@ -197,7 +146,7 @@ class ThisHost final : public KernelCalls {
         request.cmd = ETHTOOL_GSSET_INFO;
         request.sset_mask = std::uint64_t{1} << unsigned{ETH_SS_STATS};
         std::memcpy(memory.data(), &request, sizeof request);
-        if (!ask_driver(interface, memory.data())) {
+        if (!ask_driver(socket_, interface, memory.data())) {
             return 0;
         }
         std::memcpy(&request, memory.data(), sizeof request);

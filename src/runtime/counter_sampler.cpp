@@ -9,12 +9,15 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "counters/counter_table.hpp"
+#include "preflight/path_choice.hpp"
+#include "runtime/host_snapshot.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/second_clock.hpp"
 
@@ -68,6 +71,7 @@ class CounterSampler::Work {
             }
         }
         open(telemetry::host_csv_header(table.columns()));
+        keep_settings();
         wait_until(task_.begin);
         table.read();
         std::int64_t second = telemetry::second_of(task_.begin);
@@ -96,6 +100,13 @@ class CounterSampler::Work {
         if (const auto error = log_.close()) {
             report(error->message());
         }
+    }
+
+    void keep_settings() {
+        const preflight::HostSettings settings = host_snapshot(task_.root);
+        const std::string text = to_json(settings, preflight::choose_paths(settings)).dump();
+        const std::lock_guard lock(mutex_);
+        result_.settings = text;
     }
 
     void open(const std::string& header) {

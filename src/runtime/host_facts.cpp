@@ -126,10 +126,8 @@ HostLoad load_of(const std::string& host, const std::vector<Place>& places) {
     return load;
 }
 
-nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
-    utsname system{};
-    uname(&system);
-    nlohmann::ordered_json variables = nlohmann::ordered_json::object();
+std::map<std::string, std::string> steering_variables() {
+    std::map<std::string, std::string> variables;
     // Only what steers the run; a whole environment can hold secrets.
     constexpr std::array<std::string_view, 7> prefixes = {"UCX_",   "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",
                                                           "SLURM_", "MPICH_",    "OMP_NUM_"};
@@ -152,11 +150,17 @@ nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
             variables[line.substr(0, equals)] = line.substr(equals + 1);
         }
     }
+    return variables;
+}
+
+nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
+    utsname system{};
+    uname(&system);
     return {{"kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
             {"processor", after_colon(first_line_with("/proc/cpuinfo", "model name"))},
             {"memory", after_colon(first_line_with("/proc/meminfo", "MemTotal"))},
             {"mpi_library", mpi_library},
-            {"variables", variables}};
+            {"variables", steering_variables()}};
 }
 
 }  // namespace weir::runtime

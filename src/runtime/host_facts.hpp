@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -34,6 +35,10 @@ struct HostLoad {
     int cores = 0;
 };
 HostLoad load_of(const std::string& host, const std::vector<Place>& places);
+
+/// The environment variables of this process that steer MPI, UCX and SLURM; no secrets, and not what the
+/// launcher tells each of its ranks.
+std::map<std::string, std::string> steering_variables();
 
 /// Of this host and process, for `environment` in run.json: kernel, processor, MPI library, the environment
 /// variables that steer MPI, UCX and SLURM.

@@ -143,6 +143,53 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
     }
 }
 
+std::vector<std::optional<std::string>> Job::collect(const std::string& text, int root, core::Duration limit,
+                                                     const char* what) {
+    constexpr int tag = 12;
+    constexpr auto nap = std::chrono::microseconds(200);
+    const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
+    if (rank_ != root) {
+        unsent_.push_back(text);
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Isend(unsent_.back().data(), static_cast<int>(text.size()), MPI_CHAR, root, tag,
+                            communicator_, &request),
+                  what);
+        int done = 0;
+        while (done == 0 && monotonic_ns() < deadline_ns) {
+            check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+            waiting();
+            std::this_thread::sleep_for(nap);
+        }
+        if (done != 0) {
+            unsent_.pop_back();
+        }
+        return {};
+    }
+    std::vector<std::optional<std::string>> texts(static_cast<std::size_t>(size_));
+    texts[static_cast<std::size_t>(root)] = text;
+    int missing = size_ - 1;
+    while (missing > 0 && monotonic_ns() < deadline_ns) {
+        int there = 0;
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
+        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator_, &there, &message, &status), what);
+        waiting();
+        if (there == 0) {
+            std::this_thread::sleep_for(nap);
+            continue;
+        }
+        int length = 0;
+        MPI_Get_count(&status, MPI_CHAR, &length);
+        std::string received(static_cast<std::size_t>(length), '\0');
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Imrecv(received.data(), length, MPI_CHAR, &message, &request), what);
+        wait(request, limit, what);
+        texts[static_cast<std::size_t>(status.MPI_SOURCE)] = std::move(received);
+        --missing;
+    }
+    return texts;
+}
+
 std::string Job::broadcast(const std::string& text, int root, const char* what) {
     auto length = static_cast<std::uint64_t>(text.size());
     MPI_Request request = MPI_REQUEST_NULL;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -50,6 +51,13 @@ class Job {
     /// Called over and over while an exchange waits (watchdog, signals); may throw to give up.
     void set_waiting_hook(std::function<void()> hook) { waiting_hook_ = std::move(hook); }
 
+    /// To be called by whoever waits in a loop of their own.
+    void waiting() const {
+        if (waiting_hook_) {
+            waiting_hook_();
+        }
+    }
+
     void set_exchange_limit(core::Duration limit) { exchange_limit_ = limit; }
     [[nodiscard]] core::Duration exchange_limit() const { return exchange_limit_; }
 
@@ -58,6 +66,11 @@ class Job {
     /// Every rank's bytes to `root`, which hands them to `take` one rank after the other.
     void gather(std::span<const std::byte> bytes, int root, const char* what,
                 const std::function<void(int rank, std::span<const std::byte>)>& take);
+    /// Every rank's text at `root`, and nothing from ranks that stay silent for `limit`; empty on other
+    /// ranks, which do not wait longer, either. For finding out who cannot be reached: never throws for
+    /// silence.
+    std::vector<std::optional<std::string>> collect(const std::string& text, int root, core::Duration limit,
+                                                    const char* what);
     /// `text` of `root`, on every rank.
     std::string broadcast(const std::string& text, int root, const char* what);
     void barrier(const char* what);
@@ -79,6 +92,7 @@ class Job {
     int size_ = 0;
     core::Duration exchange_limit_ = initial_exchange_limit;
     std::function<void()> waiting_hook_;
+    std::list<std::string> unsent_;  ///< texts of collect() that MPI may still read
 };
 
 /// Throws JobError with MPI's own words if `status` is not MPI_SUCCESS.

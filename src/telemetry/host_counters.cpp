@@ -66,9 +66,10 @@ std::string encode_host(const HostCounters& host) {
     for (const CounterSum& counter : host.sums) {
         sums.push_back({counter.column, counter.sum ? nlohmann::json(*counter.sum) : nlohmann::json()});
     }
-    return nlohmann::json{{"host", host.host},       {"file", host.file},
-                          {"seconds", host.seconds}, {"sums", std::move(sums)},
-                          {"problem", host.problem}, {"reading_max_ns", host.reading_max.ns}}
+    return nlohmann::json{{"host", host.host},        {"file", host.file},
+                          {"seconds", host.seconds},  {"sums", std::move(sums)},
+                          {"problem", host.problem},  {"reading_max_ns", host.reading_max.ns},
+                          {"settings", host.settings}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -88,6 +89,7 @@ std::optional<HostCounters> decode_host(std::string_view text) {
         }
         host.reading_max = {json.at("reading_max_ns")};
         host.problem = json.at("problem");
+        host.settings = json.at("settings");
         return host;
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
@@ -115,6 +117,7 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             {"seconds", known(host.seconds)},
             {"totals", known(std::move(totals))},
             {"reading_max_us", known(host.reading_max.in_microseconds())},
+            {"settings", host.settings.empty() ? Json() : Json::parse(host.settings)},
             {"problem", host.problem.empty() ? Json() : Json(host.problem)}};
 }
 

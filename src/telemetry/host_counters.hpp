@@ -42,6 +42,7 @@ struct HostCounters {
     std::int64_t seconds = 0;      ///< measured ones with values
     std::vector<CounterSum> sums;  ///< over the measured seconds, by column
     core::Duration reading_max;    ///< the longest that one reading of all counters took
+    std::string settings;          ///< of the host when the run began, as JSON; empty: not known
     std::string problem;  ///< what kept rows from the file, or readings from being made; empty: nothing
 
     /// Adds what was counted in a measured second.

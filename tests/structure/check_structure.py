@@ -22,11 +22,12 @@ MAY_INCLUDE = {
     "transport": {"core"},
     "telemetry": {"core"},
     "counters": {"core"},
+    "preflight": {"core", "telemetry", "counters"},
     "participant": {"core", "telemetry"},
     "simulation": {"core", "telemetry", "participant"},
     "config": {"core"},
-    "runtime": {"core", "transport", "telemetry", "counters", "participant"},
-    "cli": {"core", "transport", "telemetry", "counters", "participant", "simulation", "config", "runtime"},
+    "runtime": {"core", "transport", "telemetry", "counters", "preflight", "participant"},
+    "cli": {"core", "transport", "telemetry", "counters", "preflight", "participant", "simulation", "config", "runtime"},
 }
 
 MAY_USE_MPI = {"transport", "runtime", "cli"}

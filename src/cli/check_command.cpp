@@ -1,0 +1,430 @@
+#include "cli/check_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/assertion_report.hpp"
+#include "cli/introduction.hpp"
+#include "cli/launcher.hpp"
+#include "config/host_list.hpp"
+#include "config/quantities.hpp"
+#include "config/resolve.hpp"
+#include "config/usage_error.hpp"
+#include "core/memory_need.hpp"
+#include "participant/exit_status.hpp"
+#include "preflight/check_report.hpp"
+#include "runtime/counter_sampler.hpp"
+#include "runtime/host_probe.hpp"
+#include "runtime/host_snapshot.hpp"
+#include "runtime/last_words.hpp"
+#include "runtime/mpi_choice.hpp"
+#include "runtime/pair_probe.hpp"
+#include "runtime/signals.hpp"
+#include "runtime/terminal.hpp"
+#include "runtime/watchdog.hpp"
+#include "weir_version.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using preflight::CheckResult;
+using preflight::HostSettings;
+
+constexpr auto default_probe_time = core::Duration::seconds(5);
+
+HostSettings settings_of_this_host(const std::string& root) {
+    HostSettings settings = runtime::host_snapshot(root);
+    settings.versions["weir"] = build_info::git_commit.empty()
+                                    ? std::string(build_info::version)
+                                    : fmt::format("{} ({})", build_info::version, build_info::git_commit);
+    return settings;
+}
+
+class Output {
+  public:
+    explicit Output(config::OutputForm form)
+        : json_(form == config::OutputForm::json), colours_(!json_ && runtime::colours_wanted()) {}
+
+    [[nodiscard]] std::string text(const CheckResult& result) const {
+        if (json_) {
+            return preflight::check_json(result).dump(2) + '\n';
+        }
+        return preflight::check_text(
+            result, [](std::span<const std::string> hosts) { return config::compress_hosts(hosts); },
+            colours_);
+    }
+
+    /// For the case that the check does not come to its end; the sentence is for people only.
+    [[nodiscard]] std::string broken_off(const CheckResult& result) const {
+        return json_ ? text(result) : '\n' + text(result) + "The check did not end: MPI ended the job.\n";
+    }
+
+    void print(const CheckResult& result) const {
+        std::fputs(text(result).c_str(), stdout);
+        std::fflush(stdout);
+    }
+
+    /// A remark beside the result.
+    void remark(const std::string& line) const {
+        if (!json_) {
+            fmt::print("{}\n", line);
+            std::fflush(stdout);
+        }
+    }
+
+  private:
+    bool json_;
+    bool colours_;
+};
+
+int status_of(const CheckResult& result) {
+    return preflight::any_serious(result.findings) ? participant::exit_requirement : participant::exit_ok;
+}
+
+/// What the plan asks of each host, in the order of their first ranks.
+std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, const core::Plan& plan,
+                                          const core::RoleMap& roles,
+                                          const std::vector<runtime::Place>& places) {
+    std::vector<preflight::HostView> views;
+    const double sends =
+        plan.generation == core::Generation::saturate ? 0 : static_cast<double>(plan.rate.bits_per_second);
+    const double receives = sends * plan.producers / std::max(1U, plan.consumers);
+    for (HostSettings& host : settings) {
+        preflight::HostView view;
+        for (int rank = 0; rank < roles.ranks(); ++rank) {
+            const runtime::Place& place = places[static_cast<std::size_t>(rank)];
+            if (place.host != host.host) {
+                continue;
+            }
+            std::int64_t memory = 0;
+            switch (roles.node(rank).role) {
+                case core::Role::producer:
+                    ++view.part.producers;
+                    view.part.sends_bits_per_second += sends;
+                    memory = core::producer_memory_bytes(plan);
+                    break;
+                case core::Role::consumer:
+                    ++view.part.consumers;
+                    view.part.receives_bits_per_second += receives;
+                    memory = core::consumer_memory_bytes(plan);
+                    break;
+                case core::Role::scheduler:
+                    ++view.part.schedulers;
+                    break;
+            }
+            view.part.memory_bytes += memory;
+            view.part.largest_rank_bytes = std::max(view.part.largest_rank_bytes, memory);
+            view.part.cpus.push_back(place.cpus);
+        }
+        view.choice = preflight::choose_paths(host);
+        view.settings = std::move(host);
+        views.push_back(std::move(view));
+    }
+    return views;
+}
+
+CheckResult local_result(HostSettings settings) {
+    CheckResult result;
+    preflight::HostView view;
+    view.choice = preflight::choose_paths(settings);
+    view.settings = std::move(settings);
+    result.hosts.push_back(std::move(view));
+    preflight::judge(result);
+    return result;
+}
+
+int check_this_host(const Output& output, const std::string& root) {
+    const CheckResult result = local_result(settings_of_this_host(root));
+    output.print(result);
+    output.remark(
+        "This host only. To compare hosts and to probe the network between them:\n"
+        "  mpirun ... weir check [the options that `weir run` will get]");
+    return status_of(result);
+}
+
+/// Whether this rank is the first one on its host, by what the launcher says.
+bool first_on_host() {
+    for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}) {
+        if (const char* value = std::getenv(name)) {
+            return std::string_view(value) == "0";
+        }
+    }
+    return true;
+}
+
+/// MPI libraries end the process when they cannot start, and their words do not always tell why. So what may
+/// be the reason is said before, once for each host; it comes again in the result.
+void say_what_can_keep_mpi_from_starting(const HostSettings& settings) {
+    constexpr std::array<std::string_view, 3> topics{"device", "gid", "locked_memory"};
+    if (!first_on_host()) {
+        return;
+    }
+    for (const preflight::Finding& finding : local_result(settings).findings) {
+        if (finding.severity == preflight::Severity::serious &&
+            std::find(topics.begin(), topics.end(), finding.topic) != topics.end()) {
+            fmt::print(stderr, "weir check: {}: {}; {}\n", settings.host, finding.what, finding.advice);
+        }
+    }
+}
+
+/// The job under MPI, from the introduction to the exit status.
+class JobCheck {
+  public:
+    JobCheck(runtime::Job& job, runtime::Watchdog& watchdog, runtime::LastWords& last_words,
+             const Output& output)
+        : job_(job), watchdog_(watchdog), last_words_(last_words), output_(output) {}
+
+    int run(config::RunRequest request, HostSettings settings, const std::string& root,
+            core::Duration probe_time) {
+        // The first exchange may find out that ranks cannot reach each other.
+        watchdog_.enter("introduction", core::Duration::seconds(180));
+        auto all_settings = gather_settings(std::move(settings));
+        const Introduction all = introduce(job_, request);
+        const core::RoleMap roles = agree_on_layout(all, request);
+        if (leads()) {
+            result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.places);
+            preflight::judge(result_);
+            last_words_.prepare(output_.broken_off(result_));
+        }
+        const auto time = core::Duration{
+            std::stoll(job_.broadcast(std::to_string(probe_time.ns), 0, "agreement on the probe"))};
+        bool clean = true;
+        if (time.ns > 0) {
+            clean = probe(roles, all.places, root, time);
+        }
+        return end(clean);
+    }
+
+  private:
+    [[nodiscard]] bool leads() const { return job_.rank() == 0; }
+
+    /// Of each host once, on the first rank. Ends the job if ranks do not answer.
+    std::vector<HostSettings> gather_settings(HostSettings settings) {
+        std::vector<HostSettings> hosts;
+        const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
+        const auto texts = job_.collect(to_json(settings).dump(), 0, limit, "settings");
+        std::string silent;
+        for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+            if (!texts[rank]) {
+                silent += fmt::format("{}{}", silent.empty() ? "" : ", ", rank);
+                continue;
+            }
+            HostSettings host = preflight::host_settings_from_json(nlohmann::json::parse(*texts[rank]));
+            if (std::none_of(hosts.begin(), hosts.end(),
+                             [&](const HostSettings& other) { return other.host == host.host; })) {
+                hosts.push_back(std::move(host));
+            }
+        }
+        if (!silent.empty()) {
+            end_without(silent, std::move(hosts));
+        }
+        return hosts;
+    }
+
+    [[noreturn]] void end_without(const std::string& silent, std::vector<HostSettings> heard) {
+        for (HostSettings& host : heard) {
+            preflight::HostView view;
+            view.choice = preflight::choose_paths(host);
+            view.settings = std::move(host);
+            result_.hosts.push_back(std::move(view));
+        }
+        preflight::judge(result_);
+        result_.findings.push_back(
+            {.severity = preflight::Severity::serious,
+             .topic = "reach",
+             .hosts = {},
+             .what = fmt::format(
+                 "rank 0 heard nothing over MPI from: rank {}. The settings above are of the hosts "
+                 "that answered",
+                 silent),
+             .advice = "look at the hosts that are missing above: links, firewalls, routes, GID types"});
+        result_.findings = preflight::in_order(std::move(result_.findings));
+        last_words_.prepare({});
+        output_.print(result_);
+        runtime::Job::abort(participant::exit_requirement);
+    }
+
+    /// False: MPI still has messages of it and cannot be ended in order.
+    bool probe(const core::RoleMap& roles, const std::vector<runtime::Place>& places, const std::string& root,
+               core::Duration time) {
+        const preflight::ProbeRounds rounds(roles.producers(), roles.consumers(), time);
+        if (leads()) {
+            output_.remark(
+                fmt::format("weir check: probing {} of {} pairs in {} rounds, about {:.0f} s", rounds.pairs(),
+                            rounds.all_pairs(), rounds.count(),
+                            static_cast<double>(rounds.count()) * (rounds.slice().in_seconds() + 0.02) + 1));
+        }
+        watchdog_.enter("probe", core::Duration::seconds(60));
+        const bool records = runtime::records_its_host(job_.rank(), places);
+        std::optional<runtime::CounterRises> counters;
+        if (records) {
+            counters.emplace(root, counters::kernel_calls());
+        }
+        const runtime::PairProbes mine = runtime::probe_pairs(job_, roles, places, rounds);
+        preflight::HostProbe host;
+        host.host = places[static_cast<std::size_t>(job_.rank())].host;
+        host.message_layer = runtime::message_layer();
+        host.lanes = preflight::lanes_in(runtime::ucx_log::text());
+        if (counters) {
+            host.counters = counters->since();
+        }
+        watchdog_.enter("result", core::Duration::seconds(60));
+        const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
+        const auto texts = job_.collect(nlohmann::json{{"pairs", runtime::encode_probes(mine)},
+                                                       {"host", runtime::encode_host_probe(host)}}
+                                            .dump(),
+                                        0, limit, "result of the probe");
+        if (!leads()) {
+            return mine.mpi_is_clean;
+        }
+        return put_together(texts, rounds.all_pairs(), places);
+    }
+
+    bool put_together(const std::vector<std::optional<std::string>>& texts, std::uint64_t all_pairs,
+                      const std::vector<runtime::Place>& places) {
+        preflight::ProbeResult probe;
+        probe.all_pairs = all_pairs;
+        bool clean = true;
+        std::vector<std::string> silent;
+        for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+            if (!texts[rank]) {
+                silent.push_back(fmt::format("rank {} on {}", rank, places[rank].host));
+                continue;
+            }
+            const auto json = nlohmann::json::parse(*texts[rank]);
+            const auto part = runtime::decode_probes(json.at("pairs"));
+            probe.pairs.insert(probe.pairs.end(), part.pairs.begin(), part.pairs.end());
+            clean = clean && part.mpi_is_clean;
+            probe.stopped = probe.stopped.empty() ? part.stopped : probe.stopped;
+            add_host(probe, runtime::decode_host_probe(json.at("host")));
+        }
+        if (!silent.empty()) {
+            probe.stopped = fmt::format("nothing came any more from {}", fmt::join(silent, ", "));
+        }
+        std::sort(probe.pairs.begin(), probe.pairs.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.producer, a.consumer) < std::pair(b.producer, b.consumer);
+        });
+        result_.probe = std::move(probe);
+        preflight::judge(result_);
+        return clean && silent.empty();
+    }
+
+    /// Ranks of one host make one entry.
+    static void add_host(preflight::ProbeResult& probe, preflight::HostProbe part) {
+        const auto same = std::find_if(probe.hosts.begin(), probe.hosts.end(),
+                                       [&](const auto& other) { return other.host == part.host; });
+        if (same == probe.hosts.end()) {
+            probe.hosts.push_back(std::move(part));
+            return;
+        }
+        const auto merge = [](std::vector<std::string>& into, const std::vector<std::string>& from) {
+            for (const std::string& lane : from) {
+                if (std::find(into.begin(), into.end(), lane) == into.end()) {
+                    into.push_back(lane);
+                }
+            }
+        };
+        merge(same->lanes.within, part.lanes.within);
+        merge(same->lanes.between, part.lanes.between);
+        if (same->counters.empty()) {
+            same->counters = std::move(part.counters);
+        }
+    }
+
+    int end(bool clean) {
+        int status = participant::exit_ok;
+        if (leads()) {
+            last_words_.prepare({});
+            output_.print(result_);
+            status = status_of(result_);
+            if (!clean) {
+                runtime::Job::abort(status);
+            }
+        }
+        watchdog_.enter("end", core::Duration::seconds(60));
+        return std::stoi(job_.broadcast(std::to_string(status), 0, "exit status"));
+    }
+
+    runtime::Job& job_;
+    runtime::Watchdog& watchdog_;
+    runtime::LastWords& last_words_;
+    const Output& output_;
+    CheckResult result_;
+};
+
+core::Duration probe_time_of(const CommandLine& line) {
+    if (line.probe.empty()) {
+        return default_probe_time;
+    }
+    try {
+        const core::Duration time = config::parse_duration(line.probe);
+        if (time.ns < 0 || time > core::Duration::seconds(3600)) {
+            throw config::UsageError(fmt::format("'{}': write a time from 0s to 1h", line.probe));
+        }
+        return time;
+    } catch (const config::UsageError& error) {
+        throw config::UsageError(fmt::format("--probe: {}", error.what()));
+    }
+}
+
+}  // namespace
+
+int check_command(const CommandLine& line) {
+    config::RunRequest request = config::resolve(line.options);
+    const core::Duration probe_time = probe_time_of(line);
+    const LaunchedAs launched = launched_as();
+    const Output output(request.output);
+    if (!launched.size) {
+        return check_this_host(output, line.root);
+    }
+    runtime::ucx_log::begin_anew_with_log();
+    report_assertions();
+    const HostSettings settings = settings_of_this_host(line.root);
+    say_what_can_keep_mpi_from_starting(settings);
+    runtime::LastWords last_words;
+    int argument_count = 0;
+    char** arguments = nullptr;
+    std::optional<runtime::Job> job;
+    try {
+        job.emplace(argument_count, arguments);
+    } catch (const runtime::JobError& error) {
+        fmt::print(stderr, "weir check: {}\n", error.what());
+        return participant::exit_failed;
+    }
+    runtime::install_signal_handlers();
+    runtime::Watchdog watchdog(fmt::format("rank {}", job->rank()));
+    job->set_waiting_hook([&] {
+        watchdog.alive();
+        if (runtime::caught_signal() != 0) {
+            runtime::LastWords::say();
+            runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
+        }
+    });
+    try {
+        return JobCheck(*job, watchdog, last_words, output).run(request, settings, line.root, probe_time);
+    } catch (const config::UsageError& error) {
+        if (job->rank() == 0) {
+            fmt::print(stderr, "weir check: {}\n", error.what());
+        }
+        last_words.prepare({});
+        job->barrier("refusal");
+        return participant::exit_usage;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "weir check: rank {}: {}\n", job->rank(), error.what());
+        runtime::LastWords::say();
+        runtime::Job::abort(participant::exit_failed);
+    }
+}
+
+}  // namespace weir::cli

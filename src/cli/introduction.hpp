@@ -1,0 +1,34 @@
+// What the ranks of a job say of themselves before anything else, and the roles and plan that follow from it:
+// the same for a run and for a check before it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/run_request.hpp"
+#include "core/ids.hpp"
+#include "core/role_map.hpp"
+#include "core/units.hpp"
+#include "runtime/host_facts.hpp"
+#include "runtime/job.hpp"
+
+namespace weir::cli {
+
+/// By rank.
+struct Introduction {
+    std::vector<runtime::Place> places;
+    std::vector<std::string> hosts;
+    std::vector<std::optional<core::Role>> roles;  ///< what each was told; empty: nobody was told anything
+    std::vector<std::string> options;
+    std::vector<core::Bytes> memory;
+};
+
+/// Every rank calls it. Throws runtime::JobError.
+Introduction introduce(runtime::Job& job, const config::RunRequest& request);
+
+/// Puts together what all ranks were asked for (MPMD), and settles the layout. Throws config::UsageError, the
+/// same on every rank.
+core::RoleMap agree_on_layout(const Introduction& all, config::RunRequest& request);
+
+}  // namespace weir::cli

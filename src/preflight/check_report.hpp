@@ -1,0 +1,35 @@
+// What a check says in the end: for people, and as JSON ("weir-check/1").
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "preflight/facts.hpp"
+#include "preflight/probe_result.hpp"
+
+namespace weir::preflight {
+
+struct CheckResult {
+    std::vector<HostView> hosts;
+    std::optional<ProbeResult> probe;  ///< nothing: there was none
+
+    Comparison comparison;          ///< by judge()
+    std::vector<Finding> findings;  ///< by judge(), in order
+};
+
+/// Compares hosts, applies all rules, and fills in the rest of the result.
+void judge(CheckResult& result);
+
+/// "eb[01-14],fn03" for a list of hosts; the caller knows the syntax.
+using HostListText = std::function<std::string(std::span<const std::string>)>;
+
+/// Table of facts, the probe, and the findings, worst first. `colours`: for a terminal.
+std::string check_text(const CheckResult& result, const HostListText& host_list, bool colours);
+
+nlohmann::ordered_json check_json(const CheckResult& result);
+
+}  // namespace weir::preflight

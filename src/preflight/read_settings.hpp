@@ -1,0 +1,25 @@
+// Reads the settings of a host out of the kernel's files (sysfs, procfs) and out of KernelSettings. Takes
+// some milliseconds. What is not there is left out and never guessed.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "preflight/host_settings.hpp"
+#include "preflight/kernel_settings.hpp"
+
+namespace weir::preflight {
+
+/// `root`: what the paths begin with, empty on a real host.
+struct Sight {
+    std::string root;
+    KernelSettings& kernel;
+};
+
+/// All of a host but `variables` and `versions`, which are the process's own.
+HostSettings read_settings(const std::string& host, const Sight& sight);
+
+std::vector<RdmaPort> read_rdma_ports(const Sight& sight);
+std::vector<Interface> read_interfaces(const Sight& sight, const std::vector<RdmaPort>& ports);
+
+}  // namespace weir::preflight

@@ -1,0 +1,19 @@
+// Quantities in words, out of the floating point numbers that sums of them are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "telemetry/text.hpp"
+
+namespace weir::preflight {
+
+inline std::string rate_words(double bits_per_second) {
+    return telemetry::readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
+}
+
+inline std::string size_words(double bytes) {
+    return telemetry::readable(core::Bytes{static_cast<std::int64_t>(bytes)});
+}
+
+}  // namespace weir::preflight

@@ -1,0 +1,84 @@
+#include "runtime/host_probe.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "preflight/priority_counter.hpp"
+
+namespace weir::runtime {
+
+CounterRises::CounterRises(std::string root, std::unique_ptr<counters::KernelCalls> calls)
+    : root_(std::move(root)),
+      calls_(std::move(calls)),
+      table_(counters::CounterTable::of_host(root_, *calls_)),
+      before_(priorities()) {
+    table_.read();
+}
+
+std::vector<CounterRises::ByPriority> CounterRises::priorities() const {
+    std::vector<ByPriority> all;
+    for (const std::string& interface : counters::interfaces_up(root_)) {
+        ByPriority one{.interface = interface, .names = {}, .values = {}};
+        const auto names = calls_->driver_counter_names(interface);
+        const auto values = calls_->driver_counters(interface);
+        for (std::size_t i = 0; i < names.size() && i < values.size(); ++i) {
+            if (preflight::counted_priority(names[i], "tx") || preflight::counted_priority(names[i], "rx")) {
+                one.names.push_back(names[i]);
+                one.values.push_back(values[i]);
+            }
+        }
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+std::vector<preflight::CounterRise> CounterRises::since() {
+    std::vector<preflight::CounterRise> rises;
+    const auto values = table_.read();
+    for (std::size_t i = 0; i < values.size() && i < table_.columns().size(); ++i) {
+        if (values[i]) {
+            rises.push_back({table_.columns()[i], *values[i]});
+        }
+    }
+    const auto now = priorities();
+    for (std::size_t i = 0; i < now.size() && i < before_.size(); ++i) {
+        if (now[i].interface != before_[i].interface || now[i].names != before_[i].names) {
+            continue;
+        }
+        for (std::size_t j = 0; j < now[i].names.size(); ++j) {
+            if (now[i].values[j] >= before_[i].values[j]) {
+                rises.push_back(
+                    {now[i].interface + "." + now[i].names[j], now[i].values[j] - before_[i].values[j]});
+            }
+        }
+    }
+    return rises;
+}
+
+std::string encode_host_probe(const preflight::HostProbe& host) {
+    nlohmann::json counters = nlohmann::json::array();
+    for (const preflight::CounterRise& counter : host.counters) {
+        counters.push_back({counter.column, counter.rise});
+    }
+    return nlohmann::json{{"host", host.host},
+                          {"layer", host.message_layer},
+                          {"within", host.lanes.within},
+                          {"between", host.lanes.between},
+                          {"counters", std::move(counters)}}
+        .dump();
+}
+
+preflight::HostProbe decode_host_probe(const std::string& text) {
+    const auto json = nlohmann::json::parse(text);
+    preflight::HostProbe host;
+    json.at("host").get_to(host.host);
+    json.at("layer").get_to(host.message_layer);
+    json.at("within").get_to(host.lanes.within);
+    json.at("between").get_to(host.lanes.between);
+    for (const auto& counter : json.at("counters")) {
+        host.counters.push_back({counter.at(0), counter.at(1)});
+    }
+    return host;
+}
+
+}  // namespace weir::runtime

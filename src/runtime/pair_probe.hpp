@@ -1,0 +1,32 @@
+// Moves a little data between the pairs of a plan before a run: who reaches whom, how fast, how far. Not a
+// measurement of the network under load: in every round, pairs that share no node go at the same time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/role_map.hpp"
+#include "preflight/probe_result.hpp"
+#include "preflight/probe_rounds.hpp"
+#include "runtime/host_facts.hpp"
+#include "runtime/job.hpp"
+
+namespace weir::runtime {
+
+struct PairProbes {
+    std::vector<preflight::PairProbe> pairs;  ///< in which this rank is the consumer
+    std::string stopped;                      ///< why it ended before its time; empty: it did not
+    bool mpi_is_clean = true;                 ///< no message is left under way, so MPI can be ended in order
+};
+
+/// Every rank of the job calls it. Bounded: a pair that does not answer costs three seconds, and a rank that
+/// is gone ends the probe.
+PairProbes probe_pairs(Job& job, const core::RoleMap& roles, const std::vector<Place>& places,
+                       const preflight::ProbeRounds& rounds);
+
+/// To travel to the rank that reports.
+std::string encode_probes(const PairProbes& probes);
+/// Throws nlohmann::json::exception if the text is none of encode_probes.
+PairProbes decode_probes(const std::string& text);
+
+}  // namespace weir::runtime
