@@ -396,6 +396,9 @@ int check_command(const CommandLine& line) {
     int argument_count = 0;
     char** arguments = nullptr;
     std::optional<runtime::Job> job;
+    runtime::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
+    watchdog.enter("start-up of MPI", runtime::Job::start_limit,
+                   "what this check says above of single hosts may be the reason");
     try {
         job.emplace(argument_count, arguments);
     } catch (const runtime::JobError& error) {
@@ -403,7 +406,6 @@ int check_command(const CommandLine& line) {
         return participant::exit_failed;
     }
     runtime::install_signal_handlers();
-    runtime::Watchdog watchdog(fmt::format("rank {}", job->rank()));
     job->set_waiting_hook([&] {
         watchdog.alive();
         if (runtime::caught_signal() != 0) {

@@ -132,6 +132,9 @@ int execute_run(const config::RunRequest& request) {
     int argument_count = 0;
     char** arguments = nullptr;
     std::optional<runtime::Job> job;
+    runtime::Watchdog watchdog("weir run", fmt::format("rank {}", launched_as().rank.value_or(0)));
+    watchdog.enter("start-up of MPI", runtime::Job::start_limit,
+                   "`weir check` on the same hosts looks for the reason");
     try {
         job.emplace(argument_count, arguments);
     } catch (const runtime::JobError& error) {
@@ -139,7 +142,7 @@ int execute_run(const config::RunRequest& request) {
         return participant::exit_failed;
     }
     runtime::install_signal_handlers();
-    runtime::Watchdog watchdog(fmt::format("rank {}", job->rank()));
+    watchdog.enter("introduction", runtime::Job::initial_exchange_limit + core::Duration::seconds(30));
     job->set_waiting_hook([&] {
         watchdog.alive();
         if (runtime::caught_signal() != 0) {

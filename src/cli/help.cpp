@@ -213,10 +213,10 @@ Exit status: as of `weir run`; --find: 3 if there is no limit; --explore: 1 if a
 std::string check_overview() {
     std::string text = R"(Usage: mpirun -np RANKS weir check [OPTIONS]
 
-What is wrong with the hosts and the network, before a run finds out? Start it as the run itself, with
-the same options, on the same hosts. It reads what each host says of its devices and limits, finds
-what differs between hosts, moves a little data between the pairs of the plan, and looks where that was
-counted. Each finding says what to do; the worst come first.
+What is wrong with the hosts and the network, before a run finds out? Start it as the run itself,
+with the same options, on the same hosts. It reads what each host says of its devices and limits,
+finds what differs between hosts, moves a little data between the pairs of the plan, and looks where
+that was counted. Each finding says what to do; the worst come first.
 
   mpirun -np 87 --hostfile hosts weir check --scenario lhcb2021-2
   weir check                                       without mpirun: this host by itself
@@ -224,9 +224,9 @@ counted. Each finding says what to do; the worst come first.
   --probe TIME                  about how long to move data; 0s: not at all [5s]
   --json                        the same as JSON
 
-Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and their types;
-traffic class, service level and priority; PFC, pause frames and ECN; locked memory; memory against
-the plan; NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that MPI took.
+Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and their
+types; traffic class and priority; PFC, pause frames and ECN; locked memory; memory against the plan;
+NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that MPI took.
 
 Options of the plan are those of `weir run`. By group: weir check --help GROUP, or --help all
 )";

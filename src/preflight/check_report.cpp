@@ -233,9 +233,7 @@ nlohmann::ordered_json check_json(const CheckResult& result) {
     }
     Json hosts = Json::array();
     for (const HostView& host : result.hosts) {
-        Json entry = to_json(host.settings);
-        entry["devices_because_of"] = host.choice.why;
-        hosts.push_back(std::move(entry));
+        hosts.push_back(Json(to_json(host.settings, host.choice)));
     }
     return {{"schema", "weir-check/1"},
             {"serious", count_of(result.findings, Severity::serious)},

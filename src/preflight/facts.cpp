@@ -143,6 +143,7 @@ class Facts {
             locked = settings.locked_memory->unlimited
                          ? "unlimited"
                          : telemetry::readable(core::Bytes{settings.locked_memory->bytes});
+            locked += settings.locks_without_limit ? ", without effect on this process" : "";
         }
         add("locked memory", locked, "locked_memory", Alike::everywhere, Severity::warning,
             "set it alike: ulimit -l unlimited (limits.conf, or LimitMEMLOCK of the service that starts "

@@ -163,6 +163,7 @@ nlohmann::json to_json(const HostSettings& host) {
             {"processor", host.processor},
             {"cores", host.cores},
             {"memory_available_bytes", host.memory_available_bytes},
+            {"locks_without_limit", host.locks_without_limit},
             {"locked_memory", host.locked_memory},
             {"governors", host.governors},
             {"cpus_of_node", keyed(host.cpus_of_node)},
@@ -181,6 +182,7 @@ HostSettings host_settings_from_json(const nlohmann::json& object) {
     object.at("processor").get_to(host.processor);
     object.at("cores").get_to(host.cores);
     object.at("memory_available_bytes").get_to(host.memory_available_bytes);
+    object.at("locks_without_limit").get_to(host.locks_without_limit);
     object.at("locked_memory").get_to(host.locked_memory);
     object.at("governors").get_to(host.governors);
     host.cpus_of_node = keyed_from<std::string>(object.at("cpus_of_node"));

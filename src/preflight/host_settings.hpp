@@ -79,10 +79,11 @@ struct HostSettings {
     std::string processor;
     int cores = 0;  ///< that are online
     std::optional<std::int64_t> memory_available_bytes;
-    std::optional<Limit> locked_memory;                    ///< per process
-    std::map<std::string, int> governors;                  ///< "performance" -> number of cores
-    std::map<int, std::string> cpus_of_node;               ///< NUMA node -> "0-15,32-47"
-    std::map<int, std::vector<int>> distances;             ///< NUMA node -> to each node, in order
+    bool locks_without_limit = false;           ///< the process may, whatever the limit says (CAP_IPC_LOCK)
+    std::optional<Limit> locked_memory;         ///< per process
+    std::map<std::string, int> governors;       ///< "performance" -> number of cores
+    std::map<int, std::string> cpus_of_node;    ///< NUMA node -> "0-15,32-47"
+    std::map<int, std::vector<int>> distances;  ///< NUMA node -> to each node, in order
     std::map<std::string, std::string> kernel_parameters;  ///< "net.ipv4.tcp_rmem" -> "4096 131072 6291456"
     std::vector<RdmaPort> rdma_ports;
     std::vector<Interface> interfaces;             ///< up or belonging to an RDMA port, without the loopback

@@ -85,7 +85,7 @@ void add_named(const HostSettings& host, const std::string& name, PathChoice& ch
     });
     if (port != host.rdma_ports.end()) {
         add_rdma(host, static_cast<std::size_t>(port - host.rdma_ports.begin()), choice);
-    } else if (find_interface(host, name) != nullptr) {
+    } else if (name == "lo" || find_interface(host, name) != nullptr) {
         choice.paths.push_back({.interface = name});
     } else {
         choice.not_found.push_back(name);

@@ -63,6 +63,15 @@ std::optional<Limit> locked_memory_in(const std::string& limits) {
     return std::nullopt;
 }
 
+/// "CapEff:	000001ffffffffff"
+bool may_lock_in(const std::string& status) {
+    constexpr unsigned cap_ipc_lock = 14;
+    const std::string text = field(status, "CapEff");
+    std::uint64_t capabilities = 0;
+    std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
+    return (capabilities >> cap_ipc_lock & 1U) != 0;
+}
+
 /// "cpu12", "node3": the number behind the word, if that is all there is.
 std::optional<int> numbered(const std::string& name, std::string_view word) {
     if (!name.starts_with(word)) {
@@ -123,6 +132,7 @@ HostSettings read_settings(const std::string& host, const Sight& sight) {
     settings.memory_available_bytes =
         kibibytes(field(counters::file_text(root + "/proc/meminfo"), "MemAvailable"));
     settings.locked_memory = locked_memory_in(counters::file_text(root + "/proc/self/limits"));
+    settings.locks_without_limit = may_lock_in(counters::file_text(root + "/proc/self/status"));
     read_processors(root, settings);
     for (const std::string_view name : kernel_parameters) {
         std::string path = root + "/proc/sys/";

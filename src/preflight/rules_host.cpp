@@ -32,7 +32,7 @@ class HostRules {
     void locked_memory() {
         const bool rdma = std::any_of(choice_.paths.begin(), choice_.paths.end(),
                                       [](const NetworkPath& path) { return path.rdma_port.has_value(); });
-        if (!rdma || !host_.locked_memory || host_.locked_memory->unlimited) {
+        if (!rdma || host_.locks_without_limit || !host_.locked_memory || host_.locked_memory->unlimited) {
             return;
         }
         // What MPI and UCX lock for themselves: queues and bounce buffers.

@@ -62,6 +62,11 @@ class NetworkRules {
                              devices_here()),
                  "name the devices of every host, or give each kind of host its own value");
         }
+        if (std::any_of(choice_.paths.begin(), choice_.paths.end(),
+                        [](const NetworkPath& path) { return path.interface == "lo"; })) {
+            find(Severity::warning, "device",
+                 fmt::format("{} names lo, which reaches this host only", choice_.why));
+        }
         if (choice_.paths.empty() && choice_.not_found.empty()) {
             find(Severity::serious, "device", "there is no network device that is up",
                  "bring an interface up: ip link set dev INTERFACE up");

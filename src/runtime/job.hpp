@@ -32,6 +32,9 @@ struct Objection {
 
 class Job {
   public:
+    /// Longest that MPI may take to start: thousands of ranks take a minute or two; where ranks cannot reach
+    /// each other, or may not lock memory, MPI can try for ever.
+    static constexpr core::Duration start_limit = core::Duration::seconds(180);
     /// Longest wait for the other ranks in one exchange, at first: they may still be allocating memory.
     static constexpr core::Duration initial_exchange_limit = core::Duration::seconds(60);
 

@@ -9,8 +9,9 @@
 
 namespace weir::runtime {
 
-Watchdog::Watchdog(std::string who)
-    : who_(std::move(who)),
+Watchdog::Watchdog(std::string command, std::string who)
+    : command_(std::move(command)),
+      who_(std::move(who)),
       phase_("start-up"),
       limit_ns_(core::Duration::seconds(120).ns),
       last_ns_(monotonic_ns()),
@@ -25,10 +26,11 @@ Watchdog::~Watchdog() {
     thread_.join();
 }
 
-void Watchdog::enter(const char* phase, core::Duration limit) {
+void Watchdog::enter(const char* phase, core::Duration limit, const char* advice) {
     last_ns_ = monotonic_ns();
     limit_ns_ = limit.ns;
     phase_ = phase;
+    advice_ = advice;
 }
 
 void Watchdog::alive() {
@@ -50,9 +52,11 @@ void Watchdog::watch() {
         if (now_ns - last_ns_ < limit_ns_) {
             continue;
         }
+        const char* advice = advice_;
         const std::string message =
-            fmt::format("weir run: {} has made no progress for {:.1f} s in phase '{}' and ends the run\n",
-                        who_, static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load());
+            fmt::format("{}: {} has made no progress for {:.1f} s in phase '{}' and ends the job{}{}\n",
+                        command_, who_, static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load(),
+                        advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
         [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
         _exit(1);
     }

@@ -17,22 +17,25 @@ namespace weir::runtime {
 
 class Watchdog {
   public:
-    /// `who`: how the message names this rank.
-    explicit Watchdog(std::string who);
+    /// How the message names the command and this rank: "weir run", "rank 3".
+    Watchdog(std::string command, std::string who);
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
     ~Watchdog();
 
-    /// A new phase, which may take `limit` between two signs of life. `phase` lives forever (a literal).
-    void enter(const char* phase, core::Duration limit);
+    /// A new phase, which may take `limit` between two signs of life. `phase` and `advice` live
+    /// forever (literals).
+    void enter(const char* phase, core::Duration limit, const char* advice = nullptr);
     /// The loop came round.
     void alive();
 
   private:
     void watch();
 
+    std::string command_;
     std::string who_;
     std::atomic<const char*> phase_;
+    std::atomic<const char*> advice_ = nullptr;
     std::atomic<std::int64_t> limit_ns_;
     std::atomic<std::int64_t> last_ns_;
     std::mutex mutex_;

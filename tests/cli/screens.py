@@ -14,7 +14,8 @@ GROUPS = ("layout", "data", "transfer", "busy", "run", "output", "network")
 
 class Help(CommandTest):
     def test_every_page_fits_on_a_screen(self):
-        pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["simulate", "--help"], ["scenarios", "--help"]]
+        pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["simulate", "--help"], ["check", "--help"],
+                 ["scenarios", "--help"]]
         for arguments in pages + [["run", "--help", group] for group in GROUPS]:
             with self.subTest(" ".join(arguments)):
                 lines = self.succeeds(*arguments).splitlines()

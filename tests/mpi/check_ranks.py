@@ -1,0 +1,59 @@
+"""`weir check` under mpirun: roles as in the run, a probe between the planned pairs, the transport that MPI took."""
+
+import json
+import subprocess
+
+from weir_run import MPIRUN, WEIR, check, main
+
+
+def weir_check(ranks, *options):
+    return subprocess.run([MPIRUN, "-np", str(ranks), WEIR, "check", *options], capture_output=True, text=True, timeout=90,
+                          check=False)
+
+
+def result_of(done):
+    check(done.returncode == 0, f"exit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout)
+
+
+def all_pairs_are_probed():
+    result = result_of(weir_check(6, "--producers", "2", "--consumers", "3", "--rate", "10Mb/s", "--probe", "300ms", "--json"))
+    check(result["schema"] == "weir-check/1", result["schema"])
+    pairs = {(pair["producer"], pair["consumer"]) for pair in result["probe"]["pairs"] if pair["reached"]}
+    check(pairs == {(producer, consumer) for producer in range(2) for consumer in range(3)}, pairs)
+    for pair in result["probe"]["pairs"]:
+        check(pair["bytes"] > 0 and pair["bits_per_second"] > 0 and pair["round_trip_us"] > 0, pair)
+    check(len(result["hosts"]) == 1 and result["hosts"][0]["versions"]["weir"], result["hosts"])
+
+
+def the_message_layer_is_named():
+    result = result_of(weir_check(3, "--probe", "100ms", "--json"))
+    layers = {host["message_layer"] for host in result["probe"]["hosts"]}
+    check(layers == {"ob1"} or layers == {"ucx"}, layers)
+
+
+def ranks_that_share_cores_are_told():
+    done = weir_check(8, "--probe", "0s")
+    check("8 hosts" not in done.stdout and "1 host with 3 producers, 4 consumers, 1 scheduler" in done.stdout, done.stdout)
+    check("Probe:" not in done.stdout, done.stdout)
+
+
+def refusals():
+    done = weir_check(4, "--producers", "5", "--consumers", "4")
+    check(done.returncode == 2, f"exit status {done.returncode}: {done.stderr}")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("weir")]
+    check(len(lines) == 1 and "--producers" in lines[0], lines)
+
+
+def a_run_keeps_the_settings():
+    done = subprocess.run([MPIRUN, "-np", "3", WEIR, "run", "--out", "run", "--rate", "10Mb/s", "--event-size", "64KiB", "--duration",
+                           "1s", "--warmup", "0s", "--output", "quiet"], capture_output=True, text=True, timeout=60, check=False)
+    check(done.returncode == 0, done.stderr)
+    with open("run/run.json", encoding="utf-8") as file:
+        hosts = json.load(file)["hosts"]
+    settings = hosts[0]["settings"]
+    check(settings["host"] == hosts[0]["name"] and settings["kernel"] and settings["cores"] > 0, settings)
+    check("expected_paths" in settings, settings)
+
+
+main(all_pairs_are_probed, the_message_layer_is_named, ranks_that_share_cores_are_told, refusals, a_run_keeps_the_settings)
