@@ -224,9 +224,10 @@ that was counted. Each finding says what to do; the worst come first.
   --probe TIME                  about how long to move data; 0s: not at all [5s]
   --json                        the same as JSON
 
-Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and their
-types; traffic class and priority; PFC, pause frames and ECN; locked memory; memory against the plan;
-NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that MPI took.
+Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and
+their types; traffic class and priority; PFC, pause frames and ECN; locked memory; memory against
+the plan; NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that
+MPI took.
 
 Options of the plan are those of `weir run`. By group: weir check --help GROUP, or --help all
 )";
