@@ -86,19 +86,21 @@ TEST_CASE("The first signal that asks for the end is remembered") {
 
 TEST_CASE("The watchdog ends a process that makes no progress and says where") {
     const ChildEnd end = in_child([] {
-        Watchdog watchdog("rank 7 (consumer 3 on eb07)");
-        watchdog.enter("measurement", Duration::milliseconds(150));
+        Watchdog watchdog("weir run", "rank 7 (consumer 3 on eb07)");
+        watchdog.enter("measurement", Duration::milliseconds(150), "look there");
         sleep(60);
         return 0;
     });
     CHECK(end.status == 1);
     CHECK(end.said.find("rank 7 (consumer 3 on eb07)") != std::string::npos);
     CHECK(end.said.find("'measurement'") != std::string::npos);
+    CHECK(end.said.starts_with("weir run: "));
+    CHECK(end.said.find("; look there\n") != std::string::npos);
 }
 
 TEST_CASE("A watchdog that hears signs of life lets the process be") {
     const ChildEnd end = in_child([] {
-        Watchdog watchdog("rank 7");
+        Watchdog watchdog("weir run", "rank 7");
         watchdog.enter("measurement", Duration::milliseconds(900));
         for (int sign = 0; sign < 120; ++sign) {
             usleep(10000);

@@ -79,7 +79,7 @@ class Rig {
           collector(run.plan, {}),
           output(&log, [this](const SecondReport& report) { loop.take_report(report); }),
           watch(run.places, rank, clock.now()),
-          watchdog("the rank under test"),
+          watchdog("weir run", "the rank under test"),
           loop({.settings = run,
                 .rank = rank,
                 .transport = transport,
