@@ -54,7 +54,7 @@ TEST_CASE("Sums in run.json: those that are not 0, and every source") {
     silent.file = host_file(silent.host);
     CHECK(host_json(silent).dump() ==
           R"({"name":"eb02","file":"hosts/eb02.csv","sources":null,"counters":null,"seconds":null,)"
-          R"("totals":null,"reading_max_us":null,"problem":null})");
+          R"("totals":null,"reading_max_us":null,"settings":null,"problem":null})");
 }
 
 TEST_CASE("A host's counters are the same after their travel") {
