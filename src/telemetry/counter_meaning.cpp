@@ -20,8 +20,8 @@ constexpr std::string_view loss_names[] = {
     "roce_adp_retrans", "roce_adp_retrans_to", "req_transport_retries_exceeded", "rx_out_of_buffer",
     // bnxt_re
     "to_retransmits", "seq_err_naks_rcvd", "max_retry_exceeded", "missing_resp", "oos_drop_count",
-    // rxe
-    "out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err",
+    // rxe. Where data is read by its receiver, lost data shows in the first one only: the reader asks again.
+    "completer_retry_err", "out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err",
     // ports by the standard, interfaces, queueing disciplines
     "port_rcv_errors", "symbol_error", "rx_crc_errors", "rx_missed_errors", "rx_fifo_errors",
     "rx_over_errors", "qdisc_drops"};

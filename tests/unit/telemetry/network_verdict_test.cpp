@@ -155,6 +155,8 @@ TEST_CASE("Names of counters: what each tells") {
         {"bnxt_re0.oos_drop_count", M::lost},
         {"bnxt_re0.tx_roce_discards", M::lost},
         {"rxe0.out_of_seq_request", M::lost},
+        {"rxe0.completer_retry_err", M::lost},
+        {"rxe0.rcvd_rnr_err", M::none},
         {"eth0.rx_prio3_buf_discard", M::lost},
         {"eth0.qdisc_drops", M::lost},
         {"tcp.retransmitted_segments", M::lost},
