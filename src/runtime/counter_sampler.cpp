@@ -23,6 +23,13 @@
 
 namespace weir::runtime {
 
+namespace {
+
+/// A first reading later than this misses a noticeable part of its second.
+constexpr auto late_reading = core::Duration::milliseconds(100);
+
+}  // namespace
+
 bool records_its_host(int rank, const std::vector<Place>& places) {
     const std::string& host = places.at(static_cast<std::size_t>(rank)).host;
     return std::none_of(places.begin(), places.begin() + rank,
@@ -48,6 +55,13 @@ class CounterSampler::Work {
         changed_.notify_all();
     }
 
+    void begin(const Start& start) {
+        const std::lock_guard lock(mutex_);
+        start_ = start;
+        begun_ = true;
+        changed_.notify_all();
+    }
+
     telemetry::HostCounters end(core::Instant end, core::Duration patience) {
         std::unique_lock lock(mutex_);
         end_ = std::min(end_.value_or(end), end);
@@ -70,16 +84,17 @@ class CounterSampler::Work {
                 result_.sums.push_back({column, {}});
             }
         }
-        open(telemetry::host_csv_header(table.columns()));
         keep_settings();
-        wait_until(task_.begin);
-        table.read();
-        std::int64_t second = telemetry::second_of(task_.begin);
+        if (!wait_for_start()) {
+            return;
+        }
+        open(telemetry::host_csv_header(table.columns()));
+        std::int64_t second = first_reading(table);
         while (true) {
             const bool ends = !wait_until({(second + 1) * telemetry::ns_per_second});
-            const core::Instant before = task_.clock.now();
+            const core::Instant before = start_.clock.now();
             const auto values = table.read();
-            const core::Duration took = task_.clock.now() - before;
+            const core::Duration took = start_.clock.now() - before;
             std::int64_t last = telemetry::second_of(before) - (ends ? 0 : 1);
             const auto end = ending();
             if (end) {
@@ -100,6 +115,28 @@ class CounterSampler::Work {
         if (const auto error = log_.close()) {
             report(error->message());
         }
+    }
+
+    /// The second with which counting begins; those before it have empty rows.
+    std::int64_t first_reading(counters::CounterTable& table) {
+        wait_until(start_.begin);
+        const core::Instant read_at = start_.clock.now();
+        table.read();
+        std::int64_t second = telemetry::second_of(start_.begin);
+        if (read_at - start_.begin <= late_reading || ending()) {
+            return second;
+        }
+        const std::int64_t first_whole = telemetry::second_of(read_at) + 1;
+        if (first_whole > 0) {
+            report(fmt::format("the first reading was {:.1f} s late; counting begins with second {}",
+                               (read_at - start_.begin).in_seconds(), first_whole));
+        }
+        for (; second < first_whole; ++second) {
+            put(second, {});
+        }
+        wait_until({first_whole * telemetry::ns_per_second});
+        table.read();
+        return second;
     }
 
     void keep_settings() {
@@ -127,7 +164,7 @@ class CounterSampler::Work {
         }
         const auto error =
             log_.append(telemetry::host_csv_line(second, telemetry::phase_of(second, task_.duration),
-                                                 task_.second_zero_unix_ns, values, columns_));
+                                                 start_.second_zero_unix_ns, values, columns_));
         if (error) {
             report(error->message());
         }
@@ -141,11 +178,18 @@ class CounterSampler::Work {
         }
     }
 
+    /// False: the run ended before it began.
+    bool wait_for_start() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return begun_ || end_; });
+        return begun_;
+    }
+
     /// False: the run ended before `when`.
     bool wait_until(core::Instant when) {
         std::unique_lock lock(mutex_);
         while (true) {
-            const core::Duration left = when - task_.clock.now();
+            const core::Duration left = when - start_.clock.now();
             if (left.ns <= 0) {
                 return true;
             }
@@ -174,6 +218,8 @@ class CounterSampler::Work {
 
     std::mutex mutex_;
     std::condition_variable changed_;
+    Start start_{.clock = CommonClock(0), .begin = {}};  ///< does not change once it is there
+    bool begun_ = false;
     std::optional<core::Instant> end_;
     bool done_ = false;
     telemetry::HostCounters result_;  ///< `file` and `host` do not change
@@ -185,6 +231,10 @@ CounterSampler::CounterSampler(Task task) : work_(std::make_shared<Work>(std::mo
 
 CounterSampler::~CounterSampler() {
     static_cast<void>(stop({std::numeric_limits<std::int64_t>::min()}));
+}
+
+void CounterSampler::begin(const Start& start) {
+    work_->begin(start);
 }
 
 telemetry::HostCounters CounterSampler::stop(core::Instant end, core::Duration patience) {

@@ -1,6 +1,10 @@
 // Records a host's network counters: one rank on each host reads them at the end of every second, writes a
 // row and keeps the sums.
 //
+// What a host has and how it is set is read before the run begins, while ranks warm up. Counting begins with
+// a whole second: if the first reading comes late, the seconds until the next whole one have empty rows, and
+// the problem is told.
+//
 // A thread of its own, because a reading takes milliseconds where drivers ask their hardware, and the loop of
 // the rank must come round. Nothing here can hold up or fail a run: what goes wrong is told once, in
 // run.json, and a reading that never returns is left behind. A second whose end was missed has an empty row,
@@ -27,20 +31,28 @@ class CounterSampler {
     struct Task {
         std::string run_directory;
         std::string host;
-        CommonClock clock;
-        core::Instant begin;      ///< of the first row's second
         core::Duration duration;  ///< of phase `measure`
-        std::int64_t second_zero_unix_ns = 0;
-        std::string root = {};  ///< what the paths of the kernel's files begin with; empty on a real host
+        std::string root = {};    ///< what the paths of the kernel's files begin with; empty on a real host
         std::unique_ptr<counters::KernelCalls> calls = counters::kernel_calls();
     };
+    /// When the rows are to be written.
+    struct Start {
+        CommonClock clock;
+        core::Instant begin;  ///< of the first row's second
+        std::int64_t second_zero_unix_ns = 0;
+    };
+    /// Looks at the host, and waits for `begin`.
     explicit CounterSampler(Task task);
     CounterSampler(const CounterSampler&) = delete;
     CounterSampler& operator=(const CounterSampler&) = delete;
     ~CounterSampler();
 
+    /// Once.
+    void begin(const Start& start);
+
     /// Writes the row of the second in which `end` lies and returns the sums, at the latest after `patience`.
     /// Ranks have a row of this second only if something moved in it; counters count all the same.
+    /// Before `begin`: there are no rows.
     telemetry::HostCounters stop(core::Instant end, core::Duration patience = core::Duration::seconds(1));
 
   private:

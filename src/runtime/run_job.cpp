@@ -242,6 +242,12 @@ int JobRun::run() {
             injection_ = std::make_unique<transport::FaultInjection>(*mpi_, *mpi_, settings_.faults);
             transport_ = injection_.get();
         }
+        if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
+            sampler_ = std::make_unique<CounterSampler>(
+                CounterSampler::Task{.run_directory = settings_.directory,
+                                     .host = settings_.places[static_cast<std::size_t>(job_.rank())].host,
+                                     .duration = settings_.plan.duration});
+        }
         warm_up();
         clock_at_start_ = measure_clock_offset(job_, settings_.roles.scheduler_rank());
         return measure();
@@ -272,14 +278,8 @@ int JobRun::measure() {
     if (!go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
         return exit_failed;
     }
-    if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
-        sampler_ = std::make_unique<CounterSampler>(
-            CounterSampler::Task{.run_directory = settings_.directory,
-                                 .host = settings_.places[static_cast<std::size_t>(job_.rank())].host,
-                                 .clock = clock,
-                                 .begin = begin,
-                                 .duration = settings_.plan.duration,
-                                 .second_zero_unix_ns = start.second_zero_unix_ns});
+    if (sampler_) {
+        sampler_->begin({.clock = clock, .begin = begin, .second_zero_unix_ns = start.second_zero_unix_ns});
     }
     if (leads_) {
         live_ = std::make_unique<telemetry::LiveView>(settings_.plan, settings_.output, terminal_,

@@ -47,13 +47,9 @@ class FakeRun {
         return lines;
     }
 
-    /// Second 0 is `ahead` from now.
-    [[nodiscard]] CounterSampler::Task task(Duration ahead,
-                                            std::unique_ptr<weir::counters::KernelCalls> calls) const {
+    [[nodiscard]] CounterSampler::Task task(std::unique_ptr<weir::counters::KernelCalls> calls) const {
         CounterSampler::Task task{.run_directory = directory(),
                                   .host = "eb01",
-                                  .clock = CommonClock(monotonic_ns() + ahead.ns),
-                                  .begin = Instant{-ahead.ns},
                                   .duration = Duration::seconds(1),
                                   .root = top_.string()};
         task.calls = std::move(calls);
@@ -81,6 +77,14 @@ class CountingCalls final : public weir::counters::KernelCalls {
     std::uint64_t readings_ = 0;
 };
 
+/// Rows begin soon, and second 0 is `ahead` later.
+CommonClock begin(CounterSampler& sampler, Duration ahead) {
+    constexpr auto soon = Duration::milliseconds(200);
+    const CommonClock clock(monotonic_ns() + (soon + ahead).ns);
+    sampler.begin({.clock = clock, .begin = Instant{-ahead.ns}});
+    return clock;
+}
+
 void sleep_until(const CommonClock& clock, Instant when) {
     while (clock.now() < when) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -105,9 +109,8 @@ TEST_CASE("The lowest rank of each host records") {
 
 TEST_CASE("A row per second from the beginning to the end, sums of the measured ones") {
     const FakeRun run;
-    auto task = run.task(Duration::milliseconds(200), std::make_unique<CountingCalls>());
-    const CommonClock clock = task.clock;
-    CounterSampler sampler(std::move(task));
+    CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
+    const CommonClock clock = begin(sampler, Duration::milliseconds(200));
     sleep_until(clock, Instant{1'100'000'000});
     const auto host = sampler.stop(clock.now());
     const auto lines = run.lines();
@@ -127,10 +130,8 @@ TEST_CASE("A row per second from the beginning to the end, sums of the measured 
 
 TEST_CASE("Seconds whose end was missed are empty, and the next row has what was counted") {
     const FakeRun run;
-    auto task =
-        run.task(Duration::milliseconds(100), std::make_unique<CountingCalls>(Duration::milliseconds(2300)));
-    const CommonClock clock = task.clock;
-    CounterSampler sampler(std::move(task));
+    CounterSampler sampler(run.task(std::make_unique<CountingCalls>(Duration::milliseconds(2300))));
+    const CommonClock clock = begin(sampler, Duration::milliseconds(100));
     // The reading at the end of second -1 lasts until 2.3 s, beyond the ends of seconds 0 and 1.
     sleep_until(clock, Instant{1'950'000'000});
     const auto host = sampler.stop(Instant{1'950'000'000}, Duration::seconds(10));
@@ -146,16 +147,42 @@ TEST_CASE("Seconds whose end was missed are empty, and the next row has what was
     CHECK(host.reading_max >= Duration::milliseconds(2300));
 }
 
+TEST_CASE("Counting begins with a whole second") {
+    const FakeRun run;
+    CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
+    const CommonClock clock(monotonic_ns() - 400'000'000);
+    sampler.begin({.clock = clock, .begin = Instant{-1'000'000'000}});
+    sleep_until(clock, Instant{2'050'000'000});
+    const auto host = sampler.stop(clock.now());
+    const auto lines = run.lines();
+    REQUIRE(lines.size() == 5);
+    CHECK(start_of(lines[1]) == "-1,warmup");
+    CHECK(lines[1].ends_with("Z,,"));
+    CHECK(start_of(lines[2]) == "0,measure");
+    CHECK(lines[2].ends_with("Z,,"));
+    CHECK(start_of(lines[3]) == "1,drain");
+    CHECK(lines[3].ends_with("Z,0,1"));
+    CHECK(host.problem == "the first reading was 1.4 s late; counting begins with second 1");
+    CHECK(host.seconds == 0);
+}
+
+TEST_CASE("A run that ends before it begins has no rows") {
+    const FakeRun run;
+    CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
+    const auto host = sampler.stop(Instant{0});
+    CHECK(run.lines().empty());
+    CHECK(host.problem.empty());
+    CHECK(host.seconds == 0);
+}
+
 TEST_CASE("A reading that hangs does not hold up the end") {
     const FakeRun run;
-    auto task =
-        run.task(Duration::milliseconds(100), std::make_unique<CountingCalls>(Duration::milliseconds(1500)));
-    const CommonClock clock = task.clock;
-    CounterSampler sampler(std::move(task));
+    CounterSampler sampler(run.task(std::make_unique<CountingCalls>(Duration::milliseconds(1500))));
+    const CommonClock clock = begin(sampler, Duration::milliseconds(100));
     sleep_until(clock, Instant{100'000'000});
-    const auto begin = std::chrono::steady_clock::now();
+    const auto before = std::chrono::steady_clock::now();
     const auto host = sampler.stop(clock.now(), Duration::milliseconds(50));
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(800));
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::milliseconds(800));
     CHECK(host.problem == "the last reading did not return within 0.1 s");
     sampler.stop(clock.now(), Duration::seconds(5));
 }
@@ -163,9 +190,8 @@ TEST_CASE("A reading that hangs does not hold up the end") {
 TEST_CASE("A directory that cannot be made is told, and the sums are there") {
     const FakeRun run;
     run.write("run/hosts", "a file in its place");
-    auto task = run.task(Duration::milliseconds(100), std::make_unique<CountingCalls>());
-    const CommonClock clock = task.clock;
-    CounterSampler sampler(std::move(task));
+    CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
+    const CommonClock clock = begin(sampler, Duration::milliseconds(100));
     sleep_until(clock, Instant{50'000'000});
     const auto host = sampler.stop(clock.now());
     CHECK(host.problem.find("/run/hosts: ") != std::string::npos);
