@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/assertion_report.hpp"
@@ -73,6 +76,13 @@ class Output {
     void print(const CheckResult& result) const {
         std::fputs(text(result).c_str(), stdout);
         std::fflush(stdout);
+    }
+
+    /// Of one host of many: people are told the findings alone.
+    void print_json_only(const CheckResult& result) const {
+        if (json_) {
+            print(result);
+        }
     }
 
     /// A remark beside the result.
@@ -163,19 +173,32 @@ bool first_on_host() {
     return true;
 }
 
-/// MPI libraries end the process when they cannot start, and their words do not always tell why. So what may
-/// be the reason is said before, once for each host; it comes again in the result.
-void say_what_can_keep_mpi_from_starting(const HostSettings& settings) {
+/// Findings with which MPI does not start: UCX ends the process, or tries for ever, and its words do not
+/// always tell why.
+std::vector<preflight::Finding> what_keeps_mpi_from_starting(const CheckResult& local) {
     constexpr std::array<std::string_view, 3> topics{"device", "gid", "locked_memory"};
-    if (!first_on_host()) {
-        return;
-    }
-    for (const preflight::Finding& finding : local_result(settings).findings) {
-        if (finding.severity == preflight::Severity::serious &&
-            std::find(topics.begin(), topics.end(), finding.topic) != topics.end()) {
-            fmt::print(stderr, "weir check: {}: {}; {}\n", settings.host, finding.what, finding.advice);
+    std::vector<preflight::Finding> found;
+    std::copy_if(local.findings.begin(), local.findings.end(), std::back_inserter(found),
+                 [&](const preflight::Finding& finding) {
+                     return finding.severity == preflight::Severity::serious &&
+                            std::find(topics.begin(), topics.end(), finding.topic) != topics.end();
+                 });
+    return found;
+}
+
+/// The end of the job where MPI cannot start. Nobody has met yet, so each host speaks for itself.
+int end_before_mpi(const CheckResult& local, const std::vector<preflight::Finding>& reasons,
+                   const Output& output) {
+    if (first_on_host()) {
+        for (const preflight::Finding& finding : reasons) {
+            fmt::print(stderr, "weir check: {}: {}; {}\n", local.hosts.front().settings.host, finding.what,
+                       finding.advice);
         }
+        output.print_json_only(local);
     }
+    // The launcher ends the job with the first rank that goes: leave the other hosts the time to speak.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return participant::exit_requirement;
 }
 
 /// The job under MPI, from the introduction to the exit status.
@@ -391,14 +414,17 @@ int check_command(const CommandLine& line) {
     runtime::ucx_log::begin_anew_with_log();
     report_assertions();
     const HostSettings settings = settings_of_this_host(line.root);
-    say_what_can_keep_mpi_from_starting(settings);
+    const CheckResult local = local_result(settings);
+    const auto reasons = what_keeps_mpi_from_starting(local);
+    if (!reasons.empty()) {
+        return end_before_mpi(local, reasons, output);
+    }
     runtime::LastWords last_words;
     int argument_count = 0;
     char** arguments = nullptr;
     std::optional<runtime::Job> job;
     runtime::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
-    watchdog.enter("start-up of MPI", runtime::Job::start_limit,
-                   "what this check says above of single hosts may be the reason");
+    watchdog.enter("start-up of MPI", runtime::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
     try {
         job.emplace(argument_count, arguments);
     } catch (const runtime::JobError& error) {

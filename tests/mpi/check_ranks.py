@@ -1,8 +1,14 @@
 """`weir check` under mpirun: roles as in the run, a probe between the planned pairs, the transport that MPI took."""
 
 import json
+import os
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+from made_up_host import Host  # noqa: E402
 from weir_run import MPIRUN, WEIR, check, main
 
 
@@ -45,6 +51,24 @@ def refusals():
     check(len(lines) == 1 and "--producers" in lines[0], lines)
 
 
+def settings_without_which_mpi_cannot_start():
+    """UCX would try for ever, or end the process with other words: the check ends before."""
+    for variable, locked_memory, said in (("UCX_IB_GID_INDEX=9", "unlimited", "GID index 9"),
+                                          ("UCX_NET_DEVICES=mlx5_7:1", "unlimited", "mlx5_7"),
+                                          ("UCX_TLS=rc", "65536", "a process may lock 65.54 kB")):
+        with tempfile.TemporaryDirectory() as directory:
+            name, _, value = variable.partition("=")
+            root = Host(directory, locked_memory).root
+            command = [MPIRUN, "--mca", "pml", "ucx", "-np", "4", WEIR, "check", "--root", root, "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False,
+                                  env=os.environ | {name: value})
+        lines = [line for line in done.stderr.splitlines() if line.startswith("weir check:")]
+        check(done.returncode == 3, f"{variable}: exit status {done.returncode}\n{done.stderr[-3000:]}")
+        check(len(lines) == 1 and said in lines[0], f"{variable}: {done.stderr}")
+        findings = json.loads(done.stdout)["findings"]
+        check(any(said in finding["what"] for finding in findings if finding["severity"] == "serious"), findings)
+
+
 def a_run_keeps_the_settings():
     done = subprocess.run([MPIRUN, "-np", "3", WEIR, "run", "--out", "run", "--rate", "10Mb/s", "--event-size", "64KiB", "--duration",
                            "1s", "--warmup", "0s", "--output", "quiet"], capture_output=True, text=True, timeout=60, check=False)
@@ -56,4 +80,5 @@ def a_run_keeps_the_settings():
     check("expected_paths" in settings, settings)
 
 
-main(all_pairs_are_probed, the_message_layer_is_named, ranks_that_share_cores_are_told, refusals, a_run_keeps_the_settings)
+main(all_pairs_are_probed, the_message_layer_is_named, ranks_that_share_cores_are_told, refusals,
+     settings_without_which_mpi_cannot_start, a_run_keeps_the_settings)
