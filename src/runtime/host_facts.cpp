@@ -12,6 +12,8 @@
 #include <set>
 #include <string_view>
 
+#include "runtime/ucx_library.hpp"
+
 namespace weir::runtime {
 
 namespace {
@@ -156,10 +158,13 @@ std::map<std::string, std::string> steering_variables() {
 nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
     utsname system{};
     uname(&system);
+    const auto ucx = loaded_ucx();
     return {{"kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
             {"processor", after_colon(first_line_with("/proc/cpuinfo", "model name"))},
             {"memory", after_colon(first_line_with("/proc/meminfo", "MemTotal"))},
             {"mpi_library", mpi_library},
+            {"ucx_version", ucx ? nlohmann::ordered_json(ucx->version) : nlohmann::ordered_json()},
+            {"ucx_file", ucx ? nlohmann::ordered_json(ucx->file) : nlohmann::ordered_json()},
             {"variables", steering_variables()}};
 }
 

@@ -40,8 +40,8 @@ HostLoad load_of(const std::string& host, const std::vector<Place>& places);
 /// launcher tells each of its ranks.
 std::map<std::string, std::string> steering_variables();
 
-/// Of this host and process, for `environment` in run.json: kernel, processor, MPI library, the environment
-/// variables that steer MPI, UCX and SLURM.
+/// Of this host and process, for `environment` in run.json: kernel, processor, MPI library, the UCX that MPI
+/// loaded (null: none), the environment variables that steer MPI, UCX and SLURM. After MPI_Init.
 nlohmann::ordered_json environment_facts(const std::string& mpi_library);
 
 }  // namespace weir::runtime
