@@ -4,10 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <deque>
+#include <optional>
 #include <string_view>
 
+#include "cli/commands.hpp"
 #include "config/near_name.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
@@ -18,8 +19,6 @@ namespace weir::cli {
 namespace {
 
 using config::UsageError;
-
-constexpr std::array<std::string_view, 4> commands{"run", "simulate", "check", "scenarios"};
 
 /// An option's values, one per time that it is given.
 struct Values {
@@ -51,7 +50,8 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
 }
 
 [[noreturn]] void refuse_argument(const std::string& argument, std::string_view command) {
-    const bool inside_run = command == "run" || command == "simulate" || command == "check";
+    const Command* const known_command = find_command(command);
+    const bool inside_run = known_command != nullptr && known_command->has_run_options;
     if (argument.starts_with('-')) {
         const std::string near = inside_run ? config::near_option(argument) : std::string{};
         const std::string name = argument.substr(0, argument.find('='));
@@ -66,23 +66,46 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
     if (!command.empty()) {
         throw UsageError(fmt::format("'{}': nothing more is expected here; write one name", argument));
     }
-    const auto near = config::near_names(argument, commands, 1);
+    std::vector<std::string_view> names;
+    for (const Command& known : commands()) {
+        names.push_back(known.name);
+    }
+    const auto near = config::near_names(argument, names, 1);
     throw UsageError(fmt::format("'{}': there is no such command; {}", argument,
-                                 near.empty() ? "there are run, simulate, check and scenarios"
+                                 near.empty() ? fmt::format("there are {}", listed_commands())
                                               : fmt::format("did you mean `weir {}`?", near.front())));
+}
+
+/// Of an option of any command, with its dashes; empty: it is a flag. Nothing: there is none of that name.
+std::optional<std::string_view> syntax_of(std::string_view name) {
+    if (!name.starts_with("--")) {
+        return std::nullopt;
+    }
+    name.remove_prefix(2);
+    if (const config::Option* option = config::find_option(name)) {
+        return option->syntax;
+    }
+    for (const Command& command : commands()) {
+        for (const CommandOption& option : command.options) {
+            if (option.name == name) {
+                return option.syntax;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 [[noreturn]] void refuse_missing_value(const std::string& message) {
     // All that CLI11 gives is a text that begins with the option's name.
     const std::string name = message.substr(0, message.find(':'));
-    const config::Option* option = name.starts_with("--") ? config::find_option(name.substr(2)) : nullptr;
-    if (option == nullptr) {
+    const std::optional<std::string_view> syntax = syntax_of(name);
+    if (!syntax) {
         throw UsageError(message);
     }
-    if (option->syntax.empty()) {
+    if (syntax->empty()) {
         throw UsageError(fmt::format("{}: takes no value; write it alone", name));
     }
-    throw UsageError(fmt::format("{0}: needs a value; write {0} {1}", name, option->syntax));
+    throw UsageError(fmt::format("{0}: needs a value; write {0} {1}", name, *syntax));
 }
 
 /// Numbers of `weir simulate` that are no options of a run.
@@ -131,12 +154,8 @@ void parse(CLI::App& app, int argc, const char* const* argv) {
 }  // namespace
 
 std::string command_name(int argc, const char* const* argv) {
-    for (const std::string_view command : commands) {
-        if (argc > 1 && command == argv[1]) {
-            return fmt::format("weir {}", command);
-        }
-    }
-    return "weir";
+    const bool known = argc > 1 && find_command(argv[1]) != nullptr;
+    return known ? fmt::format("weir {}", argv[1]) : "weir";
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -186,17 +205,25 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     scenarios->add_option("NAME", line.scenario);
 
     parse(app, argc, argv);
+    // CLI11 takes whatever follows as the value that it needs.
+    const auto check_value = [](std::string_view name, std::string_view value) {
+        if (value.starts_with("--")) {
+            refuse_missing_value(fmt::format("--{}: ", name));
+        }
+    };
     for (const Values& given : options) {
         for (const std::string& value : given.values) {
-            // CLI11 takes whatever follows as the value that it needs.
-            if (value.starts_with("--")) {
-                refuse_missing_value(fmt::format("--{}: ", given.option->name));
-            }
+            check_value(given.option->name, value);
             line.options.push_back({std::string(given.option->name), value});
         }
     }
-    for (const CLI::App* part :
-         std::initializer_list<const CLI::App*>{&app, run, simulate, check, scenarios}) {
+    check_value("find", line.find);
+    check_value("explore", extra.explore);
+    check_value("seeds", extra.seeds);
+    check_value("jobs", extra.jobs);
+    check_value("probe", line.probe);
+    const std::initializer_list<const CLI::App*> parts{&app, run, simulate, check, scenarios};
+    for (const CLI::App* part : parts) {
         const std::vector<std::string> unknown = part->remaining();
         if (!unknown.empty()) {
             refuse_argument(unknown.front(), part == &app ? std::string{} : part->get_name());
@@ -204,7 +231,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     }
 
     const auto asks_for_help = [](const CLI::App* part) { return part->count("--help") > 0; };
-    const std::initializer_list<const CLI::App*> parts{&app, run, simulate, check, scenarios};
     if (std::any_of(parts.begin(), parts.end(), asks_for_help)) {
         line.help = topic.empty() ? std::string{} : topic.front();
     }
@@ -219,6 +245,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     } else if (scenarios->parsed()) {
         line.command = CommandLine::Command::scenarios;
     }
+    const auto parsed = app.get_subcommands();
+    line.command_name = parsed.empty() ? std::string{} : parsed.front()->get_name();
     take_numbers(extra, line);
     if (quiet) {
         line.options.push_back({"output", "quiet"});

@@ -14,6 +14,7 @@ namespace weir::cli {
 struct CommandLine {
     enum class Command { overview, version, run, simulate, check, scenarios };
     Command command = Command::overview;
+    std::string command_name;                  ///< "run", ...; empty: none
     std::optional<std::string> help;           ///< --help [TOPIC]; an empty topic is the overview
     std::vector<config::GivenOption> options;  ///< of run, simulate and check
     std::string scenario;                      ///< of scenarios; empty: list

@@ -1,25 +1,18 @@
-// Help that fits on a screen: an overview per command, and one page per group of options. Made from the
-// option table.
+// Help that fits on a screen: a page per command, and one per group of options. Made from the tables of
+// commands and of options.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "cli/commands.hpp"
+
 namespace weir::cli {
 
 /// `weir --help`
 std::string overview_help();
-/// `weir run --help [TOPIC]`: "" the overview, a group's name, or "all". Throws config::UsageError.
-std::string run_help(std::string_view topic);
-/// `weir scenarios --help`
-/// As run_help, of `weir simulate`.
-std::string simulate_help(std::string_view topic);
-
-/// As run_help, of `weir check`.
-std::string check_help(std::string_view topic);
-
-std::string scenarios_help();
-/// `weir --version`
-std::string version_text();
+/// `weir COMMAND --help [TOPIC]`: "" the first page; of a command with the options of a run also a group's
+/// name, or "all". Throws config::UsageError.
+std::string command_help(const Command& command, std::string_view topic);
 
 }  // namespace weir::cli

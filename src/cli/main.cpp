@@ -6,11 +6,14 @@
 
 #include "cli/check_command.hpp"
 #include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/help.hpp"
+#include "cli/help_json.hpp"
 #include "cli/launcher.hpp"
 #include "cli/run_command.hpp"
 #include "cli/scenarios_command.hpp"
 #include "cli/simulate_command.hpp"
+#include "cli/version.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
 
@@ -26,28 +29,41 @@ int say(const std::string& text) {
     return weir::participant::exit_ok;
 }
 
+std::string help_on(const CommandLine& line) {
+    if (const weir::cli::Command* command = weir::cli::find_command(line.command_name)) {
+        return weir::cli::command_help(*command, *line.help);
+    }
+    if (*line.help == "json") {
+        return weir::cli::help_json();
+    }
+    if (!line.help->empty()) {
+        throw weir::config::UsageError("--help: there is no page '" + *line.help +
+                                       "'; write `weir COMMAND --help`, or `weir --help json` for programs");
+    }
+    return weir::cli::overview_help();
+}
+
 int obey(const CommandLine& line) {
     using Command = CommandLine::Command;
+    if (line.help) {
+        return say(help_on(line));
+    }
     switch (line.command) {
         case Command::version:
             return say(weir::cli::version_text());
         case Command::run:
-            return line.help ? say(weir::cli::run_help(*line.help)) : weir::cli::run_command(line.options);
+            return weir::cli::run_command(line.options);
         case Command::simulate:
-            return line.help ? say(weir::cli::simulate_help(*line.help)) : weir::cli::simulate_command(line);
+            return weir::cli::simulate_command(line);
         case Command::check:
-            return line.help ? say(weir::cli::check_help(*line.help)) : weir::cli::check_command(line);
+            return weir::cli::check_command(line);
         case Command::scenarios:
-            return say(line.help ? weir::cli::scenarios_help() : weir::cli::scenarios_text(line.scenario));
+            return say(weir::cli::scenarios_text(line.scenario));
         case Command::overview:
             break;
     }
-    if (line.help) {
-        return say(weir::cli::overview_help());
-    }
-    throw weir::config::UsageError(
-        "a command is missing; write `weir run`, `weir simulate`, `weir check` or `weir scenarios`, or see "
-        "`weir --help`");
+    throw weir::config::UsageError("a command is missing; there are " + weir::cli::listed_commands() +
+                                   ", see `weir --help`");
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ const Option rows[] = {
     {.name = "require",
      .group = OptionGroup::run,
      .syntax = "CHECK,...",
+     .words = "sustained|lossless|none",
      .help = "exit with 3 unless it holds: sustained, lossless; none",
      .fallback = "none",
      .set = set_require,

@@ -28,6 +28,7 @@ struct Option {
     std::string_view name;  ///< on the command line after "--", in scenario files as key
     OptionGroup group = OptionGroup::run;
     std::string_view syntax = {};    ///< "RATE", "first|last|N"; empty: a flag
+    std::string_view words = {};     ///< values that the syntax does not spell out, for completions: "a|b"
     std::string_view help = {};      ///< one line
     std::string_view fallback = {};  ///< the default, for people
     std::string_view initial = {};   ///< the default as a value to set; empty: derived by resolve(), or none

@@ -10,6 +10,8 @@ from pathlib import Path
 from weir_command import CommandTest, weir
 
 GROUPS = ("layout", "data", "transfer", "busy", "run", "output", "network")
+# The network is what a simulation assumes, and what the others find.
+WITH_RUN_OPTIONS = {"run": GROUPS[:-1], "simulate": GROUPS, "check": GROUPS[:-1]}
 
 
 class Help(CommandTest):
@@ -23,15 +25,17 @@ class Help(CommandTest):
                 self.assertLessEqual(max(map(len, lines)), 100)
 
     def test_all_is_every_group(self):
-        everything = self.succeeds("run", "--help", "all")
-        for group in GROUPS:
-            self.assertIn(self.succeeds("run", "--help", group), everything)
+        for command, groups in WITH_RUN_OPTIONS.items():
+            everything = self.succeeds(command, "--help", "all")
+            for group in GROUPS:
+                page = self.succeeds(command, "--help", group)
+                self.assertEqual(page in everything, group in groups)
 
     def test_every_group_is_announced(self):
-        for command in ("run", "simulate"):
+        for command, groups in WITH_RUN_OPTIONS.items():
             overview = self.succeeds(command, "--help")
             for group in GROUPS:
-                self.assertRegex(overview, rf"(?m)^  {group} ")
+                self.assertEqual(re.search(rf"(?m)^  {group} ", overview) is not None, group in groups)
 
     def test_options_for_tests_are_hidden(self):
         self.assertNotIn("--inject", self.succeeds("run", "--help", "all"))
@@ -48,8 +52,63 @@ class Help(CommandTest):
             with self.subTest(example):
                 self.succeeds("run", *example.split(), "--dry-run")
 
-    def test_version(self):
-        self.assertRegex(self.succeeds("--version"), r"\Aweir \d+\.\d+")
+    def test_a_page_that_there_is_not(self):
+        self.refused(["--help", "rate"], "--help: there is no page 'rate'", command="weir")
+        self.refused(["run", "--help", "rate"], "--help: there is no group 'rate'; there are: layout data ")
+
+
+class HelpForPrograms(CommandTest):
+    """`weir --help json`."""
+
+    def setUp(self):
+        self.all = json.loads(self.succeeds("--help", "json"))
+        self.options = {command["name"]: [option for group in command["groups"] for option in group["options"]]
+                        for command in self.all["commands"]}
+
+    def test_it_has_the_commands_and_options_of_the_pages(self):
+        listed = re.findall(r"(?m)^  (\w+) .*: weir (\w+) --help$", self.succeeds("--help"))
+        self.assertEqual([(name, name) for name in self.options], listed)
+        for command, not_there in (("run", ""), ("simulate", "role"), ("check", "")):
+            pages = self.succeeds(command, "--help", "all") + self.succeeds(command, "--help")
+            on_pages = set(re.findall(r"(?m)^  (--[a-z-]+)", pages)) - {f"--{name}" for name in not_there.split()}
+            names = {option["name"] for option in self.options[command]}
+            self.assertEqual(names, on_pages | {"--help", "--json", "--quiet"})
+
+    def test_the_parser_knows_them(self):
+        for command, options in self.options.items():
+            for option in options:
+                if option["name"] == "--help":
+                    continue
+                with self.subTest(command, option=option["name"]):
+                    # Flags are refused for their value, others for this one or for what it leads to.
+                    if option["syntax"] is None:
+                        self.refused([command, option["name"] + "=x", "--seed", "no"], command=f"weir {command}")
+                        done = weir(command, option["name"], "--seed", "no")
+                        self.assertIn("--seed: ", done.stderr)
+                    else:
+                        self.refused([command, option["name"]], f"{option['name']}: needs a value; write",
+                                     command=f"weir {command}")
+                    if option["short"]:
+                        self.assertIn("--seed: ", weir(command, option["short"], "--seed", "no").stderr)
+
+    def test_listed_values_are_accepted(self):
+        for command, options in self.options.items():
+            for option in options:
+                if option["name"] in ("--help", "--find") or command == "check":
+                    continue
+                for value in option["values"]:
+                    with self.subTest(command, option=option["name"], value=value):
+                        busy = ("--busy", "fixed:1ms") if option["name"] == "--busy-cpu" else ()
+                        self.succeeds(command, option["name"], value, "--dry-run", *busy)
+
+    def test_every_word_that_an_option_names_is_listed(self):
+        values = {option["name"]: option["values"] for option in self.options["simulate"]}
+        self.assertEqual(values["--policy"], ["balanced", "token", "round-robin", "random", "none"])
+        self.assertEqual(values["--require"], ["sustained", "lossless", "none"])
+        self.assertEqual(values["--help"], [*GROUPS, "all"])
+        self.assertEqual(values["--rate"], [])
+        table = self.succeeds("scenarios").split("\n\n")[0].splitlines()
+        self.assertEqual(values["--scenario"], [line.split()[0] for line in table[1:]])
 
 
 class Scenarios(CommandTest):

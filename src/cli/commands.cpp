@@ -1,0 +1,178 @@
+#include "cli/commands.hpp"
+
+#include <algorithm>
+
+namespace weir::cli {
+
+namespace {
+
+constexpr std::string_view run_most_used[] = {"scenario", "scale",      "producers", "consumers",
+                                              "rate",     "event-size", "policy",    "busy",
+                                              "duration", "require",    "out",       "dry-run"};
+
+constexpr std::string_view simulate_most_used[] = {"scenario",      "producers",     "consumers", "rate",
+                                                   "producer-link", "consumer-link", "busy",      "slots",
+                                                   "duration",      "seed",          "out"};
+
+constexpr CommandOption simulate_options[] = {
+    {.name = "find",
+     .syntax = "rate|busy|slots|streams|consumers",
+     .help = "the limit up to which the run is sustained, by bisection"},
+    {.name = "seeds", .syntax = "N", .help = "seeds that --find tries for each value", .fallback = "5"},
+    {.name = "explore",
+     .syntax = "N",
+     .help = "N random scenarios from --seed on, with faults, under the checkers"},
+    {.name = "jobs",
+     .syntax = "N",
+     .help = "scenarios that --explore runs at a time",
+     .fallback = "all cores"}};
+
+constexpr CommandOption check_options[] = {{.name = "probe",
+                                            .syntax = "TIME",
+                                            .help = "about how long to move data; 0s: not at all",
+                                            .fallback = "5s"}};
+
+constexpr CommandOption scenarios_arguments[] = {
+    {.name = "NAME", .help = "a built-in scenario, or a file.toml"}};
+
+constexpr CommandOption shorthand[] = {
+    {.name = "json", .help = "the same as --output json"},
+    {.name = "quiet", .short_name = "q", .help = "the same as --output quiet"}};
+
+constexpr CommandOption program_options[] = {
+    {.name = "help",
+     .short_name = "h",
+     .syntax = "[json]",
+     .help = "the list of commands; json: all commands and options, for programs"},
+    {.name = "version", .help = "version, commit, compiler, MPI and UCX"}};
+
+constexpr Command weir_itself{
+    .name = "weir",
+    .summary = "a many-to-many benchmark for networks",
+    .usage = "weir COMMAND [OPTIONS]",
+    .description =
+        R"(A benchmark for networks on which many senders feed many receivers. Producer ranks generate data at
+a fixed rate, consumer ranks take it and are sometimes busy, and one scheduler rank grants every
+transfer. Every run answers one question: was every set of data gone before the next one was
+generated, and if not, who or what held it up?
+)",
+    .examples = R"(  mpirun --oversubscribe -np 8 weir run --scenario quickstart
+  weir run --scenario lhcb2021-2 --dry-run
+  weir simulate --scenario lhcb2021-2
+)",
+    .options = program_options};
+
+constexpr Command table[] = {
+    {.name = "run",
+     .summary = "measure, under mpirun or srun",
+     .usage = "mpirun -np RANKS weir run [OPTIONS]",
+     .description =
+         R"(Producers generate data at a fixed rate, consumers take it, a scheduler pairs them. The run answers:
+was every set of data gone before the next one was generated, and if not, who or what held it up?
+)",
+     .examples =
+         R"(  mpirun -np 8 weir run                            1 scheduler, 3 producers at 1Gb/s, 4 consumers
+  mpirun -np 8 weir run --scenario quickstart      a named set of options (`weir scenarios`)
+  mpirun -np 87 --hostfile hosts weir run --scenario lhcb2021-2 --require sustained
+)",
+     .has_run_options = true,
+     .most_used = run_most_used,
+     .exit_status =
+         R"(0 ran and all checks held; 1 failed; 2 bad usage; 3 a --require check did not hold;
+130, 143 interrupted (logs are complete).
+)"},
+    {.name = "simulate",
+     .summary = "the same run in virtual time, without MPI",
+     .usage = "weir simulate [OPTIONS]",
+     .description =
+         R"(A run in virtual time: the producers, consumers and scheduler of `weir run` over a model of the
+network, in one process, without MPI. Takes the same options and writes the same run directory; the
+same options and seed give the same files. 3 producers and 4 consumers, if nothing is said.
+)",
+     .examples =
+         R"(  weir simulate --scenario lhcb2021-5              row 5 of the paper, at 100 Gb/s, in a second
+  weir simulate --scenario lhcb2021-farm           500 producers, 4000 consumers
+  weir simulate --producers 14 --consumers 72 --rate 80Gb/s --consumer-link 25Gb/s
+)",
+     .has_run_options = true,
+     .most_used = simulate_most_used,
+     .options = simulate_options,
+     .exit_status =
+         R"(as of `weir run`; --find: 3 if there is no limit; --explore: 1 if a rule was broken.
+)"},
+    {.name = "check",
+     .summary = "look at hosts and network before a run",
+     .usage = "mpirun -np RANKS weir check [OPTIONS]",
+     .description =
+         R"(What is wrong with the hosts and the network, before a run finds out? Start it as the run itself,
+with the same options, on the same hosts. It reads what each host says of its devices and limits,
+finds what differs between hosts, moves a little data between the pairs of the plan, and looks where
+that was counted. Each finding says what to do; the worst come first.
+
+Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and
+their types; traffic class and priority; PFC, pause frames and ECN; locked memory; memory against
+the plan; NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that
+MPI took.
+)",
+     .examples = R"(  mpirun -np 87 --hostfile hosts weir check --scenario lhcb2021-2
+  weir check                                       without mpirun: this host by itself
+)",
+     .has_run_options = true,
+     .options = check_options,
+     .exit_status = R"(0 nothing serious; 1 could not look; 2 bad usage; 3 a finding is serious.
+)"},
+    {.name = "scenarios",
+     .summary = "list the built-in scenarios, or print one",
+     .usage = "weir scenarios [NAME]",
+     .description =
+         R"(Without NAME, lists the built-in scenarios. With NAME, prints that one as TOML, comments included:
+the start of a scenario of your own.
+
+Keys are the names of options without the dashes in front, values are written as on the command
+line, in quotes; `name`, `title`, `description` and `source` are text. Options on the command line
+override a scenario.
+)",
+     .examples = R"(  weir scenarios lhcb2021-2 > mine.toml
+  mpirun -np 87 weir run --scenario ./mine.toml
+)",
+     .arguments = scenarios_arguments},
+};
+
+}  // namespace
+
+const Command& program() {
+    return weir_itself;
+}
+
+std::span<const Command> commands() {
+    return table;
+}
+
+const Command* find_command(std::string_view name) {
+    const auto* const found = std::find_if(std::begin(table), std::end(table),
+                                           [&](const Command& command) { return command.name == name; });
+    return found == std::end(table) ? nullptr : found;
+}
+
+bool takes(const Command& command, const config::Option& option) {
+    if (!command.has_run_options || option.group == config::OptionGroup::testing) {
+        return false;
+    }
+    const bool simulates = command.name == "simulate";
+    return simulates ? option.name != "role" : option.group != config::simulation_group;
+}
+
+std::span<const CommandOption> shorthand_options() {
+    return shorthand;
+}
+
+std::string listed_commands() {
+    std::string text;
+    for (std::size_t i = 0; i < std::size(table); ++i) {
+        text += i == 0 ? "" : i + 1 < std::size(table) ? ", " : " and ";
+        text += table[i].name;
+    }
+    return text;
+}
+
+}  // namespace weir::cli

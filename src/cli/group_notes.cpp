@@ -1,0 +1,60 @@
+#include "cli/group_notes.hpp"
+
+namespace weir::cli {
+
+using config::OptionGroup;
+
+std::string_view group_note(OptionGroup group) {
+    switch (group) {
+        case OptionGroup::layout:
+            return R"(
+Without any of these, the first rank is the scheduler, half of the others are producers. Or:
+  mpirun -np 8 weir run --producers 3 --consumers 4
+  mpirun ... weir run --producer-hosts 'eb[01-14]' --consumer-hosts 'fn[01-72]'
+  mpirun -np 1 weir run --role scheduler : -np 3 weir run --role producer : ...
+What cannot be met exactly is refused.
+)";
+        case OptionGroup::data:
+            return R"(
+Sizes of events:
+  16MiB  normal:MEAN,deviation=SIZE  lognormal:MEAN,deviation=SIZE  trace:FILE
+normal and lognormal also ,max=SIZE. A trace file has one size per line; # begins a comment.
+
+The unit is never left out. Sizes: B kB MB GB TB (1000), KiB MiB GiB TiB (1024);
+rates: b/s kb/s Mb/s Gb/s Tb/s; times: ns us ms s min h.
+)";
+        case OptionGroup::busy:
+            return R"(
+Times per event, MEAN being a time such as 1.2s:
+  none  fixed:MEAN  exponential:MEAN  lognormal:MEAN,deviation=TIME  pareto:MEAN,shape=2.5
+  poisson:MEAN,quantum=TIME   a Poisson-distributed number of quanta;
+                              without quantum: a quarter of MEAN, at most 50ms
+  trace:FILE                  one time per line; # begins a comment
+All but none, fixed and trace also ,max=TIME. A consumer works on one event at a time and goes on
+receiving into its free slots; without a free slot it is blocked.
+)";
+        case OptionGroup::run:
+            return R"(
+Precedence: defaults, then the scenario, then options; --scale applies to the result.
+)";
+        case OptionGroup::output:
+            return R"(
+Also: --json for --output json, -q or --quiet for --output quiet. The verdict is always in run.json.
+)";
+        case OptionGroup::network:
+            return R"(
+Every node has a link of this speed to a switch without limits, and transfers share links fairly.
+Faults, times counted from second 0; without at= from the beginning, without for= to the end:
+  pause:consumer=3,at=10s,for=2s          does nothing for 2 s (also producer=N, scheduler)
+  die:consumer=3,at=10s                   does nothing any more
+  slow:consumer=3,at=10s,factor=2         works twice as long on each event
+  slow:scheduler,factor=100               takes 100 times as long for each message
+  degrade:producer=0,at=5s,for=1s,factor=0.1   its links carry a tenth
+  delay:extra=1ms                         control messages take up to 1 ms longer, in order
+)";
+        default:
+            return "";
+    }
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,140 @@
+#include "cli/help_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/commands.hpp"
+#include "cli/group_notes.hpp"
+#include "config/scenario.hpp"
+#include "weir_version.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(std::string_view text) {
+    return text.empty() ? Json() : Json(std::string(text));
+}
+
+/// Of "none|header|full", or of "SIZE|none", the words that stand for themselves: those that are not in
+/// capitals.
+Json words_of(std::string_view syntax) {
+    Json words = Json::array();
+    if (syntax.starts_with('[')) {
+        syntax = syntax.substr(1, syntax.size() - 2);
+    }
+    while (!syntax.empty()) {
+        const std::string_view word = syntax.substr(0, syntax.find('|'));
+        syntax.remove_prefix(std::min(syntax.size(), word.size() + 1));
+        if (std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) {
+            words.push_back(std::string(word));
+        }
+    }
+    return words;
+}
+
+Json scenarios() {
+    return config::scenario_names();
+}
+
+Json json_of(const config::Option& option) {
+    Json values = words_of(option.words.empty() ? option.syntax : option.words);
+    if (option.name == "scenario") {
+        values = scenarios();
+    }
+    return {{"name", fmt::format("--{}", option.name)},
+            {"short", nullptr},
+            {"syntax", text_or_null(option.syntax)},
+            {"help", option.help},
+            {"default", option.fallback == "none" ? Json() : text_or_null(option.fallback)},
+            {"values", values},
+            {"repeatable", option.repeatable}};
+}
+
+Json json_of(const CommandOption& option) {
+    return {{"name", fmt::format("--{}", option.name)},
+            {"short", option.short_name.empty() ? Json() : Json(fmt::format("-{}", option.short_name))},
+            {"syntax", text_or_null(option.syntax)},
+            {"help", option.help},
+            {"default", text_or_null(option.fallback)},
+            {"values", words_of(option.syntax)},
+            {"repeatable", false}};
+}
+
+Json help_option(const Command& command, const Json& groups) {
+    Json option = json_of(CommandOption{.name = "help", .short_name = "h", .help = "the first page of help"});
+    if (command.has_run_options) {
+        option["syntax"] = "[GROUP]";
+        option["help"] = "the first page of help, or that of a group of options, or all";
+        for (const Json& group : groups) {
+            option["values"].push_back(group["name"]);
+        }
+        option["values"].push_back("all");
+    }
+    return option;
+}
+
+Json groups_of(const Command& command) {
+    Json groups = Json::array();
+    for (const config::OptionGroup group : config::shown_groups) {
+        Json options = Json::array();
+        for (const config::Option& option : config::option_table()) {
+            if (option.group == group && takes(command, option)) {
+                options.push_back(json_of(option));
+            }
+        }
+        if (!options.empty()) {
+            groups.push_back({{"name", config::group_name(group)},
+                              {"title", config::group_title(group)},
+                              {"options", options},
+                              {"note", group_note(group)}});
+        }
+    }
+    Json own = Json::array();
+    for (const CommandOption& option : command.options) {
+        own.push_back(json_of(option));
+    }
+    if (command.has_run_options) {
+        for (const CommandOption& option : shorthand_options()) {
+            own.push_back(json_of(option));
+        }
+    }
+    if (&command != &program()) {
+        own.push_back(help_option(command, groups));
+    }
+    groups.push_back({{"name", "more"}, {"title", "more"}, {"options", own}, {"note", ""}});
+    return groups;
+}
+
+Json json_of(const Command& command) {
+    Json arguments = Json::array();
+    for (const CommandOption& argument : command.arguments) {
+        arguments.push_back({{"name", argument.name},
+                             {"help", argument.help},
+                             {"values", command.name == "scenarios" ? scenarios() : Json::array()}});
+    }
+    return {{"name", command.name},         {"summary", command.summary},
+            {"usage", command.usage},       {"description", command.description},
+            {"examples", command.examples}, {"exit_status", command.exit_status},
+            {"arguments", arguments},       {"groups", groups_of(command)}};
+}
+
+}  // namespace
+
+std::string help_json() {
+    Json all = json_of(program());
+    all["version"] = build_info::version;
+    all["date"] = text_or_null(build_info::commit_date);
+    all["commands"] = Json::array();
+    for (const Command& command : commands()) {
+        all["commands"].push_back(json_of(command));
+    }
+    return all.dump(2) + '\n';
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,43 @@
+#include "cli/version.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/job.hpp"
+#include "runtime/ucx_library.hpp"
+#include "weir_version.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+/// MPICH says on many lines how it was built; the first one names it. Runs of spaces become one.
+std::string first_line(const std::string& text) {
+    std::string line;
+    for (const char character : text.substr(0, text.find('\n'))) {
+        const bool space = character == ' ' || character == '\t';
+        if (!space) {
+            line += character;
+        } else if (!line.empty() && line.back() != ' ') {
+            line += ' ';
+        }
+    }
+    return line;
+}
+
+}  // namespace
+
+std::string version_text() {
+    const auto ucx = runtime::loadable_ucx();
+    return fmt::format(
+        "weir {}\n"
+        "commit    {}\n"
+        "compiler  {}, {}\n"
+        "MPI       {}\n"
+        "UCX       {}\n",
+        build_info::version, build_info::git_commit, build_info::compiler, build_info::build_type,
+        first_line(runtime::Job::library_version()),
+        ucx ? fmt::format("{} ({})", ucx->version, ucx->file)
+            : fmt::format("not found ({})", runtime::ucx_library_name));
+}
+
+}  // namespace weir::cli
