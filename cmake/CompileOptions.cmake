@@ -7,7 +7,9 @@ target_compile_options(weir_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     # A multiplication and an addition fused on one machine and not on another round differently: the
     # same seed must give the same run everywhere.
-    -ffp-contract=off)
+    -ffp-contract=off
+    # Assertions name their file as the repository does, wherever it was compiled.
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # A false alarm in std::string itself (gcc.gnu.org bug 105651), on text.insert(0, "...") and the like.
     target_compile_options(weir_options INTERFACE -Wno-restrict)
