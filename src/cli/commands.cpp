@@ -67,8 +67,9 @@ constexpr Command table[] = {
      .summary = "measure, under mpirun or srun",
      .usage = "mpirun -np RANKS weir run [OPTIONS]",
      .description =
-         R"(Producers generate data at a fixed rate, consumers take it, a scheduler pairs them. The run answers:
-was every set of data gone before the next one was generated, and if not, who or what held it up?
+         R"(Producers generate data at a fixed rate, consumers take it, a scheduler pairs them. The run
+answers: was every set of data gone before the next one was generated, and if not, who or what held
+it up?
 )",
      .examples =
          R"(  mpirun -np 8 weir run                            1 scheduler, 3 producers at 1Gb/s, 4 consumers
