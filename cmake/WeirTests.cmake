@@ -97,21 +97,22 @@ function(weir_add_mpi_test)
         add_test(NAME "${test}"
                  COMMAND "${weir_test_launcher}" --ranks "${ranks}" --expect-exit "${arg_EXPECT_EXIT}"
                          --timeout "${arg_TIMEOUT}" -- ${arg_COMMAND})
-        weir_set_launched_test_properties("${test}" "mpi;${arg_LABELS}" "${arg_TIMEOUT}" "${ranks}")
+        weir_set_launched_test_properties("${test}" "mpi;${arg_LABELS}" "${arg_TIMEOUT}" 1)
     endforeach()
 endfunction()
 
-# weir_add_script_test(NAME x SCRIPT x.sh [MPI] [RANKS 3 4 7] [SANITIZED] [TIMEOUT seconds] [LABELS ...] [ARGUMENTS ...])
+# weir_add_script_test(NAME x SCRIPT x.sh [MPI [ALONE]] [RANKS 3 4 7] [SANITIZED] [TIMEOUT seconds] [LABELS ...] [ARGUMENTS ...])
 # Runs a script (.sh by bash, .py by Python) in a new empty directory; exit status 0 is success, and 77 means
 # skipped, with the reason as its last line. Processes left behind are a failure. The script finds in its environment:
 #   WEIR             the program
 #   WEIR_MPIRUN      bench/mpirun-local: takes mpirun's options, runs on this machine only
 #   WEIR_SOURCE_DIR  the repository
 #   WEIR_RANKS       the rank count, if RANKS are declared: one test for each
-# MPI: the script calls mpirun, so no other such test runs beside it, and no other test at all unless it
-# MOSTLY_WAITS. SANITIZED: a second entry runs it with the sanitized program.
+# MPI: the script calls mpirun, so no other such test runs beside it; ALONE: nothing else does, because it asks for a
+# verdict.
+# SANITIZED: a second entry runs it with the sanitized program.
 function(weir_add_script_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "MPI;MOSTLY_WAITS;SANITIZED" "NAME;SCRIPT;TIMEOUT" "RANKS;LABELS;ARGUMENTS")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "MPI;ALONE;SANITIZED" "NAME;SCRIPT;TIMEOUT" "RANKS;LABELS;ARGUMENTS")
     if(NOT arg_NAME OR NOT arg_SCRIPT)
         message(FATAL_ERROR "weir_add_script_test needs NAME and SCRIPT")
     endif()
@@ -139,13 +140,12 @@ function(weir_add_script_test)
         set(test "${group}.${arg_NAME}")
         set(environment "")
         set(processors 1)
-        if(arg_MPI AND NOT arg_MOSTLY_WAITS)
+        if(arg_ALONE)
             set(processors 8)
         endif()
         if(NOT ranks STREQUAL "none")
             string(APPEND test ".${ranks}_ranks")
             list(APPEND environment "WEIR_RANKS=${ranks}")
-            set(processors "${ranks}")
         endif()
         set(command "${weir_test_launcher}" --script --timeout "${arg_TIMEOUT}" -- "${interpreter}" "${arg_SCRIPT}"
                     ${arg_ARGUMENTS})
@@ -174,7 +174,8 @@ function(weir_set_launched_test_properties test labels timeout processors)
         SKIP_RETURN_CODE 77)
     if("mpi" IN_LIST labels)
         # Ranks that poll take every core they get: two such tests at once would judge each other's delays.
-        set_tests_properties("${test}" PROPERTIES RESOURCE_LOCK mpi)
+        # First in the queue, because they follow one another while all others can be side by side.
+        set_tests_properties("${test}" PROPERTIES RESOURCE_LOCK mpi COST 500)
     endif()
     if(WEIR_SANITIZE)
         set_property(TEST "${test}" APPEND PROPERTY ENVIRONMENT ${weir_sanitizer_environment_with_mpi})
