@@ -35,7 +35,8 @@ def make(tmp_path):
               seed="1",
               simulated=False,
               plan=None,
-              lost=0):
+              lost=0,
+              network=None):
         record = copy.deepcopy(template)
         record["status"] = status
         record["labels"] = {**({"label": label} if label else {}), **(tags or {})}
@@ -51,6 +52,8 @@ def make(tmp_path):
         record["started_at"] = (None if simulated or minute is None else
                                 (BEGINNING +
                                  datetime.timedelta(minutes=minute)).isoformat().replace("+00:00", "Z"))
+        if network:
+            record["network"] = {"mechanism": network, "mechanisms": [network], "evidence": network}
         if simulated:
             record["environment"]["world"] = "simulation"
         directory = tmp_path / name
@@ -405,3 +408,81 @@ def test_fewer_slots_are_named_as_worse(capsys, simulate):
     worse = out[out.index("two slots against ten slots: "):out.index("\n  better")]
     assert re.search(r"  offer to grant, p99 by \d+ % \(\S+ ms -> \S+ ms\)", worse)
     assert re.search(r"  blocked time of consumers by \S+ points \(0 % -> ", worse)
+
+
+def networks(make, name, *mechanisms):
+    """A run for each mechanism, all else equal; None: an old run that does not know."""
+    return [make(f"{name}-{index}", label=name, network=mechanism) for index, mechanism in enumerate(mechanisms)]
+
+
+@pytest.fixture
+def other_networks(make):
+    return (networks(make, "ECN", "lossy", "lossy", None, "lossy", "lossy"),
+            networks(make, "PFC", *["uncongested"] * 5))
+
+
+def test_another_mechanism_of_the_network_stands_out(capsys, other_networks):
+    new, baseline = other_networks
+    status, out, _ = run(capsys, *new, "--against", *baseline, "--fail-on", "worse,different")
+    assert status == 0  # nothing was tested, so nothing is called
+    lines = out.splitlines()
+    assert "network   uncongested 5 of 5 | lossy 4, unknown 1" in lines
+    assert lines[-1] == ("The network's mechanism differs: lossy 4, unknown 1 instead of uncongested 5 of 5 "
+                         "(counted, not tested).")
+    _, record = compared(capsys, new, baseline)
+    assert [group["network"] for group in record["groups"]] == [{"uncongested": 5}, {"lossy": 4, "unknown": 1}]
+    assert record["comparisons"][0]["network_differs"] is True
+    assert "the network's mechanism differs: lossy 4, unknown 1 instead of" in record["conclusion"]
+
+
+def test_another_mechanism_stands_out_where_too_few_runs_can_be_judged(capsys, other_networks):
+    new, baseline = other_networks
+    _, out, _ = run(capsys, *new[:2], "--against", *baseline)
+    assert "network   uncongested 5 of 5 | lossy 2 of 2" in out.splitlines()
+    assert "mechanism differs: lossy 2 of 2 instead of" in out and "cannot judge" in out.splitlines()[-1]
+
+
+def test_the_mechanism_is_in_csv_and_page(capsys, other_networks, tmp_path):
+    new, baseline = other_networks
+    page = tmp_path / "page.html"
+    _, out, _ = run(capsys, *new, "--against", *baseline, "--csv", "-", "--page", page)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert rows and all((row["baseline_network"], row["new_network"]) ==
+                        ("uncongested 5 of 5", "lossy 4, unknown 1") for row in rows)
+    text = page.read_text()
+    assert re.search(r"network \(counted, not tested\)</td>.*uncongested 5 of 5.*lossy 4, unknown 1.*differs", text)
+    assert "mechanism differs: lossy 4, unknown 1 instead of uncongested 5 of 5" in text
+
+
+@pytest.mark.parametrize("old, new, differs", [
+    (["lossy"] * 3, ["lossy"] * 3, False),
+    (["lossy", "lossy", "uncongested"], ["lossy", "lossy", "lossy", "uncongested"], False),
+    (["lossy", "lossy", None], ["lossy", "lossy", "lossy"], False),
+    (["uncongested"] * 3, ["uncongested", "uncongested", "lossy"], True),
+    (["lossy", "lossy", "uncongested"], ["lossy", "uncongested", "uncongested"], True),
+    ([None] * 3, ["lossy"] * 3, None),
+    ([None] * 3, [None] * 3, None),
+])
+def test_mechanisms_differ_by_name_or_by_majority_and_unknown_is_no_mechanism(capsys, make, old, new, differs):
+    _, record = compared(capsys, networks(make, "new", *new), networks(make, "old", *old))
+    assert record["comparisons"][0]["network_differs"] is differs
+    assert ("mechanism differs" in record["conclusion"]) is (differs is True)
+
+
+def test_several_groups_have_a_line_each(capsys, make):
+    runs = [make(f"{value}-{index}", tags={"pfc": value}, network=mechanism)
+            for value, mechanism in (("on", "held_back_by_pfc"), ("off", "lossy"), ("shallow", "controlled_by_ecn"))
+            for index in range(3)]
+    _, out, _ = run(capsys, "--by", "pfc", *runs)
+    assert "network   pfc=on       held back by PFC 3 of 3" in out
+    assert "network   pfc=off      lossy 3 of 3" in out
+    assert "network   pfc=shallow  controlled by ECN 3 of 3" in out
+    assert out.count("mechanism differs") == 2
+
+
+def test_simulations_have_no_network_to_tell_of(capsys, make, tmp_path):
+    sides = [[make(f"{name}-{index}", simulated=True, seed=str(index), plan={"slots": slots}) for index in range(3)]
+             for name, slots in (("few", "2"), ("many", "4"))]
+    page = tmp_path / "page.html"
+    _, out, _ = run(capsys, *sides[0], "--against", *sides[1], "--allow-different-plans", "--page", page)
+    assert "network" not in out and "counted, not tested" not in page.read_text()

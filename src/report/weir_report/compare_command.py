@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import compare_text
+from . import compare_text, network_mechanisms
 from .compare import BETTER, CANNOT_TELL, SEED, WORSE, Group, Settings, compare
 from .errors import ReportError, end_quietly_when_interrupted
 from .key_figures import KEY_FIGURES
@@ -249,7 +249,8 @@ def as_record(report):
         "groups": [{
             "name": group.name,
             "baseline": index == 0,
-            "runs": [str(run.directory) for run in group.runs]
+            "runs": [str(run.directory) for run in group.runs],
+            "network": network_mechanisms.count(group)
         } for index, group in enumerate(report.groups)],
         "comparisons": [{
             "baseline": comparison.baseline.name,
@@ -261,6 +262,7 @@ def as_record(report):
             "pairs": ([[str(one.directory), str(other.directory)]
                        for one, other in zip(comparison.baseline.runs, comparison.new.runs)]
                       if comparison.pairing else []),
+            "network_differs": network_mechanisms.differs(comparison.baseline, comparison.new),
             "figures": [_result(result)
                         for result in comparison.results]
         }
@@ -270,7 +272,8 @@ def as_record(report):
 
 CSV_COLUMNS = ("baseline", "new", "key_figure", "unit", "baseline_runs", "baseline_median", "baseline_spread",
                "new_runs", "new_median", "new_spread", "difference", "relative_difference", "interval_low",
-               "interval_high", "threshold", "detectable_difference", "p_value", "level", "call")
+               "interval_high", "threshold", "detectable_difference", "p_value", "level", "call",
+               "baseline_network", "new_network")
 
 
 def as_csv(report):
@@ -279,6 +282,7 @@ def as_csv(report):
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for comparison in report.comparisons:
+        networks = [network_mechanisms.text(group) for group in (comparison.baseline, comparison.new)]
         for result in comparison.results:
             record = _result(result)
             sides = [
@@ -286,7 +290,7 @@ def as_csv(report):
             ]
             writer.writerow(
                 [comparison.baseline.name, comparison.new.name, record["name"], record["unit"], *sides] +
-                [record[column] for column in CSV_COLUMNS[10:]])
+                [record[column] for column in CSV_COLUMNS[10:-2]] + networks)
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 
-from . import compare_text, page_parts, run_charts, units
+from . import compare_text, network_mechanisms, page_parts, run_charts, units
 from .charts import BLUE, GREEN, ORANGE, PURPLE, VERMILION
 
 # The baseline is blue; of many new groups, colours repeat after the fourth.
@@ -38,6 +38,7 @@ def write_page(report, path, footer):
         plan_differences=report.plan_differences,
         tables=[{
             "name": comparison.new.name,
+            "network": _network(report, comparison),
             "rows": [_row(result) for result in comparison.results]
         } for comparison in report.comparisons],
         relevant=f"{100.0 * report.settings.relevant:g} %",
@@ -88,6 +89,18 @@ def _row(result):
             "better": "good-text",
             "worse": "bad-text"
         }.get(result.call, "")
+    }
+
+
+def _network(report, comparison):
+    """The mechanisms of both sides; None for simulations alone."""
+    if not network_mechanisms.is_shown(report.groups):
+        return None
+    sides = comparison.baseline, comparison.new
+    return {
+        "baseline": network_mechanisms.text(sides[0]),
+        "new": network_mechanisms.text(sides[1]),
+        "call": {True: "differs", False: "", None: "not known"}[network_mechanisms.differs(*sides)]
     }
 
 

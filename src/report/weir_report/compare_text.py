@@ -1,10 +1,10 @@
 """A comparison as text for people: a table, and at the end what got worse and better, and by how much."""
 
-from . import units
+from . import network_mechanisms, units
 from .compare import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
 
 COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", CANNOT_TELL: "\x1b[2m", NO_DIFFERENCE: ""}
-RESET = "\x1b[0m"
+BOLD, RESET = "\x1b[1m", "\x1b[0m"
 NAMED_MAX = 5
 # Above this a difference reads better as a factor.
 FACTOR_FROM = 10.0
@@ -105,6 +105,7 @@ def table(report, colour=False):
         lines.append("plans differ (allowed): " + "; ".join(
             f"{option} {', '.join(values)}" for option, values in report.plan_differences.items()))
     lines += [f"pairs     {line}" for line in pairing_lines(report)]
+    lines += [f"network   {line}" for line in network_lines(report)]
     lines.append("")
     lines += _sweep_rows(report, colour) if len(report.comparisons) > 1 else _rows(
         report.comparisons[0], colour)
@@ -123,6 +124,16 @@ def pairing_lines(report):
             f"{comparison.pairing} (--unpaired ignores this)"
             for comparison in report.comparisons
             if comparison.pairing))
+
+
+def network_lines(report):
+    """How many runs of each group the network held up how; nothing for simulations alone."""
+    if not network_mechanisms.is_shown(report.groups):
+        return []
+    if len(report.groups) == 2:
+        return [" | ".join(map(network_mechanisms.text, report.groups))]
+    width = max(len(group.name) for group in report.groups)
+    return [f"{group.name:<{width}}  {network_mechanisms.text(group)}" for group in report.groups]
 
 
 def _runs(group):
@@ -241,8 +252,11 @@ def _findings(comparison, colour):
     """The conclusion as lines: worse first, one line for each key figure."""
     sides = f"{comparison.new.name} against {comparison.baseline.name}"
     sides = sides[:1].upper() + sides[1:] if sides.startswith("the ") else sides
+    network = network_mechanisms.finding(comparison.baseline, comparison.new)
+    stands_out = [f"{BOLD}{network[0].upper()}{network[1:]}.{RESET}" if colour else
+                  f"{network[0].upper()}{network[1:]}."] if network else []
     if comparison.too_few:
-        return [f"{sides}: cannot judge: {comparison.too_few}."]
+        return [*stands_out, f"{sides}: cannot judge: {comparison.too_few}."]
     counts = {call: sum(result.call == call for result in comparison.results) for call in COLOURS}
     lines = [f"{sides}: {counts[WORSE]} of {_figures(len(comparison.results))} worse, {counts[BETTER]} better, "
              f"{counts[NO_DIFFERENCE]} without a difference, {counts[CANNOT_TELL]} that these runs cannot tell."]
@@ -253,13 +267,14 @@ def _findings(comparison, colour):
             word = call if number == 0 else ""
             shown = f"{COLOURS[call]}{word:<6}{RESET}" if colour else f"{word:<6}"
             lines.append(f"  {shown}  {text}")
-    return lines
+    return lines + stands_out
 
 
 def conclude(comparison):
     """What one comparison says, without a full stop."""
+    network = network_mechanisms.finding(comparison.baseline, comparison.new)
     if comparison.too_few:
-        return f"cannot judge: {comparison.too_few}"
+        return "; ".join(filter(None, [f"cannot judge: {comparison.too_few}", network]))
     results = comparison.results
     counts = {call: sum(result.call == call for result in results) for call in COLOURS}
     parts = []
@@ -273,6 +288,8 @@ def conclude(comparison):
         parts.append(f"no difference in {_figures(counts[NO_DIFFERENCE])}")
     if counts[CANNOT_TELL]:
         parts.append(f"cannot tell for {_figures(counts[CANNOT_TELL])}")
+    if network:
+        parts.append(network)
     return "; ".join(parts)
 
 
