@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <string_view>
 
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/second_clock.hpp"
@@ -18,6 +20,8 @@ namespace {
 
 using core::Role;
 using Json = nlohmann::ordered_json;
+
+constexpr std::string_view has_not_ended = "the run has not ended";
 
 Json second_or_null(std::int64_t second) {
     return second == no_second ? Json() : Json(second);
@@ -387,18 +391,35 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
 
 RunRecord unfinished(RunRecord record) {
     record.status = RunStatus::failed;
-    record.failure = Failure{.what = "the run has not ended", .rank = {}, .role = "", .host = ""};
+    record.failure = Failure{.what = std::string(has_not_ended), .rank = {}, .role = "", .host = ""};
     record.verdict = {};
     record.verdict.max_occupancy = std::numeric_limits<double>::quiet_NaN();
     record.verdict.text = "Not judged: the run has not ended.";
     return record;
 }
 
+std::optional<std::string> how_it_ended(const std::string& path) {
+    std::ifstream file(path);
+    const Json json = Json::parse(file, nullptr, false);
+    if (!json.is_object() || !json.contains("failure")) {
+        return std::nullopt;
+    }
+    const Json& failure = json["failure"];
+    if (!failure.is_object() || !failure.contains("what") || !failure["what"].is_string()) {
+        return std::string{};
+    }
+    const auto what = failure["what"].get<std::string>();
+    return what == has_not_ended ? std::nullopt : std::optional(what);
+}
+
+std::string run_json_text(const RunRecord& record) {
+    // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
+    return numbers_side_by_side(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
 MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {
     WholeFile file(path);
-    // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
-    file.put(numbers_side_by_side(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace)));
-    file.put("\n");
+    file.put(run_json_text(record));
     return file.finish();
 }
 

@@ -101,6 +101,13 @@ nlohmann::ordered_json to_json(const RunRecord& record);
 /// killed so that it cannot say anything leaves this, and not a lie.
 RunRecord unfinished(RunRecord record);
 
+/// What the run.json at `path` says of the end of its run: failure.what, or an empty text if nothing failed.
+/// Nothing if there is none that can be read, or it is still that of unfinished().
+std::optional<std::string> how_it_ended(const std::string& path);
+
+/// What run.json holds.
+std::string run_json_text(const RunRecord& record);
+
 /// Writes the record to `path` as a whole or not at all.
 MaybeIoError write_run_json(const std::string& path, const RunRecord& record);
 

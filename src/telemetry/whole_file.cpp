@@ -4,14 +4,26 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <utility>
 
 namespace weir::telemetry {
 
+namespace {
+
+/// Several ranks may write the same file at the same time, for example when each takes the other for lost.
+std::string temporary_name(const std::string& path) {
+    char host[HOST_NAME_MAX + 1] = {};
+    static_cast<void>(::gethostname(host, sizeof host - 1));
+    return path + "." + host + "-" + std::to_string(::getpid()) + ".tmp";
+}
+
+}  // namespace
+
 WholeFile::WholeFile(std::string path)
     : path_(std::move(path)),
-      temporary_(path_ + ".tmp"),
+      temporary_(temporary_name(path_)),
       descriptor_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0) {
         fail("create");

@@ -166,6 +166,26 @@ TEST_CASE("An unfinished record does not pretend") {
     CHECK(json["plan"]["rate"] == "8Gb/s");
 }
 
+TEST_CASE("A run.json says how the run ended, or that it has not") {
+    const auto directory = scratch("weir-ended");
+    std::filesystem::create_directories(directory);
+    const std::string path = (directory / "run.json").string();
+    CHECK_FALSE(how_it_ended(path));
+    RunRecord record = good_record();
+    REQUIRE_FALSE(write_run_json(path, unfinished(record)));
+    CHECK_FALSE(how_it_ended(path));
+    REQUIRE_FALSE(write_run_json(path, record));
+    CHECK(how_it_ended(path) == "");
+    record.failure = Failure{.what = "rank 3 is gone", .rank = 3, .role = {}, .host = {}};
+    REQUIRE_FALSE(write_run_json(path, record));
+    CHECK(how_it_ended(path) == "rank 3 is gone");
+    for (const char* broken : {"", "{", "[]", "{\"status\": \"failed\"}"}) {
+        std::ofstream(path) << broken;
+        CHECK_FALSE(how_it_ended(path));
+    }
+    std::filesystem::remove_all(directory);
+}
+
 TEST_CASE("Numbers of a list stand on one line, and nothing else changes") {
     const auto directory = scratch("weir-lines");
     std::filesystem::create_directories(directory);
