@@ -218,7 +218,7 @@ class JobCheck {
         if (leads()) {
             result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.places);
             preflight::judge(result_);
-            last_words_.prepare(output_.broken_off(result_));
+            last_words_.prepare({.text = output_.broken_off(result_)});
         }
         const auto time = core::Duration{
             std::stoll(job_.broadcast(std::to_string(probe_time.ns), 0, "agreement on the probe"))};

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/assertion_report.hpp"
@@ -125,6 +127,26 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     return settings;
 }
 
+/// Ranks have not even learnt each other's hosts: the numbers of those that do not answer are all there is.
+[[noreturn]] void end_before_the_layout(runtime::Job& job, const runtime::ExchangeTimeout& error) {
+    constexpr auto patience = core::Duration::seconds(3);
+    const auto roll = job.call_roll(patience, [] { return runtime::caught_signal() != 0; });
+    if (job.rank() == job.leader()) {
+        fmt::print(stderr, "weir run: rank {} {}; {}\n", job.rank(), error.what(),
+                   roll.missing.empty()
+                       ? "all ranks answer now"
+                       : fmt::format("no answer from rank {} (mpirun --display-map shows the hosts, `weir "
+                                     "check` what may be wrong with them)",
+                                     fmt::join(roll.missing, ", ")));
+    } else if (roll.leader_answers) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(patience.ns));
+    } else {
+        fmt::print(stderr, "weir run: rank {} {}; no answer from rank {}\n", job.rank(), error.what(),
+                   job.leader());
+    }
+    runtime::Job::abort(participant::exit_failed);
+}
+
 }  // namespace
 
 int execute_run(const config::RunRequest& request) {
@@ -159,6 +181,8 @@ int execute_run(const config::RunRequest& request) {
         }
         job->barrier("refusal");
         return participant::exit_usage;
+    } catch (const runtime::ExchangeTimeout& error) {
+        end_before_the_layout(*job, error);
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
         runtime::Job::abort(participant::exit_failed);

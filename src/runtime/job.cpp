@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "runtime/common_clock.hpp"
+#include "runtime/left_to_mpi.hpp"
 
 namespace weir::runtime {
 
@@ -51,49 +52,84 @@ std::string Job::library_version() {
 }
 
 void Job::wait(MPI_Request& request, core::Duration limit, const char* what) const {
-    const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
-    int turns = 0;
+    Waiting waiting(*this, limit, what);
     while (true) {
         int done = 0;
         check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
         if (done != 0) {
             return;
         }
-        if (waiting_hook_) {
-            waiting_hook_();
-        }
-        if (monotonic_ns() > deadline_ns) {
-            throw JobError(fmt::format("rank {} waited {:.0f} s in vain for the other ranks: {}", rank_,
-                                       limit.in_seconds(), what));
-        }
-        // Short waits are common at first, long ones later: back off from yielding to naps of 1 ms.
-        if (++turns < 20) {
-            std::this_thread::yield();
-        } else {
-            std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns * 5, 1000)));
-        }
+        waiting.turn();
+    }
+}
+
+Job::Waiting::Waiting(const Job& job, core::Duration limit, const char* what)
+    : job_(job),
+      limit_(limit),
+      what_(what),
+      began_ns_(monotonic_ns()),
+      next_look_ns_(began_ns_ + look_period.ns) {}
+
+void Job::Waiting::restart() {
+    began_ns_ = monotonic_ns();
+    turns_ = 0;
+}
+
+void Job::Waiting::look() {
+    job_.waiting();
+    const std::int64_t now_ns = monotonic_ns();
+    if (now_ns >= next_look_ns_) {
+        next_look_ns_ = now_ns + look_period.ns;
+        job_.look_for_roll_call(what_);
+    }
+    if (now_ns - began_ns_ > limit_.ns) {
+        throw ExchangeTimeout(
+            fmt::format("waited {:.0f} s in vain for the other ranks: {}", limit_.in_seconds(), what_));
+    }
+}
+
+void Job::Waiting::turn() {
+    look();
+    // Short waits are common at first, long ones later: back off from yielding to naps of 1 ms.
+    if (++turns_ < 20) {
+        std::this_thread::yield();
+    } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns_ * 5, 1000)));
     }
 }
 
 std::vector<std::string> Job::share(const std::string& text, const char* what) {
     const auto ranks = static_cast<std::size_t>(size_);
-    const int length = static_cast<int>(text.size());
-    std::vector<int> lengths(ranks);
+    struct Memory {
+        std::string mine;
+        int length = 0;
+        std::vector<int> lengths;
+        std::vector<int> places;
+        std::string all;
+    };
+    LeftToMpi<Memory> memory;
+    memory->mine = text;
+    memory->length = static_cast<int>(text.size());
+    memory->lengths.resize(ranks);
+    memory->places.resize(ranks);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator_, &request), what);
+    check_mpi(MPI_Iallgather(&memory->length, 1, MPI_INT, memory->lengths.data(), 1, MPI_INT, communicator_,
+                             &request),
+              what);
     wait(request, exchange_limit_, what);
-    std::vector<int> places(ranks);
+    const std::vector<int>& lengths = memory->lengths;
+    std::vector<int>& places = memory->places;
     std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
-    std::string all(static_cast<std::size_t>(places.back() + lengths.back()), '\0');
-    check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(),
-                              MPI_CHAR, communicator_, &request),
+    memory->all.resize(static_cast<std::size_t>(places.back()) + static_cast<std::size_t>(lengths.back()));
+    check_mpi(MPI_Iallgatherv(memory->mine.data(), memory->length, MPI_CHAR, memory->all.data(),
+                              lengths.data(), places.data(), MPI_CHAR, communicator_, &request),
               what);
     wait(request, exchange_limit_, what);
     std::vector<std::string> texts;
     texts.reserve(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        texts.push_back(
-            all.substr(static_cast<std::size_t>(places[rank]), static_cast<std::size_t>(lengths[rank])));
+        texts.push_back(memory->all.substr(static_cast<std::size_t>(places[rank]),
+                                           static_cast<std::size_t>(lengths[rank])));
     }
     return texts;
 }
@@ -103,16 +139,17 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
     // Point to point and one rank after the other: thousands of blocks of 50 kB and more need not lie in
     // memory at once, and the counts of a gatherv are int.
     constexpr int tag = 11;
+    LeftToMpi<std::vector<std::byte>> block;
     if (rank_ != root) {
+        block->assign(bytes.begin(), bytes.end());
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, tag, communicator_,
-                            &request),
+        check_mpi(MPI_Isend(block->data(), static_cast<int>(block->size()), MPI_BYTE, root, tag,
+                            communicator_, &request),
                   what);
         wait(request, exchange_limit_, what);
         return;
     }
-    std::vector<std::byte> block;
-    const std::int64_t deadline_ns = monotonic_ns() + exchange_limit_.ns;
+    Waiting waiting(*this, exchange_limit_, what);
     for (int rank = 0; rank < size_; ++rank) {
         if (rank == root) {
             take(rank, bytes);
@@ -125,21 +162,15 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
             if (there != 0) {
                 break;
             }
-            if (waiting_hook_) {
-                waiting_hook_();
-            }
-            if (monotonic_ns() > deadline_ns) {
-                throw JobError(fmt::format("nothing came from rank {}: {}", rank, what));
-            }
-            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            waiting.turn();
         }
         int length = 0;
         MPI_Get_count(&status, MPI_BYTE, &length);
-        block.resize(static_cast<std::size_t>(length));
+        block->resize(static_cast<std::size_t>(length));
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Irecv(block.data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
+        check_mpi(MPI_Irecv(block->data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
         wait(request, exchange_limit_, what);
-        take(rank, block);
+        take(rank, *block);
     }
 }
 
@@ -191,16 +222,22 @@ std::vector<std::optional<std::string>> Job::collect(const std::string& text, in
 }
 
 std::string Job::broadcast(const std::string& text, int root, const char* what) {
-    auto length = static_cast<std::uint64_t>(text.size());
+    struct Memory {
+        std::uint64_t length = 0;
+        std::string text;
+    };
+    LeftToMpi<Memory> memory;
+    memory->length = text.size();
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibcast(&length, 1, MPI_UINT64_T, root, communicator_, &request), what);
+    check_mpi(MPI_Ibcast(&memory->length, 1, MPI_UINT64_T, root, communicator_, &request), what);
     wait(request, exchange_limit_, what);
-    std::string result = text;
-    result.resize(length);
-    check_mpi(MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, root, communicator_, &request),
+    memory->text = text;
+    memory->text.resize(memory->length);
+    check_mpi(MPI_Ibcast(memory->text.data(), static_cast<int>(memory->length), MPI_CHAR, root, communicator_,
+                         &request),
               what);
     wait(request, exchange_limit_, what);
-    return result;
+    return memory->text;
 }
 
 void Job::barrier(const char* what) {

@@ -24,6 +24,23 @@ class JobError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// An exchange did not end in time, or another rank says so: some rank does not come, or cannot be reached.
+/// Job::call_roll() finds out which. what() goes on after the name of this rank: "waited 60 s in vain ...".
+class ExchangeTimeout : public JobError {
+  public:
+    using JobError::JobError;
+};
+
+/// A rank cannot go on, or a rank tells so of itself or of another one; what() is for users.
+class RankFailed : public JobError {
+  public:
+    RankFailed(int rank, const std::string& what) : JobError(what), rank_(rank) {}
+    [[nodiscard]] int rank() const { return rank_; }
+
+  private:
+    int rank_;
+};
+
 /// What one rank has to say against going on.
 struct Objection {
     int rank = 0;
@@ -81,8 +98,49 @@ class Job {
     /// Objections of all ranks to going on (`mine` empty: none), lowest rank first, on every rank.
     std::vector<Objection> objections(const std::string& mine, const char* what);
 
-    /// Waits for `request` at most `limit`. Throws JobError.
+    /// Waits for `request` at most `limit`. Throws JobError, ExchangeTimeout.
     void wait(MPI_Request& request, core::Duration limit, const char* what) const;
+
+    /// A bounded wait for other ranks, for loops of their own: turn() after every look that found nothing.
+    class Waiting {
+      public:
+        /// `what` is the exchange, for the message; a literal.
+        Waiting(const Job& job, core::Duration limit, const char* what);
+        /// Looks after signals, complaints and the roll call. Throws ExchangeTimeout, RankFailed.
+        void look();
+        /// Likewise, and naps, longer and longer.
+        void turn();
+        /// Something came: the limit begins anew.
+        void restart();
+
+      private:
+        /// Between two looks for complaints and the roll call, which cost a call of MPI.
+        static constexpr auto look_period = core::Duration::milliseconds(50);
+        const Job& job_;
+        core::Duration limit_;
+        const char* what_;
+        std::int64_t began_ns_;
+        std::int64_t next_look_ns_;
+        int turns_ = 0;
+    };
+
+    /// Tells the leader why the run cannot go on, in case it waits in an exchange: it is thrown out of that
+    /// by RankFailed with the same rank and text (cut to 480 bytes). Lasts `patience` at most; never throws.
+    void complain(int rank, const std::string& what, core::Duration patience) const;
+
+    /// The rank that hears complaints and calls the roll; 0 until it is said. The same on every rank.
+    void set_leader(int rank) { leader_ = rank; }
+    [[nodiscard]] int leader() const { return leader_; }
+
+    /// What a roll call has shown.
+    struct Roll {
+        bool leader_answers = true;  ///< on other ranks: the leader has called them
+        std::vector<int> missing;    ///< on the leader: who has not answered
+    };
+    /// After an ExchangeTimeout on this rank: finds out who is still there. Ranks that wait in an exchange
+    /// are thrown out of it by the same exception, and call this too. Lasts `patience` at most, less if
+    /// `stop` says so; never throws. After it, the job can only be ended.
+    Roll call_roll(core::Duration patience, const std::function<bool()>& stop);
 
     /// Ends this process with `status` without waiting for anyone, after a run that cannot be ended in order.
     [[noreturn]] static void leave(int status);
@@ -90,9 +148,16 @@ class Job {
     [[noreturn]] static void abort(int status);
 
   private:
+    void look_for_roll_call(const char* what) const;
+    void take_complaint(const char* what) const;
+    [[nodiscard]] bool is_there(int source, int tag) const;
+    /// A byte that may or may not arrive; its request is given up.
+    void tell(int rank, int tag) const;
+
     MPI_Comm communicator_ = MPI_COMM_NULL;
     int rank_ = 0;
     int size_ = 0;
+    int leader_ = 0;
     core::Duration exchange_limit_ = initial_exchange_limit;
     std::function<void()> waiting_hook_;
     std::list<std::string> unsent_;  ///< texts of collect() that MPI may still read

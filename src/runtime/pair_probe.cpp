@@ -220,7 +220,7 @@ PairProbes probe_pairs(Job& job, const core::RoleMap& roles, const std::vector<P
         }
         job.barrier("the end of the probe");
     } catch (const JobError& error) {
-        probes.stopped = error.what();
+        probes.stopped = fmt::format("rank {} {}", job.rank(), error.what());
     }
     job.set_exchange_limit(limit_before);
     probes.mpi_is_clean = probes.stopped.empty() && !prober->left_something();

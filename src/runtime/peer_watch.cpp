@@ -1,5 +1,6 @@
 #include "runtime/peer_watch.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -49,6 +50,21 @@ std::optional<int> PeerWatch::silent(core::Instant now, core::Duration limit) co
         }
     }
     return longest;
+}
+
+std::vector<int> PeerWatch::all_silent(core::Instant now, core::Duration limit) const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < static_cast<int>(heard_.size()); ++rank) {
+        if (rank != self_ && silent(rank, now, limit)) {
+            ranks.push_back(rank);
+        }
+    }
+    return ranks;
+}
+
+bool PeerWatch::sees_process_of(int rank) const {
+    return std::any_of(local_.begin(), local_.end(),
+                       [rank](const LocalPeer& peer) { return peer.rank == rank; });
 }
 
 std::optional<int> PeerWatch::gone() const {

@@ -27,6 +27,15 @@ class PeerWatch {
     [[nodiscard]] std::optional<int> silent(core::Instant now, core::Duration limit) const;
     [[nodiscard]] bool silent(int rank, core::Instant now, core::Duration limit) const;
 
+    /// All ranks that have been silent for longer than `limit`, in their order; this rank aside.
+    [[nodiscard]] std::vector<int> all_silent(core::Instant now, core::Duration limit) const;
+    /// For how long nothing has been heard of a rank.
+    [[nodiscard]] core::Duration silence(int rank, core::Instant now) const {
+        return now - heard_[static_cast<std::size_t>(rank)];
+    }
+    /// Whether gone() would tell if the process of this rank ended. Else only its silence does.
+    [[nodiscard]] bool sees_process_of(int rank) const;
+
     /// A rank on this host whose process does not exist any more.
     [[nodiscard]] std::optional<int> gone() const;
     /// Likewise, but looks at one peer only: every call costs one system call, whatever the number of ranks.

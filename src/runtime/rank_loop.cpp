@@ -7,7 +7,7 @@
 
 #include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
-#include "transport/transport_error.hpp"
+#include "runtime/silence.hpp"
 
 namespace weir::runtime {
 
@@ -46,8 +46,7 @@ LoopEnd RankLoop::run() {
         try {
             turn(now);
         } catch (const transport::TransportError& error) {
-            cannot_go_on(now, error.what());
-            lose_network(error.what());
+            transport_failed(now, error);
         }
         const core::Instant next =
             std::min(parts_.node.next_deadline(), std::min(next_heartbeat_, next_look_));
@@ -237,7 +236,22 @@ void RankLoop::look_at_signals(core::Instant now) {
         peer_gone(now, *gone);
     }
     if (leads() && now - signalled_at_ >= settle_signal && !end_) {
+        decide_on_signal(now);
+    }
+}
+
+void RankLoop::decide_on_signal(core::Instant now) {
+    const Silence silence = explain_signal(parts_.settings, parts_.watch, parts_.rank, signal_, signalled_at_,
+                                           missed_limit(), now);
+    if (silence.rank < 0) {
         end_ = LoopEnd{.kind = LoopEnd::Kind::interrupted, .signal = signal_, .failure = {}};
+    } else if (silence.rank == parts_.rank || now - signalled_at_ >= settle_signal + settle_silence) {
+        fail(EndReason::rank_silent, silence.rank, silence.what);
+    } else if (!told_of_signal_) {
+        told_of_signal_ = true;
+        if (parts_.on_signal) {
+            parts_.on_signal(signal_);
+        }
     }
 }
 
@@ -251,17 +265,36 @@ void RankLoop::look_after_peers(core::Instant now) {
     }
     const core::Duration limit = parts_.settings.silence_timeout;
     if (leads()) {
+        note_silence(now);
         if (const auto silent = parts_.watch.silent(now, limit)) {
-            fail(EndReason::rank_silent, *silent,
-                 fmt::format("{} has not been heard for {:.1f} s", rank_text(parts_.settings, *silent),
-                             limit.in_seconds()));
+            const Silence silence = explain_silence(parts_.settings, parts_.watch, parts_.rank, *silent, now);
+            fail(EndReason::rank_silent, silence.rank, silence.what);
         }
     } else if (parts_.watch.silent(scheduler_rank_, now, limit)) {
         lose_scheduler(fmt::format("{} has not been heard for {:.1f} s",
                                    rank_text(parts_.settings, scheduler_rank_), limit.in_seconds()));
     } else if (now >= leave_at_) {
-        lose_scheduler(fmt::format("{} did not answer when the run had to end",
-                                   rank_text(parts_.settings, scheduler_rank_)));
+        // MPI itself may hang on the scheduler's rank: Open MPI's TCP does when a rank on another host dies.
+        const std::string scheduler = rank_text(parts_.settings, scheduler_rank_);
+        lose_scheduler(signal_ == 0
+                           ? fmt::format("{} did not answer when the run had to end", scheduler)
+                           : fmt::format("signal {} ({}) came, and {} did not answer; if another rank has "
+                                         "died, the launcher names it",
+                                         signal_, strsignal(signal_), scheduler));
+    }
+}
+
+core::Duration RankLoop::missed_limit() const {
+    return std::min(missed_after, core::Duration{parts_.settings.silence_timeout.ns / 2});
+}
+
+void RankLoop::note_silence(core::Instant now) {
+    const int missed = parts_.watch.silent(now, missed_limit()).value_or(-1);
+    if (missed != missed_) {
+        missed_ = missed;
+        if (parts_.on_silence) {
+            parts_.on_silence(missed);
+        }
     }
 }
 
@@ -295,27 +328,41 @@ void RankLoop::look_at_own_log(core::Instant now) {
 }
 
 void RankLoop::cannot_go_on(core::Instant now, const std::string& why) {
-    const std::string what = fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why);
+    give_up(now, parts_.rank, fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why));
+}
+
+void RankLoop::give_up(core::Instant now, int rank, const std::string& what) {
     if (leads()) {
-        fail(EndReason::rank_failed, parts_.rank, what);
+        fail(EndReason::rank_failed, rank, what);
     } else if (!said_why_) {
         said_why_ = true;
         leave_at_ = std::min(leave_at_, now + patience_after_failure);
         try {
-            send_notice(scheduler_rank_, make_notice(EndReason::rank_failed, parts_.rank, 0, what));
+            send_notice(scheduler_rank_, make_notice(EndReason::rank_failed, rank, 0, what));
         } catch (const transport::TransportError&) {
-            lose_network(why);
+            lose_network(rank, what);
         }
     }
 }
 
-void RankLoop::lose_network(const std::string& why) {
-    if (leads() || end_) {
-        return;
+void RankLoop::transport_failed(core::Instant now, const transport::TransportError& error) {
+    const int peer = error.peer().value;
+    const int self = parts_.rank;
+    Silence cause{self, fmt::format("{}: {}", rank_text(parts_.settings, self), error.what())};
+    if (peer >= 0 && peer < parts_.settings.roles.ranks() && peer != self) {
+        // Only the scheduler's rank hears all others.
+        const core::Duration missed = leads() ? missed_limit() : core::Duration::max();
+        cause = explain_failed_transfer(parts_.settings, parts_.watch, self, peer, error.what(), missed, now);
     }
-    fail(EndReason::rank_failed, parts_.rank,
-         fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why));
-    end_->kind = LoopEnd::Kind::scheduler_lost;
+    give_up(now, cause.rank, cause.what);
+    lose_network(cause.rank, cause.what);
+}
+
+void RankLoop::lose_network(int rank, const std::string& what) {
+    if (!end_) {
+        fail(EndReason::rank_failed, rank, what);
+        end_->kind = LoopEnd::Kind::scheduler_lost;
+    }
 }
 
 void RankLoop::take_notice(core::Instant now, const Notice& notice) {

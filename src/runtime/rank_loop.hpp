@@ -5,12 +5,14 @@
 //   rank. The scheduler's rank decides what is said of it, writes run.json and tells all ranks to leave.
 //   mpirun answers the death of one rank with SIGTERM to all others and SIGKILL a second later, so a signal
 //   is looked at for a moment (settle_signal) before it is believed to be an interruption. If the scheduler's
-//   rank itself is gone, the lowest other rank (the deputy) speaks in its place.
+//   rank itself is gone, another one (the deputy, see run_ending.hpp) speaks in its place.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -26,6 +28,7 @@
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
 #include "transport/transport.hpp"
+#include "transport/transport_error.hpp"
 
 namespace weir::runtime {
 
@@ -49,6 +52,11 @@ class RankLoop {
     /// How long a signal is looked at before it counts as an interruption. Open MPI 4.1 kills a second after
     /// its SIGTERM, Open MPI 5 a quarter of a second.
     static constexpr core::Duration settle_signal = core::Duration::milliseconds(100);
+    /// How long the scheduler's rank listens, after that, to ranks that gave no sign of life since the
+    /// signal.
+    static constexpr core::Duration settle_silence = core::Duration::milliseconds(500);
+    /// A rank that has not been heard for this long, or half the silence time-out, is missed.
+    static constexpr core::Duration missed_after = core::Duration::seconds(2);
     /// How long a rank that has been signalled waits to be told to leave.
     static constexpr core::Duration patience_after_signal = core::Duration::milliseconds(700);
     /// How long a rank that cannot go on waits to be told to leave.
@@ -68,6 +76,12 @@ class RankLoop {
         Watchdog& watchdog;
         const participant::RowOutput& output;
         telemetry::SecondCollector* collector;  ///< on the scheduler's rank, else nullptr
+        /// Scheduler's rank: called when a signal will end the run, and the loop goes on for `settle_silence`
+        /// to find out whether a rank's death was behind it. May be empty.
+        std::function<void(int signal)> on_signal = {};
+        /// Scheduler's rank: called when a rank begins to be missed, and with -1 when all are heard again.
+        /// May be empty.
+        std::function<void(int rank)> on_silence = {};
     };
     explicit RankLoop(const Parts& parts);
 
@@ -99,12 +113,18 @@ class RankLoop {
     [[nodiscard]] bool was_away() const;
     [[nodiscard]] bool is_absence(core::Duration gap) const;
     void peer_gone(core::Instant now, int rank);
+    void decide_on_signal(core::Instant now);
+    void note_silence(core::Instant now);
+    [[nodiscard]] core::Duration missed_limit() const;
+    void transport_failed(core::Instant now, const transport::TransportError& error);
+    /// Says, or has it said by the scheduler's rank, that the run has failed because of `rank`.
+    void give_up(core::Instant now, int rank, const std::string& what);
+    /// Other ranks: what MPI has reported broken may break every call from here on.
+    void lose_network(int rank, const std::string& what);
     void cannot_go_on(core::Instant now, const std::string& why);
     void send_notice(int rank, const Notice& notice);
     void fail(EndReason reason, int rank, const std::string& what);
     void lose_scheduler(const std::string& what);
-    /// Other ranks: this rank cannot talk to anybody any more.
-    void lose_network(const std::string& why);
 
     Parts parts_;
     int scheduler_rank_;
@@ -124,6 +144,8 @@ class RankLoop {
 
     int signal_ = 0;
     core::Instant signalled_at_ = core::Instant::never();
+    bool told_of_signal_ = false;
+    int missed_ = -1;
     core::Instant leave_at_ =
         core::Instant::never();  ///< other ranks: no word came from the scheduler's rank
     core::Instant listen_until_{

@@ -16,8 +16,10 @@
 #include "runtime/counter_sampler.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
+#include "runtime/run_ending.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/terminal.hpp"
+#include "runtime/warmup_together.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/final_summary.hpp"
 #include "telemetry/live_view.hpp"
@@ -59,7 +61,16 @@ class JobRun {
           terminal_(colours_wanted()),
           watch_(settings.places, job.rank(), {}),
           idle_(make_idle()),
-          report_(settings, telemetry::utc_text(wall_clock_ns())) {}
+          report_(settings, telemetry::utc_text(wall_clock_ns())),
+          ending_({.job = job,
+                   .watchdog = watchdog,
+                   .settings = settings,
+                   .watch = watch_,
+                   .report = report_,
+                   .collector = collector_,
+                   .colours = terminal_}) {
+        job.set_leader(settings.roles.scheduler_rank());
+    }
 
     int run();
 
@@ -71,14 +82,9 @@ class JobRun {
     Start agree_on_start();
     std::unique_ptr<Node> make_node(core::Instant begin, RowOutput& output);
     int measure();
-    int account(const LoopEnd& end, const RankLoop& loop, core::Duration started_late);
-    [[noreturn]] void end_early(const LoopEnd& end, RankLoop* loop);
-    [[noreturn]] void end_signalled(int number);
-    std::string write_record(const telemetry::RunRecord& record) const;
-    telemetry::RunRecord broken_off(const LoopEnd& end) const;
+    int account(const RankLoop& loop, core::Duration started_late);
     void say(std::string_view line) const;
     void say_what_starts() const;
-    void print_summary(const telemetry::RunRecord& record) const;
 
     Job& job_;
     Watchdog& watchdog_;
@@ -101,6 +107,7 @@ class JobRun {
     std::unique_ptr<Node> node_;
     std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters
     std::string host_counters_;
+    RunEnding ending_;  ///< looks at the others
 };
 
 IdleStrategy JobRun::make_idle() const {
@@ -148,7 +155,7 @@ bool JobRun::go_on(const std::string& objection, const char* what) {
                        .rank = first.rank,
                        .role = telemetry::node_text(settings_.roles.node(first.rank)),
                        .host = settings_.places[static_cast<std::size_t>(first.rank)].host};
-        write_record(report_.failed(nullptr, end.failure));
+        static_cast<void>(ending_.write_record(report_.failed(nullptr, end.failure)));
     }
     return false;
 }
@@ -161,26 +168,16 @@ std::string JobRun::prepare() {
         return fmt::format("cannot create {}/ranks: {}", settings_.directory, error.message());
     }
     if (leads_) {
-        return write_record(report_.at_start());
+        return ending_.write_record(report_.at_start());
     }
     return {};
 }
 
-std::string JobRun::write_record(const telemetry::RunRecord& record) const {
-    const auto error = telemetry::write_run_json(settings_.directory + "/run.json", record);
-    return error ? error->message() : std::string{};
-}
-
 void JobRun::warm_up() {
     mpi_->begin_warmup();
-    while (!mpi_->warmup_step()) {
-        watchdog_.alive();
-        if (caught_signal() != 0) {
-            throw Signalled{caught_signal()};
-        }
-        idle_.wait(core::Duration::milliseconds(1));
-    }
-    job_.barrier("warm-up of the transport");
+    warm_up_together(
+        job_, settings_, idle_, [this] { return mpi_->warmup_step(); },
+        [this] { return mpi_->warmup_progress(); });
 }
 
 Start JobRun::agree_on_start() {
@@ -227,6 +224,7 @@ int JobRun::run() {
         if (!go_on(prepare(), "preparation of the run directory")) {
             return exit_failed;
         }
+        ending_.prepare_for_abort(-1);
         std::string objection;
         try {
             mpi_ = std::make_unique<transport::MpiSendTransport>(job_.communicator(), settings_.roles,
@@ -252,18 +250,15 @@ int JobRun::run() {
         clock_at_start_ = measure_clock_offset(job_, settings_.roles.scheduler_rank());
         return measure();
     } catch (const Signalled& signal) {
-        end_signalled(signal.number);
+        ending_.signalled(signal.number);
+    } catch (const ExchangeTimeout& error) {
+        ending_.unanswered(error);
+    } catch (const RankFailed& error) {
+        ending_.failed(error.rank(), error.what());
+    } catch (const transport::TransportError& error) {
+        ending_.failed_itself(error.what(), error.peer().value);
     } catch (const std::exception& error) {
-        LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
-        end.failure = {.what = fmt::format("{}: {}", rank_text(settings_, job_.rank()), error.what()),
-                       .rank = job_.rank(),
-                       .role = telemetry::node_text(self_),
-                       .host = settings_.places[static_cast<std::size_t>(job_.rank())].host};
-        fmt::print(stderr, "weir run: {}\n", end.failure.what);
-        if (leads_) {
-            write_record(report_.failed(collector_.get(), end.failure));
-        }
-        Job::abort(exit_failed);
+        ending_.failed_itself(error.what(), -1);
     }
 }
 
@@ -303,7 +298,9 @@ int JobRun::measure() {
                    .watch = watch_,
                    .watchdog = watchdog_,
                    .output = output,
-                   .collector = collector_.get()});
+                   .collector = collector_.get(),
+                   .on_signal = [this](int number) { ending_.note_signal(number); },
+                   .on_silence = [this](int rank) { ending_.prepare_for_abort(rank); }});
     loop_of_rows = &loop;
 
     while (clock.now() < begin) {
@@ -317,7 +314,7 @@ int JobRun::measure() {
     watchdog_.enter("measurement", settings_.silence_timeout + core::Duration::seconds(2));
     const LoopEnd end = loop.run();
     if (end.kind != LoopEnd::Kind::regular) {
-        end_early(end, &loop);
+        ending_.early(end, loop);
     }
     if (sampler_) {
         host_counters_ = telemetry::encode_host(sampler_->stop(clock.now()));
@@ -325,10 +322,10 @@ int JobRun::measure() {
     // Nothing but small messages from here on: a rank that does not come is not coming.
     job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
     watchdog_.enter("account", core::Duration::seconds(8));
-    return account(end, loop, late > noticeably ? late : core::Duration{});
+    return account(loop, late > noticeably ? late : core::Duration{});
 }
 
-int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration started_late) {
+int JobRun::account(const RankLoop& loop, core::Duration started_late) {
     RankAccount mine;
     mine.summary = node_->summary();
     mine.latencies = latencies_;
@@ -362,12 +359,13 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
         }
         const telemetry::RunRecord record = report_.complete(*collector_);
         status = report_.exit_status(record);
-        const std::string cannot_write = write_record(record);
+        ending_.has_ended();
+        const std::string cannot_write = ending_.write_record(record);
         if (!cannot_write.empty()) {
             fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);
             status = exit_failed;
         }
-        print_summary(record);
+        ending_.print_summary(record);
         for (const std::string& unmet : report_.unmet_requirements(record)) {
             fmt::print(stderr, "weir run: {}\n", unmet);
         }
@@ -378,84 +376,6 @@ int JobRun::account(const LoopEnd& /*end*/, const RankLoop& loop, core::Duration
         Job::abort(status == exit_ok ? exit_failed : status);
     }
     return status;
-}
-
-void JobRun::print_summary(const telemetry::RunRecord& record) const {
-    switch (settings_.output) {
-        case telemetry::LiveForm::text:
-            fmt::print("\n{}", telemetry::final_summary_text(record, terminal_));
-            break;
-        case telemetry::LiveForm::json:
-            fmt::print("{}\n", telemetry::final_summary_json(record));
-            break;
-        case telemetry::LiveForm::quiet:
-            break;
-    }
-    std::fflush(stdout);
-}
-
-telemetry::RunRecord JobRun::broken_off(const LoopEnd& end) const {
-    return end.kind == LoopEnd::Kind::interrupted ? report_.interrupted(collector_.get(), end.signal)
-                                                  : report_.failed(collector_.get(), end.failure);
-}
-
-void JobRun::end_early(const LoopEnd& end, RankLoop* loop) {
-    using Kind = LoopEnd::Kind;
-    const bool interrupted = end.kind == Kind::interrupted;
-    const int status = end.kind == Kind::told ? end.status
-                       : interrupted          ? exit_signal_base + end.signal
-                                              : exit_failed;
-    const int deputy = settings_.roles.scheduler_rank() == 0 ? 1 : 0;
-    if (end.kind == Kind::failed || interrupted ||
-        (end.kind == Kind::scheduler_lost && job_.rank() == deputy)) {
-        // Say it first: whoever sent the signal may not leave the time to write.
-        if (!interrupted) {
-            fmt::print(stderr, "weir run: {}\n", end.failure.what);
-        }
-        const telemetry::RunRecord record = broken_off(end);
-        const std::string cannot_write = write_record(record);
-        if (!cannot_write.empty()) {
-            fmt::print(stderr, "weir run: {}\n", cannot_write);
-        }
-        if (leads_) {
-            print_summary(record);
-            loop->tell_all_to_leave(status);
-        }
-    } else if (end.kind == Kind::scheduler_lost) {
-        // Leave the deputy the time to speak; mpirun ends the job at the first rank that goes.
-        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    }
-    if (end.kind == Kind::failed || end.kind == Kind::scheduler_lost) {
-        // A rank that hangs or was stopped does not leave by itself.
-        Job::abort(status);
-    }
-    Job::leave(status);
-}
-
-void JobRun::end_signalled(int number) {
-    LoopEnd end{.kind = LoopEnd::Kind::interrupted, .signal = number, .failure = {}};
-    // mpirun answers the death of a rank with SIGTERM to the others: look whether that is what happened.
-    if (const auto gone = watch_.gone()) {
-        end.kind = LoopEnd::Kind::failed;
-        end.failure = {.what = fmt::format("{} is gone: its process does not exist any more",
-                                           rank_text(settings_, *gone)),
-                       .rank = *gone,
-                       .role = telemetry::node_text(settings_.roles.node(*gone)),
-                       .host = settings_.places[static_cast<std::size_t>(*gone)].host};
-    }
-    const int deputy = settings_.roles.scheduler_rank() == 0 ? 1 : 0;
-    const bool scheduler_gone = end.failure.rank == settings_.roles.scheduler_rank();
-    if (leads_ || (scheduler_gone && job_.rank() == deputy)) {
-        if (end.kind == LoopEnd::Kind::failed) {
-            fmt::print(stderr, "weir run: {}\n", end.failure.what);
-        }
-        const telemetry::RunRecord record = broken_off(end);
-        write_record(record);
-        print_summary(record);
-    } else {
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    }
-    Job::leave(end.kind == LoopEnd::Kind::failed ? exit_failed : exit_signal_base + number);
 }
 
 }  // namespace

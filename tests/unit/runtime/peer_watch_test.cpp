@@ -91,6 +91,15 @@ TEST_CASE("A rank is silent when nothing was heard of it for longer than the lim
     CHECK(watch.silent(at_s(9), limit) == 1);
 }
 
+TEST_CASE("All silent ranks are told, with how long they have been") {
+    PeerWatch watch(far_apart(4), 1, at_s(0));
+    watch.heard(2, at_s(4));
+    CHECK(watch.all_silent(at_s(6), Duration::seconds(5)) == std::vector<int>{0, 3});
+    CHECK(watch.all_silent(at_s(10), Duration::seconds(5)) == std::vector<int>{0, 2, 3});
+    CHECK(watch.all_silent(at_s(5), Duration::seconds(5)).empty());
+    CHECK(watch.silence(2, at_s(6)) == Duration::seconds(2));
+}
+
 TEST_CASE("A rank does not miss itself") {
     PeerWatch watch(far_apart(2), 1, at_s(0));
     watch.heard(0, at_s(100));
@@ -113,6 +122,9 @@ TEST_CASE("A killed process is gone although its parent has not collected it") {
     CHECK_FALSE(watch.gone());
     CHECK_FALSE(watch.next_gone());
     CHECK_FALSE(watch.next_gone());
+    CHECK(watch.sees_process_of(2));
+    CHECK_FALSE(watch.sees_process_of(0));
+    CHECK_FALSE(PeerWatch(far_apart(3), 0, at_s(0)).sees_process_of(2));
 
     killed.kill_it();
     CHECK(soon([&] { return watch.gone() == 2; }));  // a zombie now

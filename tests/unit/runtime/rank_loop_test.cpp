@@ -89,7 +89,9 @@ class Rig {
                 .watch = watch,
                 .watchdog = watchdog,
                 .output = output,
-                .collector = rank == scheduler_rank ? &collector : nullptr}) {
+                .collector = rank == scheduler_rank ? &collector : nullptr,
+                .on_signal = [this](int number) { signals.push_back(number); },
+                .on_silence = [this](int missed) { silences.push_back(missed); }}) {
         transport.on_poll = [this] {
             ++polls;
             if (clock.now() > Instant{} + Duration::seconds(30)) {
@@ -107,6 +109,14 @@ class Rig {
     void notice(int from, const Notice& notice) { transport.receive(from, PacketKind::notice, notice); }
     void heartbeat(int from) {
         transport.receive(from, PacketKind::control, ControlMessage{.kind = MessageKind::heartbeat});
+    }
+    /// In the third poll the notice of a signal: when the loop begins, all ranks count as heard.
+    void signal_or_heartbeat(int from) {
+        if (polls == 3) {
+            notice(from, make_notice(EndReason::interrupted, from, SIGTERM, {}));
+        } else {
+            heartbeat(from);
+        }
     }
     /// The scheduler answers the first notice of a failure as it should.
     void answer_failures() {
@@ -136,6 +146,8 @@ class Rig {
     Watchdog watchdog;
     RankLoop loop;
     std::function<void()> each_poll;
+    std::vector<int> signals;   ///< that the loop has told of
+    std::vector<int> silences;  ///< likewise: the rank that is missed, or -1
     int polls = 0;
     bool answered = false;
 
@@ -314,6 +326,26 @@ TEST_CASE("Of several ranks the silent one is named by the scheduler's rank") {
     CHECK(contains(end.failure.what, "rank 2 (consumer 0 on eb02) has not been heard"));
 }
 
+TEST_CASE("A scheduler that hears no other host names its own") {
+    Rig rig(scheduler_rank, Duration::milliseconds(250));
+    const LoopEnd end = rig.loop.run();
+    CHECK(end.kind == Kind::failed);
+    CHECK(end.failure.rank == scheduler_rank);
+    CHECK(end.failure.host == "eb00");
+    CHECK(contains(end.failure.what, "hears no other host any more"));
+}
+
+TEST_CASE("The scheduler's rank tells when a rank begins to be missed and when all are heard again") {
+    Rig rig(scheduler_rank, Duration::seconds(1));
+    rig.each_poll = [&] {
+        // A poll hands out one packet.
+        rig.heartbeat(rig.silences.empty() || rig.polls % 2 == 0 ? producer_rank : consumer_rank);
+        rig.node.over = rig.silences.size() > 1;
+    };
+    CHECK(rig.loop.run().kind == Kind::regular);
+    CHECK(rig.silences == std::vector<int>{consumer_rank, -1});
+}
+
 TEST_CASE("A packet that nobody can read is a failure") {
     const test::Packet garbage{producer_rank, std::vector<std::byte>(5)};
     test::Packet cut{producer_rank, {}};
@@ -469,10 +501,39 @@ TEST_CASE("A rank that was stopped waits for the SIGTERM that mpirun sends a sec
 TEST_CASE("An interruption that another rank noticed ends the run after a moment") {
     Rig rig(scheduler_rank);
     rig.notice(consumer_rank, make_notice(EndReason::interrupted, consumer_rank, SIGINT, {}));
+    rig.each_poll = [&] { rig.heartbeat(rig.polls % 2 == 0 ? producer_rank : consumer_rank); };
     const LoopEnd end = rig.loop.run();
     CHECK(end.kind == Kind::interrupted);
     CHECK(end.signal == SIGINT);
     CHECK(rig.clock.now() >= Instant{} + RankLoop::settle_signal);
+    CHECK(rig.signals.empty());
+}
+
+TEST_CASE("A rank on another host that falls silent when a signal comes is the reason for the end") {
+    Rig rig(scheduler_rank);
+    rig.each_poll = [&] { rig.signal_or_heartbeat(producer_rank); };
+    const LoopEnd end = rig.loop.run();
+    CHECK(end.kind == Kind::failed);
+    CHECK(end.failure.rank == consumer_rank);
+    CHECK(end.failure.host == "eb02");
+    CHECK(contains(end.failure.what, "rank 2 (consumer 0 on eb02) fell silent, and signal 15"));
+    CHECK(rig.clock.now() >= Instant{} + RankLoop::settle_signal + RankLoop::settle_silence);
+    // Told before the wait: whoever sent the signal may not leave the time for it.
+    CHECK(rig.signals == std::vector<int>{SIGTERM});
+}
+
+TEST_CASE("A rank that is heard late after a signal is not blamed for it") {
+    Rig rig(scheduler_rank);
+    bool heard = false;
+    rig.each_poll = [&] {
+        const bool now = !rig.signals.empty() && !heard;
+        heard = heard || now;
+        rig.signal_or_heartbeat(now ? consumer_rank : producer_rank);
+    };
+    const LoopEnd end = rig.loop.run();
+    CHECK(heard);
+    CHECK(end.kind == Kind::interrupted);
+    CHECK(end.signal == SIGTERM);
 }
 
 TEST_CASE("A death that shows while a signal is looked at is the reason for the end") {
@@ -511,6 +572,30 @@ TEST_CASE("A signal to this rank is looked at and passed on") {
     };
     CHECK(end_of(scheduler_rank) == static_cast<int>(Kind::interrupted) * 2);
     CHECK(end_of(consumer_rank) == static_cast<int>(Kind::told) * 2 + 1);
+}
+
+TEST_CASE("A signalled rank that the scheduler's does not answer says that somebody else may be the reason") {
+    // In a process of its own: a signal that was caught stays caught.
+    const pid_t pid = fork();
+    if (pid == 0) {
+        install_signal_handlers();
+        Rig rig(consumer_rank);
+        rig.each_poll = [&] {
+            if (rig.polls == 3) {
+                raise(SIGTERM);
+            }
+        };
+        const LoopEnd end = rig.loop.run();
+        const bool as_expected =
+            end.kind == Kind::scheduler_lost && end.failure.rank == scheduler_rank &&
+            end.failure.what ==
+                "signal 15 (Terminated) came, and rank 1 (scheduler on eb00) did not answer; if "
+                "another rank has died, the launcher names it";
+        _exit(as_expected ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("The process of a peer that is gone ends the run") {
@@ -557,21 +642,29 @@ TEST_CASE("A network that breaks ends the run on every rank") {
     break_it(scheduler);
     const LoopEnd failed = scheduler.loop.run();
     CHECK(failed.kind == Kind::failed);
-    CHECK(failed.failure.rank == scheduler_rank);
-    CHECK(contains(failed.failure.what, "MPI_Testsome with rank 0: out of order"));
+    CHECK(failed.failure.rank == producer_rank);
+    CHECK(failed.failure.host == "eb01");
+    CHECK(failed.failure.what ==
+          "rank 1 (scheduler on eb00) and rank 0 (producer 0 on eb01) cannot talk to each other any more: "
+          "MPI_Testsome with rank 0: out of order");
 
     Rig consumer(consumer_rank);
     break_it(consumer);
     const LoopEnd lost = consumer.loop.run();
     CHECK(lost.kind == Kind::scheduler_lost);
-    CHECK(contains(lost.failure.what, "MPI_Testsome with rank 0: out of order"));
+    CHECK(lost.failure.rank == producer_rank);
     CHECK(consumer.only_notice().reason == EndReason::rank_failed);
+    CHECK(consumer.only_notice().rank == producer_rank);
+    CHECK(
+        contains(consumer.only_notice().text, "rank 2 (consumer 0 on eb02) and rank 0 (producer 0 on eb01)"));
 }
 
 TEST_CASE("A rank whose own network breaks does not blame the scheduler's rank") {
     Rig rig(consumer_rank);
-    rig.each_poll = [] { throw weir::transport::TransportError("MPI_Testsome", {0}, "out of order"); };
+    rig.each_poll = [] { throw weir::transport::TransportError("MPI_Testsome", {-1}, "out of order"); };
     const LoopEnd end = rig.loop.run();
+    CHECK(end.kind == Kind::scheduler_lost);
+    CHECK(end.failure.what == "rank 2 (consumer 0 on eb02): MPI_Testsome: out of order");
     CHECK(end.failure.rank == consumer_rank);
     CHECK(end.failure.host == "eb02");
 }

@@ -1,0 +1,135 @@
+#include "runtime/warmup_together.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/memory_need.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/left_to_mpi.hpp"
+
+namespace weir::runtime {
+
+namespace {
+
+constexpr const char* warming_up = "warm-up of the transport";
+/// Between two rounds of telling.
+core::Duration round_period(int ranks) {
+    return std::min(core::Duration::milliseconds(100),
+                    core::Duration::milliseconds(5) + core::Duration::milliseconds(1) * ranks);
+}
+/// More than in the measurement: connections are made here, and their first packets may be lost.
+constexpr auto extra_patience = core::Duration::seconds(10);
+
+struct WarmupPart {
+    std::int64_t done = 0;
+    std::int64_t total = 0;
+};
+
+struct WarmupMemory {
+    WarmupPart mine;
+    std::vector<WarmupPart> all;
+};
+
+/// How long nothing may move: at least as long as a few messages take through a link that carries the plan's
+/// rate, with the messages of all other ranks.
+core::Duration patience(const RunSettings& settings) {
+    const core::Plan& plan = settings.plan;
+    core::Duration limit = settings.silence_timeout + extra_patience;
+    if (plan.rate.bits_per_second > 0) {
+        const double bits = 4.0 * 8.0 * static_cast<double>(core::chunk_capacity_bytes(plan)) *
+                            std::max(plan.producers, plan.consumers);
+        limit = limit + core::Duration{static_cast<std::int64_t>(
+                            1e9 * std::min(3600.0, bits / static_cast<double>(plan.rate.bits_per_second)))};
+    }
+    return limit;
+}
+
+[[noreturn]] void nobody_gets_further(const RunSettings& settings, const std::vector<WarmupPart>& all,
+                                      core::Duration limit) {
+    constexpr std::size_t most_named = 4;
+    std::vector<int> behind;
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        if (all[rank].done < all[rank].total) {
+            behind.push_back(static_cast<int>(rank));
+        }
+    }
+    const auto share = [&](int rank) {
+        const WarmupPart& part = all[static_cast<std::size_t>(rank)];
+        return static_cast<double>(part.done) / static_cast<double>(part.total);
+    };
+    std::stable_sort(behind.begin(), behind.end(), [&](int a, int b) { return share(a) < share(b); });
+    std::string names;
+    for (std::size_t i = 0; i < std::min(behind.size(), most_named); ++i) {
+        const WarmupPart& part = all[static_cast<std::size_t>(behind[i])];
+        names += fmt::format("{}{} with {} of {} messages", i == 0 ? "" : ", ",
+                             rank_text(settings, behind[i]), part.done, part.total);
+    }
+    if (behind.size() > most_named) {
+        names += fmt::format(" and {} more", behind.size() - most_named);
+    }
+    throw RankFailed(
+        behind.front(),
+        fmt::format("{}: no message has arrived for {:.0f} s, although all ranks answer; not through: {} "
+                    "(`weir check` tries every pair, and compares MTUs)",
+                    warming_up, limit.in_seconds(), names));
+}
+
+}  // namespace
+
+void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
+                      const std::function<bool()>& step,
+                      const std::function<transport::WarmupProgress()>& progress) {
+    LeftToMpi<WarmupMemory> memory;
+    memory->all.resize(static_cast<std::size_t>(job.size()));
+    const core::Duration limit = patience(settings);
+    Job::Waiting waiting(job, limit, warming_up);
+    MPI_Request round = MPI_REQUEST_NULL;
+    bool under_way = false;
+    std::int64_t next_round_ns = monotonic_ns();
+    std::int64_t moved_ns = next_round_ns;
+    std::int64_t sum = -1;
+    while (true) {
+        static_cast<void>(step());
+        const std::int64_t now_ns = monotonic_ns();
+        if (!under_way && now_ns >= next_round_ns) {
+            const transport::WarmupProgress now = progress();
+            memory->mine = {static_cast<std::int64_t>(now.messages_done),
+                            static_cast<std::int64_t>(now.messages_total)};
+            check_mpi(MPI_Iallgather(&memory->mine, sizeof(WarmupPart), MPI_BYTE, memory->all.data(),
+                                     sizeof(WarmupPart), MPI_BYTE, job.communicator(), &round),
+                      warming_up);
+            under_way = true;
+        }
+        if (under_way) {
+            int done = 0;
+            check_mpi(MPI_Test(&round, &done, MPI_STATUS_IGNORE), warming_up);
+            under_way = done == 0;
+            if (!under_way) {
+                waiting.restart();
+                next_round_ns = now_ns + round_period(job.size()).ns;
+                const std::vector<WarmupPart>& all = memory->all;
+                if (std::all_of(all.begin(), all.end(),
+                                [](const WarmupPart& part) { return part.done == part.total; })) {
+                    return;
+                }
+                const std::int64_t moved = std::accumulate(
+                    all.begin(), all.end(), std::int64_t{0},
+                    [](std::int64_t before, const WarmupPart& part) { return before + part.done; });
+                moved_ns = moved == sum ? moved_ns : now_ns;
+                sum = moved;
+                if (now_ns - moved_ns > limit.ns) {
+                    nobody_gets_further(settings, all, limit);
+                }
+            }
+        }
+        waiting.look();
+        idle.wait(core::Duration::milliseconds(1));
+    }
+}
+
+}  // namespace weir::runtime

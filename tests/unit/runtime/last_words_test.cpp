@@ -1,0 +1,108 @@
+// What a process leaves behind that a library ends with abort().
+#include "runtime/last_words.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "catch.hpp"
+
+using namespace weir::runtime;
+
+namespace {
+
+struct Left {
+    int signal = 0;  ///< that ended the process
+    std::string said;
+    std::string file;  ///< its content; empty: there is none
+};
+
+/// Runs `action` in a process of its own, with a descriptor and a path for its words.
+template <typename Action>
+Left left_by(Action&& action) {
+    const auto directory =
+        std::filesystem::temp_directory_path() / ("weir-words-" + std::to_string(getpid()));
+    std::filesystem::create_directories(directory);
+    const std::string path = directory / "run.json";
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0) {
+        close(ends[0]);
+        action(ends[1], path);
+        _exit(0);
+    }
+    close(ends[1]);
+    Left left;
+    char buffer[512];
+    for (ssize_t length = 0; (length = read(ends[0], buffer, sizeof buffer)) > 0;) {
+        left.said.append(buffer, static_cast<std::size_t>(length));
+    }
+    close(ends[0]);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    left.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    std::ostringstream content;
+    content << std::ifstream(path).rdbuf();
+    left.file = content.str();
+    // The directory holds what was asked for, and nothing half written.
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        CHECK(entry.path() == path);
+    }
+    std::filesystem::remove_all(directory);
+    return left;
+}
+
+LastWords::Words words(int descriptor, const std::string& path) {
+    return {.text = "rank 0 was ended\n", .descriptor = descriptor, .path = path, .content = "{}\n"};
+}
+
+}  // namespace
+
+TEST_CASE("A process that is ended by abort() says its last words and writes its file") {
+    const Left left = left_by([](int descriptor, const std::string& path) {
+        LastWords last;
+        last.prepare({.text = "first\n", .descriptor = descriptor});
+        last.prepare(words(descriptor, path));
+        std::abort();
+    });
+    CHECK(left.signal == SIGABRT);
+    CHECK(left.said == "rank 0 was ended\n");
+    CHECK(left.file == "{}\n");
+}
+
+TEST_CASE("Last words without a file are only said") {
+    const Left left = left_by([](int descriptor, const std::string& /*path*/) {
+        LastWords last;
+        last.prepare({.text = "the end\n", .descriptor = descriptor});
+        std::abort();
+    });
+    CHECK(left.said == "the end\n");
+    CHECK(left.file.empty());
+}
+
+TEST_CASE("After what was said in full there are no last words") {
+    for (const bool taken_back : {true, false}) {
+        const Left left = left_by([taken_back](int descriptor, const std::string& path) {
+            std::ofstream(path) << "whole\n";
+            {
+                LastWords last;
+                last.prepare(words(descriptor, path));
+                if (taken_back) {
+                    last.prepare({});
+                    std::abort();
+                }
+            }
+            std::abort();
+        });
+        CHECK(left.signal == SIGABRT);
+        CHECK(left.said.empty());
+        CHECK(left.file == "whole\n");
+    }
+}
