@@ -1,37 +1,60 @@
 #include "runtime/clock_sync.hpp"
 
 #include "runtime/common_clock.hpp"
+#include "runtime/left_to_mpi.hpp"
 
 namespace weir::runtime {
 
 namespace {
 
-constexpr int ping_tag = 21;
-constexpr int pong_tag = 22;
-constexpr int result_tag = 23;
-constexpr int exchanges = 25;
+constexpr int question_tag = 21;
+constexpr int reading_tag = 22;
+constexpr const char* synchronisation = "clock synchronisation";
+/// The more exchanges, the more likely is one that nothing delayed.
+constexpr int most_exchanges = 25;
+/// So many in any case, and then no more if all ranks together have had time for `time_for_all`. An exchange
+/// takes microseconds where ranks spin; milliseconds where they nap or share cores, and there a hundred ranks
+/// would take a quarter of a minute.
+constexpr int fewest_exchanges = 5;
+constexpr auto time_for_all = core::Duration::seconds(3);
+/// What one exchange may take, for ranks that wait for their turn.
+constexpr auto longest_exchange = core::Duration::milliseconds(200);
 
-void send(Job& job, const void* data, int bytes, int to, int tag) {
+/// What the reference rank sends: a question (`over` is 0), or the result.
+struct Question {
+    std::int64_t over = 0;
+    ClockOffset result;
+};
+
+template <typename T>
+void send(Job& job, const T& value, int to, int tag) {
+    LeftToMpi<T> memory(value);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(data, bytes, MPI_BYTE, to, tag, job.communicator(), &request),
-              "clock synchronisation");
-    job.wait(request, job.exchange_limit(), "clock synchronisation");
+    check_mpi(MPI_Isend(&*memory, sizeof(T), MPI_BYTE, to, tag, job.communicator(), &request),
+              synchronisation);
+    job.wait(request, job.exchange_limit(), synchronisation);
 }
 
-void receive(Job& job, void* data, int bytes, int from, int tag) {
+template <typename T>
+T receive(Job& job, int from, int tag, core::Duration limit) {
+    LeftToMpi<T> memory;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, job.communicator(), &request),
-              "clock synchronisation");
-    job.wait(request, job.exchange_limit(), "clock synchronisation");
+    check_mpi(MPI_Irecv(&*memory, sizeof(T), MPI_BYTE, from, tag, job.communicator(), &request),
+              synchronisation);
+    job.wait(request, limit, synchronisation);
+    return *memory;
 }
 
 ClockOffset probe(Job& job, int rank) {
     ClockOffset best{0, INT64_MAX};
-    for (int exchange = 0; exchange < exchanges; ++exchange) {
+    const std::int64_t time_is_up_ns = monotonic_ns() + time_for_all.ns / job.size();
+    for (int exchange = 0; exchange < most_exchanges; ++exchange) {
         const std::int64_t sent_ns = monotonic_ns();
-        send(job, &sent_ns, sizeof sent_ns, rank, ping_tag);
-        std::int64_t remote_ns = 0;
-        receive(job, &remote_ns, sizeof remote_ns, rank, pong_tag);
+        if (exchange >= fewest_exchanges && sent_ns > time_is_up_ns) {
+            break;
+        }
+        send(job, Question{}, rank, question_tag);
+        const auto remote_ns = receive<std::int64_t>(job, rank, reading_tag, job.exchange_limit());
         const std::int64_t received_ns = monotonic_ns();
         const std::int64_t error_ns = (received_ns - sent_ns + 1) / 2;
         if (error_ns < best.error_ns) {
@@ -41,27 +64,31 @@ ClockOffset probe(Job& job, int rank) {
     return best;
 }
 
+ClockOffset answer(Job& job, int reference_rank) {
+    core::Duration limit =
+        job.exchange_limit() + longest_exchange * (std::int64_t{fewest_exchanges} * job.size());
+    while (true) {
+        const auto question = receive<Question>(job, reference_rank, question_tag, limit);
+        if (question.over != 0) {
+            return question.result;
+        }
+        send(job, monotonic_ns(), reference_rank, reading_tag);
+        limit = job.exchange_limit();
+    }
+}
+
 }  // namespace
 
 ClockOffset measure_clock_offset(Job& job, int reference_rank) {
-    ClockOffset mine;
     if (job.rank() != reference_rank) {
-        for (int exchange = 0; exchange < exchanges; ++exchange) {
-            std::int64_t sent_ns = 0;
-            receive(job, &sent_ns, sizeof sent_ns, reference_rank, ping_tag);
-            const std::int64_t now_ns = monotonic_ns();
-            send(job, &now_ns, sizeof now_ns, reference_rank, pong_tag);
-        }
-        receive(job, &mine, sizeof mine, reference_rank, result_tag);
-        return mine;
+        return answer(job, reference_rank);
     }
     for (int rank = 0; rank < job.size(); ++rank) {
         if (rank != reference_rank) {
-            const ClockOffset offset = probe(job, rank);
-            send(job, &offset, sizeof offset, rank, result_tag);
+            send(job, Question{.over = 1, .result = probe(job, rank)}, rank, question_tag);
         }
     }
-    return mine;
+    return {};
 }
 
 }  // namespace weir::runtime
