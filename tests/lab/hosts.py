@@ -1,6 +1,7 @@
 """A lab of six hosts: ranks run on hosts of their own, their bytes take the lab's links, and nothing is left of it."""
 
 import json
+import subprocess
 
 from lab_command import check_nothing_left, lab, lab_or_fail, machine, skip_unless_possible, take_down
 from weir_run import Run, check, check_complete, main
@@ -11,6 +12,9 @@ HOSTS = {"ctl01": "scheduler", "eb01": "producer", "eb02": "producer", "fn01": "
 
 def hosts_links_and_bytes():
     before = machine()
+    # Like a container of somebody else's: not in the lab.
+    nested = ["unshare", "--pid", "--fork", "--kill-child"]
+    other = subprocess.Popen([*nested, *nested, "sleep", "600"])
     try:
         lab_or_fail("up", "--producers", "2", "--consumers", "3", "--link", "100Mb/s")
         up = machine()
@@ -26,10 +30,13 @@ def hosts_links_and_bytes():
         verified()
         no_faster_than_the_link()
         check(json.loads(lab_or_fail("status", "--json"))[0]["processes"] == 0, "processes are left after a run")
+        other.kill()
+        other.wait()
         lab_or_fail("down")
         check_nothing_left(before)
         lab_or_fail("down")
     finally:
+        other.kill()
         take_down()
 
 
