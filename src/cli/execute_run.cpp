@@ -17,6 +17,7 @@
 #include "cli/launcher.hpp"
 #include "config/checks.hpp"
 #include "participant/exit_status.hpp"
+#include "runtime/batch_job.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/job.hpp"
@@ -96,6 +97,7 @@ nlohmann::ordered_json environment_of(const config::RunRequest& request, const r
     environment["compiler"] = std::string(build_info::compiler);
     environment["build_type"] = std::string(build_info::build_type);
     environment["job_ranks"] = job.size();
+    environment["job"] = runtime::batch_job_facts();
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
     }

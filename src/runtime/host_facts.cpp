@@ -131,8 +131,8 @@ HostLoad load_of(const std::string& host, const std::vector<Place>& places) {
 std::map<std::string, std::string> steering_variables() {
     std::map<std::string, std::string> variables;
     // Only what steers the run; a whole environment can hold secrets.
-    constexpr std::array<std::string_view, 7> prefixes = {"UCX_",   "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",
-                                                          "SLURM_", "MPICH_",    "OMP_NUM_"};
+    constexpr std::array<std::string_view, 8> prefixes = {
+        "UCX_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "SLURM_", "MPICH_", "OMP_NUM_", "LOADEDMODULES"};
     std::set<std::string> lines;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         lines.insert(*entry);
