@@ -315,6 +315,20 @@ def test_a_sweep_by_tag(capsys, make):
     } == {"better"}
 
 
+def test_pairs_of_a_sweep_are_named_once(capsys, make, tmp_path):
+    directories = [make(f"{value}-{turn}", minute=3 * turn + place, tags={"switch": value})
+                   for turn in range(4) for place, value in enumerate(("deep", "shallow", "ecn"))]
+    page = tmp_path / "page.html"
+    status, out, _ = run(capsys, "--by", "switch", *directories, "--page", page)
+    assert status == 0
+    said = "4 pairs each with switch=shallow and switch=ecn, by time: the runs of both sides took turns"
+    assert out.count(said) == 1 and out.count(" pairs ") == 1 and "(--unpaired ignores this)" in out
+    # Who reads a page has no command line; each comparison has a line of its own there.
+    page = page.read_text(encoding="utf-8")
+    assert page.count(said) == 1 and "--unpaired" not in page
+    assert len(re.findall(r"<li><b>switch=(?:shallow|ecn)</b>: nothing got worse or better", page)) == 2
+
+
 @pytest.mark.parametrize("arguments, complaint", [
     ([], "no baseline"),
     (["NEW"], "no baseline"),

@@ -26,10 +26,11 @@ def write_page(report, path, footer):
     page = page_parts.templates().get_template("compare.html.j2").render(
         title=_title(report),
         conclusion=compare_text.conclusion(report),
+        conclusions=[(comparison.new.name, compare_text.conclude(comparison)) for comparison in report.comparisons],
         tone=_tone(report),
         short=_short(report),
         remarks=report.remarks,
-        pairing=compare_text.pairing_lines(report),
+        pairing=compare_text.pairing_lines(report, hints=False),
         groups=[{
             "name": group.name,
             "runs": [str(run.directory) for run in group.runs],

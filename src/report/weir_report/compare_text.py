@@ -93,8 +93,8 @@ def value_of(result, side, spread=True):
     return f"{shown} ±{amount(result.figure, side.spread, digits=1)}"
 
 
-def table(report, colour=False):
-    """All lines of the terminal's output."""
+def table(report, colour=False, hints=True):
+    """All lines of the terminal's output. `hints`: with the options of weir-compare that change what is said."""
     lines = [f"note: {remark}" for remark in report.remarks]
     lines += [""] if lines else []
     width = max(len(group.name) for group in report.groups)
@@ -104,26 +104,29 @@ def table(report, colour=False):
     if report.plan_differences:
         lines.append("plans differ (allowed): " + "; ".join(
             f"{option} {', '.join(values)}" for option, values in report.plan_differences.items()))
-    lines += [f"pairs     {line}" for line in pairing_lines(report)]
+    lines += [f"pairs     {line}" for line in pairing_lines(report, hints)]
     lines += [f"network   {line}" for line in network_lines(report)]
     lines.append("")
     lines += _sweep_rows(report, colour) if len(report.comparisons) > 1 else _rows(
         report.comparisons[0], colour)
-    lines += ["", *_notes(report)]
+    lines += ["", *_notes(report, hints)]
     for comparison in report.comparisons:
         lines += ["", *_findings(comparison, colour)]
     return "\n".join(lines)
 
 
-def pairing_lines(report):
-    """Why differences were taken within pairs; nothing if they were not."""
-    return list(
-        dict.fromkeys(
-            f"{len(comparison.new.runs)} pairs"
-        f"{'' if len(report.comparisons) == 1 else ' with ' + comparison.new.name}, "
-            f"{comparison.pairing} (--unpaired ignores this)"
-            for comparison in report.comparisons
-            if comparison.pairing))
+def pairing_lines(report, hints):
+    """Why differences were taken within pairs, once for all that were paired alike; nothing if they were not."""
+    names = {}
+    for comparison in report.comparisons:
+        if comparison.pairing:
+            names.setdefault((len(comparison.new.runs), comparison.pairing), []).append(comparison.new.name)
+    lines = []
+    for (pairs, why), paired in names.items():
+        each = "" if len(report.comparisons) == 1 else f" with {paired[0]}" if len(paired) == 1 else \
+            f" each with {', '.join(paired[:-1])} and {paired[-1]}"
+        lines.append(f"{pairs} pairs{each}, {why}{' (--unpaired ignores this)' if hints else ''}")
+    return lines
 
 
 def network_lines(report):
@@ -200,16 +203,16 @@ def _aligned(heads, rows, calls, colour):
     return lines
 
 
-def _notes(report):
-    relevant = f"{100.0 * report.settings.relevant:g} %"
+def _notes(report, hints):
+    relevant = f"{100.0 * report.settings.relevant:g} %{' (--relevant)' if hints else ''}"
     if len(report.comparisons) > 1:
         return ["Medians, and differences from the baseline. "
-                f"No difference: less than {relevant} (--relevant); (a little): less than that."]
+                f"No difference: less than {relevant}; (a little): less than that."]
     within = "within pairs" if report.comparisons[0].pairing else "over all pairs of a new and a baseline run"
     return [
         "±: spread between runs (standard deviation). Difference: median " + within + ".",
         "Could show: a true difference of this size would have been noticed with a chance of 80 %; the spread",
-        f"inside the sides sets it. No difference: less than {relevant} (--relevant), or two steps of the",
+        f"inside the sides sets it. No difference: less than {relevant}, or two steps of the",
         "measurement; (a little): less than that."
     ]
 
