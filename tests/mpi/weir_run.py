@@ -18,8 +18,9 @@ class Failed(AssertionError):
 
 
 def check(holds, message):
+    """`message` may be a function, where it costs something to find the words."""
     if not holds:
-        raise Failed(message)
+        raise Failed(message() if callable(message) else message)
 
 
 class Run:
