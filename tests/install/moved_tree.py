@@ -54,7 +54,7 @@ class MovedTree(unittest.TestCase):
 
     def test_all_parts_are_there(self):
         commands = {path.name for path in self.bin.iterdir()}
-        self.assertLessEqual({"weir", "weir-report", "weir-compare"}, commands)
+        self.assertLessEqual({"weir", "weir-report", "weir-compare", "weir-sweep"}, commands)
         declared = re.findall(r"(?m)^(weir-[a-z]+) = ", (SOURCE / "src/report/pyproject.toml").read_text())
         self.assertEqual(commands, {"weir", *declared})
         scenarios = self.run_there(self.bin / "weir", "scenarios").split("\n\n")[0].splitlines()[1:]
@@ -62,7 +62,10 @@ class MovedTree(unittest.TestCase):
                          {line.split()[0] for line in scenarios})
         for name in ("LICENSE", "README.md"):
             self.assertEqual((self.share / "doc/weir" / name).read_bytes(), (SOURCE / name).read_bytes())
-        self.assertEqual((self.share / "weir/slurm").is_dir(), (SOURCE / "slurm").is_dir())
+        installed, source = ({path.relative_to(top): path.stat().st_mode & 0o111 for path in top.rglob("*") if path.is_file()}
+                             for top in (self.share / "weir/slurm", SOURCE / "slurm"))
+        self.assertEqual(installed, source)
+        self.assertIn(Path("weir.sbatch"), installed)
         if (BUILD / "share").is_dir():  # else the build has said that it leaves them out
             pages = {"weir", *(f"weir-{command['name']}" for command in self.help()["commands"]), *declared}
             self.assertEqual({path.stem for path in (self.tree / "share/man/man1").iterdir()}, pages)
@@ -105,6 +108,13 @@ class MovedTree(unittest.TestCase):
         page = (self.work / "simulated/report.html").read_text()
         self.assertIn("Sustained", page)
         self.assertNotIn(str(SOURCE), page)
+
+    def test_a_sweep(self):
+        sweep = self.share / "weir/slurm/sweeps/quickstart.toml"
+        said = self.run_there(self.bin / "weir-sweep", "submit", sweep, "--simulate", "--out", "sweep")
+        self.assertIn("4 settings x 3 repetitions = 12 runs in the simulator", said)
+        states = json.loads(self.run_there(self.bin / "weir-sweep", "status", "sweep", "--json"))["worlds"][0]["points"]
+        self.assertEqual({point["state"] for point in states}, {"complete"})
 
     def test_through_a_link(self):
         """As /usr/local/bin/weir-report -> ../stow/weir/bin/weir-report."""

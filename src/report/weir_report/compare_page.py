@@ -17,14 +17,21 @@ POINTS_MAX = 600
 
 
 def write_page(report, path, footer):
+    path.write_text(page_text(report, footer), encoding="utf-8")
+
+
+def page_text(report, footer, template="compare.html.j2", **more):
+    """The page. `template` may extend compare.html.j2, and gets `more`."""
     dots, series = _dots(report), _series(report)
     charts = [("dots", "Every run", dots, _dot_caption(report)),
               ("seconds", "Second by second", series,
                "One line per run: " + _colour_names(report) + ". Pale lines: warm-up and drain.")]
     plotly = page_parts.plotly_source()
     interactive = {"dots": _plotly_dots(dots), "seconds": _plotly_series(series)}
-    page = page_parts.templates().get_template("compare.html.j2").render(
-        title=_title(report),
+    title = more.pop("title", None) or _title(report)
+    return page_parts.templates().get_template(template).render(
+        **more,
+        title=title,
         conclusion=compare_text.conclusion(report),
         conclusions=[(comparison.new.name, compare_text.conclude(comparison)) for comparison in report.comparisons],
         tone=_tone(report),
@@ -56,7 +63,6 @@ def write_page(report, path, footer):
             for name, _, panels, _ in charts
             if panels
         }) if plotly else None)
-    path.write_text(page, encoding="utf-8")
 
 
 def _title(report):

@@ -1,0 +1,192 @@
+"""The directory of a campaign, and what has become of each point. What is there decides, not what somebody remembers:
+
+    CAMPAIGN/plan.json            settings, points, order
+    CAMPAIGN/sweep.toml           the sweep file as it was last submitted
+    CAMPAIGN/WORLD/               slurm, local or simulation
+      settings.json               the options in force of each setting, as weir's dry run says
+      runs/POINT-SETTING-rN/      run directories (-try2: a second attempt)
+      output/                     what was printed, one file for each attempt
+      hooks/                      what the hook printed
+      claims/POINT-N.json         attempts, see sweep_claims.py
+      submissions/submission-N.json, job scripts and what jobs printed
+      turns/turn-N.json           whose turn it is, where one worker at a time may run
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime
+import functools
+from pathlib import Path
+
+from . import sweep_claims, sweep_plan, whole_file
+from .errors import ReportError
+
+WORLDS = ("slurm", "local", "simulation")
+SUBDIRECTORIES = ("runs", "output", "hooks", "claims", "submissions", "turns")
+# In the order in which `status` shows them.
+STATES = ("complete", "running", "unknown", "waiting", "interrupted", "failed", "hook failed")
+# What the next submission does by itself, and what only with --retry-failed.
+TO_DO = ("waiting", "interrupted")
+FAILED = ("failed", "hook failed")
+
+
+@dataclasses.dataclass
+class PointState:
+    point: sweep_plan.Point
+    state: str  # one of STATES
+    reason: str = ""
+    attempts: tuple = ()  # of Claim
+    directory: Path | None = None  # of the complete run
+
+    @property
+    def last(self):
+        return self.attempts[-1] if self.attempts else None
+
+
+class Campaign:
+    """A campaign's directory; it need not exist before `begin`."""
+
+    def __init__(self, directory, plan=None):
+        self.directory = Path(directory)
+        self.plan = plan
+
+    def begin(self, plan, sweep_text):
+        """Writes the plan, or checks that this one goes on with what is there. Raises ReportError, OSError."""
+        existing = self.read_plan()
+        if existing is not None:
+            why = sweep_plan.difference(existing, plan)
+            if why:
+                raise ReportError(f"{self.directory} was begun with another sweep: {why}. Undo that, or begin a new "
+                                  "campaign with --out DIRECTORY")
+        self.directory.mkdir(parents=True, exist_ok=True)
+        whole_file.replace(self.directory / "plan.json", whole_file.json_text(sweep_plan.as_record(plan)))
+        whole_file.replace(self.directory / "sweep.toml", sweep_text)
+        self.plan = plan
+
+    def read_plan(self):
+        """None if there is none yet."""
+        path = self.directory / "plan.json"
+        if not path.exists():
+            return None
+        record = sweep_claims.read_json(path)
+        try:
+            if record is None:
+                raise ValueError("this is not JSON")
+            return sweep_plan.from_record(record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ReportError(f"{path}: damaged ({error}); it is written by weir-sweep submit") from error
+
+    def world(self, name):
+        return World(self, name)
+
+    def worlds_begun(self):
+        return [self.world(name) for name in WORLDS if (self.directory / name / "settings.json").exists()]
+
+
+class World:
+    """One way of running a campaign, with runs of its own."""
+
+    def __init__(self, campaign, name):
+        self.campaign = campaign
+        self.name = name
+        self.directory = campaign.directory / name
+
+    @property
+    def plan(self):
+        return self.campaign.plan
+
+    def begin(self, expected_plans):
+        """`expected_plans`: of each setting the options in force, {option: text}."""
+        for name in SUBDIRECTORIES:
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+        whole_file.replace(self.directory / "settings.json", whole_file.json_text({
+            "schema": sweep_plan.SCHEMA,
+            "plans": {setting.name: expected for setting, expected in zip(self.plan.settings, expected_plans)}
+        }))
+
+    def expected_plans(self):
+        record = sweep_claims.read_json(self.directory / "settings.json")
+        if record is None or not isinstance(record.get("plans"), dict):
+            raise ReportError(f"{self.directory / 'settings.json'}: missing or damaged; weir-sweep submit writes it")
+        return record["plans"]
+
+    def points(self):
+        """Those that are run here."""
+        return sweep_plan.simulated_points(self.plan)[0] if self.name == "simulation" else list(self.plan.points)
+
+    def run_directory(self, point, attempt):
+        suffix = "" if attempt == 1 else f"-try{attempt}"
+        return self.directory / "runs" / (self.plan.run_name(point, self.axes_left_out()) + suffix)
+
+    @functools.cache
+    def axes_left_out(self):
+        """Axes that make no difference here."""
+        return tuple(sweep_plan.axes_without_options(self.plan)) if self.name == "simulation" else ()
+
+    def output_file(self, point, attempt):
+        return self.directory / "output" / (self.run_directory(point, attempt).name + ".txt")
+
+    def states(self, job_is_alive):
+        """Of all points of this world, in the order of the plan. `job_is_alive`: see sweep_claims.is_alive."""
+        expected = self.expected_plans()
+        return [self._state(point, expected, job_is_alive) for point in self.points()]
+
+    def state(self, point, job_is_alive):
+        return self._state(point, self.expected_plans(), job_is_alive)
+
+    def _state(self, point, expected, job_is_alive):
+        attempts = tuple(sweep_claims.claims(self.directory / "claims", point.name))
+        foreign = ""
+        for claim in attempts:
+            directory = self.run_directory(point, claim.number)
+            record = sweep_claims.read_json(directory / "run.json")
+            if record is not None and record.get("status") == "complete":
+                foreign = self._not_this_point(point, directory, record, expected)
+                if not foreign:
+                    return PointState(point, "complete", "", attempts, directory)
+        if not attempts:
+            return PointState(point, "waiting")
+        last = attempts[-1]
+        if last.end is not None:
+            outcome = last.end.get("outcome")
+            if foreign or outcome == "complete":
+                return PointState(point, "failed", foreign or "its run directory is gone", attempts)
+            state = outcome if outcome in STATES else "failed"
+            return PointState(point, state, last.end.get("reason", ""), attempts)
+        who = sweep_claims.holder_text(last.holder)
+        alive = sweep_claims.is_alive(last.holder, job_is_alive)
+        if alive:
+            return PointState(point, "running", who, attempts)
+        if alive is None:
+            return PointState(point, "unknown", f"claimed by {who}, which cannot be asked from here", attempts)
+        return PointState(point, "interrupted", f"{who} ended without a word", attempts)
+
+    def _not_this_point(self, point, directory, record, expected):
+        """Why a complete run is not one of this point; empty if it is."""
+        setting = self.plan.setting_of(point)
+        labels = record.get("labels") or {}
+        if labels.get("point") != point.name or labels.get("sweep") != self.plan.name:
+            return f"{directory.name} is the run of another point"
+        there = record.get("plan") or {}
+        for option, value in {**expected.get(setting.name, {}), "seed": str(point.run_seed)}.items():
+            if there.get(option) != value:
+                return f"{directory.name} has --{option} {there.get(option)}, not {value}"
+        return ""
+
+    # --- Submissions.
+
+    def submissions(self):
+        return sweep_claims.claims(self.directory / "submissions", "submission")
+
+    def submission_file(self, number, ending):
+        return self.directory / "submissions" / f"submission-{number}{ending}"
+
+
+def counts(states):
+    return collections.Counter(state.state for state in states)
+
+
+def now_text():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

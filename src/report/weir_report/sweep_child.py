@@ -1,0 +1,97 @@
+"""A program that the worker waits for: a run, or the hook. It is ended when it takes too long or the worker is told to
+stop, and it ends when the worker dies, whatever kills that."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import time
+
+_PR_SET_PDEATHSIG = 1
+KILL_AFTER_S = 45.0
+
+
+class Stop:
+    """Whether the worker was told to stop, by which signal; passes it on to the program under way."""
+
+    def __init__(self):
+        self.signal = None
+        self._child = None
+
+    def listen(self):
+        """SIGUSR1 is what SLURM sends near the time limit (sbatch --signal)."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            signal.signal(number, self._caught)
+
+    def _caught(self, number, _):
+        if self.signal is None:
+            self.signal = number
+            if self._child is not None:
+                self._child.end(number)
+
+    def __bool__(self):
+        return self.signal is not None
+
+    @property
+    def reason(self):
+        return {signal.SIGUSR1: "the time limit of the job was near", signal.SIGINT: "by SIGINT",
+                signal.SIGTERM: "by SIGTERM"}.get(self.signal, "")
+
+    @contextlib.contextmanager
+    def while_running(self, child):
+        self._child = child
+        if self.signal is not None:  # it came between the last look and now
+            child.end(self.signal)
+        try:
+            yield
+        finally:
+            self._child = None
+
+
+class Child:
+    """`own_session`: Ctrl-C, which a terminal sends to a whole group, reaches it through `end` only. `end_with`: the
+    signal that ends it; None: the one that the worker got."""
+
+    def __init__(self, words, output, directory, variables, own_session, end_with=signal.SIGTERM):
+        self._end_with = end_with
+        self._own_session = own_session
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                         cwd=directory, env={**os.environ, **variables}, preexec_fn=_die_with_parent,
+                                         start_new_session=own_session)
+        self._kill_at = None
+        self.too_long = False
+
+    def end(self, number):
+        """Tells it to end; it is killed if it does not."""
+        self._kill_at = time.monotonic() + KILL_AFTER_S
+        self._send(number if self._end_with is None else self._end_with)
+
+    def wait(self, limit_s):
+        """Its exit status; negative for a signal."""
+        deadline = time.monotonic() + limit_s
+        while True:
+            try:
+                return self._process.wait(timeout=0.5)
+            except subprocess.TimeoutExpired:
+                now = time.monotonic()
+                if self._kill_at is not None and now > self._kill_at:
+                    self._send(signal.SIGKILL, group=self._own_session)
+                elif self._kill_at is None and now > deadline:
+                    self.too_long = True
+                    self.end(signal.SIGTERM)
+
+    def _send(self, number, group=False):
+        with contextlib.suppress(ProcessLookupError):
+            if group:
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
+
+
+def _die_with_parent():
+    """In the child: SIGTERM when the worker is gone, so that no run goes on that nobody waits for (Linux)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

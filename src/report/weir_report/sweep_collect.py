@@ -1,0 +1,251 @@
+"""What a campaign has measured: one row for each point, and the runs in groups that can be compared.
+
+Rows hold what runs recorded, in the units that their names end with, beside what the simulator said of the same point.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import statistics
+
+from . import sweep_plan, sweep_slurm
+from .compare import Group, Settings, compare
+from .errors import ReportError
+from .key_figures import KEY_FIGURES, key_figures
+from .run import Run, read_run
+
+# Ends of columns' names, by the key figures' units.
+_ENDINGS = {"b/s": "_bits_per_second", "s": "_s"}
+
+
+@dataclasses.dataclass
+class Measured:
+    """One point: its state, and its run and figures if that is complete."""
+
+    point: sweep_plan.Point
+    state: object  # PointState
+    run: Run | None = None
+    figures: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Collection:
+    """`points`: of the world that was asked for; `predicted`: figures by the number of a point."""
+
+    plan: sweep_plan.Plan
+    world: str
+    axes: tuple  # those that make a difference in this world
+    points: list
+    predicted: dict
+    remarks: list
+
+    def setting_name(self, point):
+        values = [pair for pair in self.plan.setting_of(point).values if pair[0] in self.axes]
+        return sweep_plan.name_of(values) or self.plan.name
+
+    def complete(self):
+        return [measured for measured in self.points if measured.run]
+
+
+def collect(campaign, world_name=None):
+    """Reads the runs of a campaign. `world_name` None: what was measured in SLURM, else here, else the simulation."""
+    begun = campaign.worlds_begun()
+    if not begun:
+        raise ReportError(f"{campaign.directory}: nothing was run yet; begin with weir-sweep submit")
+    read = {world.name: _read(world) for world in begun}
+    if world_name is None:
+        world_name = next((name for name in ("slurm", "local", "simulation")
+                           if any(measured.run for measured in read.get(name, ([],))[0])), begun[0].name)
+    if world_name not in read:
+        raise ReportError(f"{campaign.directory}: nothing was run there {_where(world_name)}; there is: "
+                          f"{', '.join(read)}")
+    points, remarks = read[world_name]
+    plan = campaign.plan
+    left_out = campaign.world(world_name).axes_left_out()
+    predicted = {}
+    if world_name != "simulation" and "simulation" in read:
+        simulated = {measured.point.number: measured for measured in read["simulation"][0] if measured.run}
+        _, stands_for = sweep_plan.simulated_points(plan)
+        predicted = {number: simulated[other].figures for number, other in stands_for.items() if other in simulated}
+        remarks = remarks + read["simulation"][1] + _other_options(points, simulated, stands_for)
+    return Collection(plan, world_name, tuple(axis for axis in plan.axes if axis not in left_out), points, predicted, remarks)
+
+
+def _where(name):
+    return {"slurm": "in SLURM", "local": "with --local", "simulation": "with --simulate"}[name]
+
+
+def _read(world):
+    points, remarks = [], []
+    for state in world.states(sweep_slurm.Jobs().is_running):
+        measured = Measured(state.point, state)
+        points.append(measured)
+        if state.state != "complete":
+            continue
+        try:
+            measured.run = read_run(state.directory)
+            measured.figures = key_figures(measured.run)
+        except ReportError as error:
+            measured.run = None
+            remarks.append(f"Left out: {error}.")
+    return points, remarks
+
+
+def _other_options(points, simulated, stands_for):
+    """Predictions of other rates or times than were measured are no predictions."""
+    for measured in points:
+        other = simulated.get(stands_for[measured.point.number])
+        if measured.run and other:
+            for option, value in measured.run.plan.items():
+                if option != "seed" and other.run.plan.get(option, value) != value:
+                    return [f"Measured and simulated with different options: {option} {value} measured, "
+                            f"{other.run.plan[option]} simulated ([local] or [simulation])."]
+            return []
+    return []
+
+
+# --- The table.
+
+
+def column(figure):
+    """The name with its unit; shares say so themselves."""
+    return figure.name + ("" if figure.kind == "share" else _ENDINGS.get(figure.unit, ""))
+
+
+def rows(collection):
+    """One dictionary per point, in the order of the plan; absent is None."""
+    made = []
+    for measured in collection.points:
+        setting = collection.plan.setting_of(measured.point)
+        state, run = measured.state, measured.run
+        row = {"sweep": collection.plan.name, "point": measured.point.name, "setting": collection.setting_name(measured.point)}
+        row |= dict(setting.values)
+        row |= {
+            "repetition": measured.point.repetition,
+            "world": collection.world,
+            "state": state.state,
+            "reason": state.reason or None,
+            "attempts": len(state.attempts),
+            "job": state.last.holder.get("array", state.last.holder.get("job")) if state.last else None,
+            "run_directory": str(state.directory) if state.directory else None,
+            "started_at": run.record.get("started_at") if run else None,
+            "seconds": run.record.get("seconds") if run else None,
+            "weir_version": run.record["environment"].get("weir_version") if run else None,
+            "cause": run.record["verdict"].get("cause") if run else None,
+            "network": (run.record.get("network") or {}).get("mechanism") if run else None,
+        }
+        predicted = collection.predicted.get(measured.point.number, {})
+        row |= {column(figure): measured.figures.get(figure.name) for figure in KEY_FIGURES}
+        if collection.predicted:
+            row |= {f"predicted_{column(figure)}": predicted.get(figure.name) for figure in KEY_FIGURES}
+        made.append(row)
+    return made
+
+
+def as_csv(all_rows):
+    """An absent value is empty, as in the files of a run."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(all_rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(all_rows)
+    return out.getvalue()
+
+
+def as_parquet(all_rows):
+    """Bytes, or None where pyarrow is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(all_rows), out)
+    return out.getvalue()
+
+
+# --- Groups.
+
+
+def groups(collection, by=None):
+    """Complete runs, by setting or by the value of one axis, in the order of the plan's settings."""
+    if by is not None and by not in collection.axes:
+        raise ReportError(f"--by: '{by}' is no axis here; axes are: {', '.join(collection.axes) or 'none'}")
+    made = {}
+    for setting in collection.plan.settings:
+        made.setdefault(_group_name(collection, setting, by), [])
+    for measured in collection.complete():
+        made[_group_name(collection, collection.plan.setting_of(measured.point), by)].append(measured.run)
+    return [Group(name, runs) for name, runs in made.items()]
+
+
+def _group_name(collection, setting, by):
+    values = [pair for pair in setting.values if pair[0] in ((by,) if by else collection.axes)]
+    return sweep_plan.name_of(values) or collection.plan.name
+
+
+def comparison(collection, baseline=None, by=None):
+    """The report of compare.py, or None if there are not two groups with complete runs."""
+    made = groups(collection, by)
+    wanted = baseline or (collection.plan.baseline if by is None else None)
+    first = made[0] if wanted is None else next((group for group in made if group.name == wanted), None)
+    if first is None and baseline is None:
+        first = made[0]  # that of the plan has an axis that makes no difference here
+    if first is None:
+        raise ReportError(f"--baseline: there is no '{baseline}'; there is: {', '.join(group.name for group in made)}")
+    there = [group for group in made if group.runs]
+    if len(there) < 2:
+        return None
+    if not first.runs:
+        raise ReportError(f"the baseline {first.name} has no complete run; take another one with --baseline: "
+                          f"{', '.join(group.name for group in there)}")
+    report = compare(first, [group for group in there if group is not first], Settings(allow_different_plans=True), by)
+    report.remarks[:0] = collection.remarks + missing(collection)
+    return report
+
+
+def missing(collection):
+    """A sentence on what is not there."""
+    left = [measured for measured in collection.points if not measured.run]
+    if not left:
+        return []
+    number = {}
+    for measured in left:
+        number[measured.state.state] = number.get(measured.state.state, 0) + 1
+    said = ", ".join(f"{count} {state}" for state, count in number.items())
+    return [f"{len(left)} of {len(collection.points)} runs are not there: {said}."]
+
+
+@dataclasses.dataclass(frozen=True)
+class Beside:
+    """One key figure of one group: medians, measured and predicted, with the number of runs behind each."""
+
+    figure: object
+    measured: float | None
+    predicted: float | None
+
+
+def overview(collection, by=None):
+    """Of every group its name, number of complete runs and medians: [(name, runs, simulated, [Beside])]."""
+    members = {}
+    for measured in collection.points:
+        name = _group_name(collection, collection.plan.setting_of(measured.point), by)
+        members.setdefault(name, []).append(measured)
+    made = []
+    for group in groups(collection, by):
+        of_group = members.get(group.name, [])
+        predicted = [collection.predicted[measured.point.number] for measured in of_group
+                     if measured.point.number in collection.predicted]
+        beside = [Beside(figure, _middle(figure, [measured.figures for measured in of_group if measured.run]),
+                         _middle(figure, predicted)) for figure in KEY_FIGURES]
+        made.append((group.name, len(group.runs), len(predicted), beside))
+    return made
+
+
+def _middle(figure, all_figures):
+    """Median; of shares the mean."""
+    values = [figures[figure.name] for figures in all_figures if figures.get(figure.name) is not None]
+    if not values:
+        return None
+    return statistics.fmean(values) if figure.kind == "share" else statistics.median(values)

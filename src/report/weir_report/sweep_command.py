@@ -1,0 +1,210 @@
+"""weir-sweep: a campaign of many runs from one file."""
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+
+from . import sweep_slurm, sweep_submit, sweep_text, whole_file
+from .errors import ReportError, end_quietly_when_interrupted
+from .sweep_campaign import FAILED, Campaign
+from .sweep_file import read_sweep_file
+from .version import VERSION
+
+DESCRIPTION = """Runs weir over all combinations of some settings, repeatedly and in an order in which drift cannot pose as
+a difference: as SLURM jobs, on this machine, or simulated. The sweep file says what; slurm/README.md explains it."""
+EPILOG = """SWEEP is a sweep file (FILE.toml), or the directory of its campaign, which is FILE beside FILE.toml unless --out
+names it. Exit status: 0 done, or handed to SLURM; 1 a run failed; 2 bad usage or input, nothing was started; 130, 143
+interrupted (the same command goes on)."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help shows the usage)\n")
+
+
+def parser():
+    made = _Parser(prog="weir-sweep", description=DESCRIPTION, epilog=EPILOG)
+    made.add_argument("--version", action="version", version=f"weir-sweep {VERSION}")
+    commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+
+    def command(name, summary, description):
+        added = commands.add_parser(name, help=summary, description=description, epilog=EPILOG)
+        added.add_argument("sweep", metavar="SWEEP", type=Path, help="sweep file, or the directory of its campaign")
+        added.add_argument("--out", metavar="DIRECTORY", type=Path, help="the campaign's directory")
+        return added
+
+    def where(added):
+        kind = added.add_mutually_exclusive_group()
+        kind.add_argument("--local", dest="world", action="store_const", const="local", help="on this machine, without SLURM")
+        kind.add_argument("--simulate", dest="world", action="store_const", const="simulation", help="in the simulator")
+
+    plan = command("plan", "what would be run, and what it costs; starts nothing",
+                   "Checks every setting and prints the number of runs, time, node hours and the order. Starts nothing.")
+    where(plan)
+    plan.add_argument("--on-change", metavar="COMMAND", help="instead of on-change of [switch]")
+    plan.add_argument("--json", action="store_true", help="for programs, with all points")
+
+    submit = command("submit", "begin, or go on with what is left",
+                     "Begins the campaign, or goes on with it: what is complete is not run again.")
+    where(submit)
+    submit.add_argument("--on-change", metavar="COMMAND",
+                        help="sets the switch, called with the setting's name before it is used (instead of on-change of "
+                        "[switch])")
+    submit.add_argument("--retry-failed", action="store_true", help="repeat runs that failed, too")
+
+    status = command("status", "how far it is", "Says how far the campaign is, from its run directories.")
+    status.add_argument("--all", action="store_true", help="a line for every run")
+    status.add_argument("--json", action="store_true", help="for programs")
+
+    collect = command("collect", "one table and one page",
+                      "Writes table.csv (table.parquet too where pyarrow is installed) and comparison.html into the "
+                      "campaign's directory. Runs that are not there yet are listed.")
+    collect.add_argument("--from", dest="world", choices=("slurm", "local", "simulation"),
+                         help="which runs (default: those of SLURM, else of this machine, else simulated)")
+    collect.add_argument("--baseline", metavar="SETTING", help="compare with this one (default: that of the file, or the first)")
+    collect.add_argument("--by", metavar="AXIS", help="group runs by the values of one axis")
+    collect.add_argument("--quiet", action="store_true", help="say nothing when all is well")
+
+    # For the jobs that submit makes: not in the help.
+    work = commands.add_parser("work")
+    work.add_argument("sweep", type=Path)
+    work.add_argument("number", type=int)
+    commands._choices_actions = [action for action in commands._choices_actions if action.dest != "work"]
+    return made
+
+
+def main(argv=None):
+    end_quietly_when_interrupted()
+    options = parser().parse_args(argv)
+    try:
+        return {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "work": _work}[options.command](options)
+    except ReportError as error:
+        print(f"weir-sweep: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"weir-sweep: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2 if options.command != "work" else 1
+
+
+def _sweep_of(options):
+    """The sweep file, with --on-change in it; a campaign's directory stands for the file that it was begun with."""
+    path = options.sweep
+    if path.is_dir():
+        path = Path(_campaign(options).plan.file or path)
+        if not path.exists():
+            raise ReportError(f"{path} is gone, with which {options.sweep} was begun; {options.sweep / 'sweep.toml'} is a copy")
+    sweep = read_sweep_file(path)
+    if options.on_change is not None:
+        if not sweep.switch:
+            raise ReportError(f"--on-change: {sweep.path} has no [switch], so nothing changes")
+        sweep = dataclasses.replace(sweep, switch=dataclasses.replace(sweep.switch, on_change=options.on_change))
+    return sweep
+
+
+def _directory_of(options):
+    if options.out:
+        return options.out.resolve()
+    if options.sweep.is_dir():
+        return options.sweep.resolve()
+    if options.sweep.suffix != ".toml" and not options.sweep.exists():
+        raise ReportError(f"{options.sweep}: no such file or directory; a sweep file is expected")
+    return options.sweep.resolve().with_suffix("")
+
+
+def _prepare(options):
+    return sweep_submit.prepare(_sweep_of(options), options.world or "slurm", _directory_of(options))
+
+
+def _plan(options):
+    prepared = _prepare(options)
+    if options.json:
+        print(whole_file.json_text(sweep_text.plan_record(prepared)), end="")
+    else:
+        print("\n".join(sweep_text.plan_lines(prepared)))
+    if prepared.world == "slurm" and sweep_slurm.is_here():
+        sys.stdout.flush()
+        sweep_submit.check_slurm(prepared)
+    return 0
+
+
+def _submit(options):
+    prepared = _prepare(options)
+    print("\n".join(sweep_text.plan_lines(prepared, with_points=False)) + "\n", flush=True)
+    if prepared.world == "slurm":
+        return sweep_submit.submit(prepared, options.retry_failed, print)
+    return sweep_submit.run_here(prepared, options.retry_failed, print)
+
+
+def _campaign(options):
+    campaign = Campaign(_directory_of(options))
+    campaign.plan = campaign.read_plan()
+    if campaign.plan is None:
+        raise ReportError(f"{campaign.directory}: no campaign was begun here; weir-sweep submit begins one")
+    return campaign
+
+
+def _status(options):
+    campaign = _campaign(options)
+    worlds = campaign.worlds_begun()
+    all_states = [(world, world.states(sweep_slurm.Jobs().is_running)) for world in worlds]
+    if options.json:
+        print(json.dumps({"schema": "weir-sweep-status/1", "directory": str(campaign.directory), "name": campaign.plan.name,
+                          "worlds": [sweep_text.status_record(world, states) for world, states in all_states]}, indent=1,
+                         ensure_ascii=False))
+    else:
+        for world, states in all_states:
+            print("\n".join(sweep_text.status_lines(world, states, options.all)))
+    return 1 if any(state.state in FAILED for _, states in all_states for state in states) else 0
+
+
+def _collect(options):
+    try:
+        from . import compare_text, sweep_collect, sweep_page
+    except ImportError as error:
+        raise ReportError(f"collect needs the Python package {error.name}, as weir-report does: bench/install-dependencies "
+                          "--report, or pip install") from error
+    campaign = _campaign(options)
+    directory = campaign.directory
+    collection = sweep_collect.collect(campaign, options.world)
+    report = sweep_collect.comparison(collection, options.baseline, options.by)
+    all_rows = sweep_collect.rows(collection)
+    written = [directory / "table.csv"]
+    whole_file.replace(written[0], sweep_collect.as_csv(all_rows))
+    parquet = sweep_collect.as_parquet(all_rows)
+    if parquet is not None:
+        written.append(directory / "table.parquet")
+        whole_file.replace(written[-1], parquet)
+    footer = f"Written by weir-sweep {VERSION}."
+    complete = collection.complete()
+    if report:
+        written.append(directory / "comparison.html")
+        whole_file.replace(written[-1], sweep_page.page_text(collection, report, footer, options.by))
+    if not options.quiet:
+        print("\n".join(sweep_page.overview_lines(collection, options.by)) + "\n")
+        if report:
+            print(compare_text.table(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False))
+        else:
+            print("\n".join(collection.remarks + sweep_collect.missing(collection)))
+            print(f"no page: {len(complete)} complete run{'' if len(complete) == 1 else 's'} of one setting at most; two "
+                  "settings are needed. weir-report shows single runs")
+        print("\n" + "\n".join(f"written  {path}" for path in written))
+    return 0
+
+
+def _work(options):
+    from . import sweep_worker
+    campaign = Campaign(options.sweep)
+    campaign.plan = campaign.read_plan()
+    if campaign.plan is None:
+        raise ReportError(f"{options.sweep}: no plan.json; jobs of weir-sweep submit run this")
+    return sweep_worker.work_in_job(campaign.world("slurm"), options.number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

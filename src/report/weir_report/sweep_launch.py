@@ -1,0 +1,89 @@
+"""The command that makes one run, in each world. Where weir, its SLURM script and the launcher of one machine are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from . import sweep_check
+from .errors import ReportError
+
+_HERE = Path(__file__).resolve()
+
+
+def programs():
+    """The directory in which weir-sweep was started, as its launcher says; None if there was no launcher."""
+    named = os.environ.get("WEIR_PROGRAMS")
+    return Path(named) if named else None
+
+
+def find_weir():
+    """$WEIR, the one beside weir-sweep, or that of the PATH."""
+    if named := os.environ.get("WEIR"):
+        if not os.access(named, os.X_OK):
+            raise ReportError(f"WEIR: '{named}' is no program")
+        return str(Path(named).resolve())
+    beside = programs() / "weir" if programs() else None
+    found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which("weir")
+    if not found:
+        raise ReportError("there is no weir beside weir-sweep or in the PATH; the variable WEIR names it")
+    return found
+
+
+def find_script(name):
+    """weir.sbatch or mpirun-local, in the source tree or where both were installed (share/weir); None: not there."""
+    source, share = _HERE.parents[3], _HERE.parents[2]
+    for directory in (share / "slurm", share / "bench", source / "slurm", source / "bench"):
+        if (directory / name).is_file():
+            return str(directory / name)
+    return None
+
+
+def weir_sbatch():
+    found = find_script("weir.sbatch")
+    if not found:
+        raise ReportError(f"slurm/weir.sbatch is not where it should be, beside {_HERE.parents[1]}: is the installation "
+                          "complete?")
+    return found
+
+
+def local_launcher(asked):
+    """As words. `asked`: launcher of [local]."""
+    if asked:
+        return list(asked)
+    found = find_script("mpirun-local")
+    return [found] if found else ["mpirun", "--oversubscribe", "--bind-to", "none"]
+
+
+def run_options(world, point, attempt, options):
+    """Words after `weir run`: the options, and what makes the run known as this point."""
+    plan = world.plan
+    setting = plan.setting_of(point)
+    left_out = world.axes_left_out()
+    tags = [pair for pair in setting.tags if pair[0] not in left_out]
+    label = " ".join(f"{axis}={value}" for axis, value in setting.values if axis not in left_out) or plan.name
+    words = sweep_check.option_words(options)
+    words += ["--seed", str(point.run_seed), "--label", label]
+    for key, value in (*tags, ("sweep", plan.name), ("point", point.name), ("repetition", str(point.repetition))):
+        words += ["--tag", f"{key}={value}"]
+    return words + ["--out", str(world.run_directory(point, attempt))]
+
+
+def command(world, point, attempt, job):
+    """(words, variables to add) for one run. `job`: what the submission says, see sweep_submit.py."""
+    setting = world.plan.setting_of(point)
+    words = run_options(world, point, attempt, sweep_check.in_world(setting, [tuple(pair) for pair in job["options"]]))
+    variables = dict(setting.environment)
+    weir = job["weir"]
+    if world.name == "simulation":
+        return [weir, "simulate", *words], variables
+    if world.name == "local":
+        ranks = job["ranks"][setting.name]
+        return [*job["launcher"], "-np", str(ranks), weir, "run", *words], variables
+    variables["WEIR"] = weir
+    for name, value in (("WEIR_LAUNCHER", job["launcher"]), ("WEIR_LAUNCHER_OPTIONS", job["launcher_options"]),
+                        ("WEIR_SCHEDULER", job["scheduler"]), ("WEIR_PARTS", job["parts"])):
+        if value:
+            variables[name] = value
+    return ["bash", job["script"], *words], variables

@@ -1,0 +1,71 @@
+"""The page of a campaign: what was measured beside what was predicted, the comparison of all settings, and every run."""
+
+from . import compare_page, units
+from .sweep_collect import overview
+
+# What fits beside each other.
+FIGURES = ("sustained", "goodput", "slowest_consumer_mean", "worst_occupancy", "blocked_share", "offer_to_grant_p99",
+           "delivery_p99")
+
+
+def page_text(collection, report, footer, by=None):
+    measured = {"slurm": "measured", "local": "measured on one machine", "simulation": "simulated"}[collection.world]
+    return compare_page.page_text(
+        report,
+        footer,
+        "sweep.html.j2",
+        title=collection.plan.name,
+        world=measured,
+        seed=collection.plan.seed,
+        has_predictions=bool(collection.predicted),
+        overview=overview_table(collection, by),
+        points=[{
+            "point": measured.point.name,
+            "setting": collection.setting_name(measured.point),
+            "repetition": measured.point.repetition,
+            "state": measured.state.state,
+            "bad": measured.state.state != "complete",
+            "what": str(measured.state.directory.name) if measured.state.directory else measured.state.reason,
+        } for measured in collection.points])
+
+
+def overview_table(collection, by=None):
+    """Heads and rows of cells, as text."""
+    all_groups = overview(collection, by)
+    shown = [position for position, beside in enumerate(all_groups[0][3])
+             if beside.figure.name in FIGURES and any(value is not None for group in all_groups
+                                                      for value in (group[3][position].measured, group[3][position].predicted))]
+    heads = [all_groups[0][3][position].figure.title for position in shown]
+    rows = []
+    for name, runs, simulated, besides in all_groups:
+        chosen = [besides[position] for position in shown]
+        rows.append({"name": name, "what": f"{runs} run{'' if runs == 1 else 's'}",
+                     "cells": [units.text(beside.measured, beside.figure.unit) for beside in chosen], "kind": "measured"})
+        if collection.predicted:
+            rows.append({"name": "", "what": f"{simulated} predicted",
+                         "cells": [units.text(beside.predicted, beside.figure.unit) for beside in chosen], "kind": "predicted"})
+            rows.append({"name": "", "what": "difference", "cells": [difference(beside) for beside in chosen],
+                         "kind": "difference"})
+    return {"heads": heads, "rows": rows}
+
+
+def difference(beside):
+    """Measured against predicted: -3.1 %; shares in points."""
+    if beside.measured is None or beside.predicted is None:
+        return "-"
+    if beside.figure.unit == "%":
+        points = 100.0 * (beside.measured - beside.predicted)
+        return f"{points:+.1f} points" if abs(points) >= 0.05 else "0 points"
+    if not beside.predicted:
+        return "0 %" if not beside.measured else "-"
+    percent = 100.0 * (beside.measured / beside.predicted - 1.0)
+    return f"{percent:+.1f} %" if abs(percent) < 999.95 else f"x {units.number(beside.measured / beside.predicted)}"
+
+
+def overview_lines(collection, by=None):
+    """The same for a terminal."""
+    table = overview_table(collection, by)
+    lines = [("setting", "", *table["heads"])] + [(row["name"], row["what"], *row["cells"]) for row in table["rows"]]
+    widths = [max(len(line[position]) for line in lines) for position in range(len(lines[0]))]
+    return ["  ".join(cell.ljust(width) if position < 2 else cell.rjust(width)
+                      for position, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines]

@@ -1,0 +1,302 @@
+"""Starts a campaign, or goes on with it: in SLURM, on this machine, in the simulator.
+
+Everything is checked before anything is written, and a submission is written down before SLURM hears of it; so whatever
+stops this in the middle, the next `weir-sweep submit` knows what there is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import secrets
+import shlex
+import sys
+from pathlib import Path
+
+from . import sweep_check, sweep_claims, sweep_launch, sweep_plan, sweep_slurm, whole_file
+from .errors import ReportError
+from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
+from .sweep_worker import TIME_RESERVE_S, Worker
+
+SIGNAL_S = 60  # before the time limit, the worker is told to end the run
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """A campaign that was checked for one world; nothing of it is written yet."""
+
+    sweep: object
+    plan: sweep_plan.Plan
+    world: str
+    campaign: Campaign
+    weir: str
+    forecasts: tuple  # by setting
+    nodes: object | None  # in SLURM
+    disk_bytes: int
+    free_bytes: int
+
+    @property
+    def options(self):
+        return world_options(self.sweep, self.world)
+
+    @property
+    def hook(self):
+        """The command that sets the switch, where it is called."""
+        return self.sweep.switch.on_change if self.sweep.switch and self.world != "simulation" else None
+
+    @property
+    def points(self):
+        return self.campaign.world(self.world).points()
+
+    @property
+    def job_size(self):
+        return sweep_plan.runs_per_job(self.plan, self.sweep.slurm) if self.world == "slurm" else len(self.points)
+
+    def job_times(self, points):
+        return sweep_check.job_times(self.plan, points, self.forecasts, self.sweep.switch if self.hook else None)
+
+
+def world_options(sweep, world):
+    return {"slurm": (), "local": sweep.local.options, "simulation": sweep.simulation.options}[world]
+
+
+def prepare(sweep, world, directory):
+    """Checks everything that can be checked without SLURM. Raises ReportError."""
+    plan = sweep_plan.make_plan(sweep)
+    names = [setting.name for setting in plan.settings]
+    if sweep.baseline is not None and sweep.baseline not in names:
+        raise ReportError(f"{sweep.path}: baseline: there is no setting '{sweep.baseline}'; the first one is '{names[0]}'")
+    options = world_options(sweep, world)
+    sweep_check.check_world_options(sweep, world, options)
+    weir = sweep_launch.find_weir()
+    base = sweep.path.parent
+    made = sweep_check.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
+                                 0.0 if world == "simulation" else sweep.start_s, base)
+    nodes = None
+    if world == "slurm":
+        sweep_launch.weir_sbatch()
+        nodes = sweep_check.nodes_needed(sweep, made)
+    elif world == "local":
+        unknown = next((setting.name for setting, forecast in zip(plan.settings, made) if not forecast.ranks), None)
+        if unknown:
+            raise ReportError(f"{sweep.path}: no option says how many producers and consumers {unknown} has; give both, in "
+                              "[run] or in [local]")
+    campaign = Campaign(directory, plan)
+    disk = sum(made[point.setting].disk_bytes() for point in campaign.world(world).points())
+    free = sweep_check.check_disk(directory, disk)
+    return Prepared(sweep, plan, world, campaign, weir, tuple(made), nodes, disk, free)
+
+
+def begin(prepared):
+    """Writes the campaign's directory, or checks that it goes on with what is there. The world's directory."""
+    prepared.campaign.begin(prepared.plan, prepared.sweep.text)
+    world = prepared.campaign.world(prepared.world)
+    world.begin([forecast.plan for forecast in prepared.forecasts])
+    return world
+
+
+def to_do(states, retry_failed):
+    wanted = TO_DO + (FAILED if retry_failed else ())
+    return [state.point for state in states if state.state in wanted]
+
+
+def job_record(prepared, points):
+    """What the worker needs to know. It does not read the sweep file, which may change meanwhile."""
+    sweep, plan = prepared.sweep, prepared.plan
+    hook = prepared.hook
+    by_setting = list(zip(plan.settings, prepared.forecasts))
+    record = {
+        "points": [point.name for point in points],
+        "base": str(sweep.path.parent),
+        "weir": prepared.weir,
+        "options": [list(pair) for pair in prepared.options],
+        "runs_per_job": prepared.job_size,
+        "exclusive": prepared.world == "local" or prepared.world == "slurm" and sweep.slurm.concurrent == 1,
+        "hook": hook,
+        "change_limit_s": sweep.switch.change_limit_s if hook else 0.0,
+        "expected_s": {setting.name: forecast.expected_s for setting, forecast in by_setting},
+        "limit_s": {setting.name: forecast.limit_s for setting, forecast in by_setting},
+    }
+    if prepared.world == "local":
+        record["launcher"] = sweep_launch.local_launcher(sweep.local.launcher)
+        record["ranks"] = {setting.name: forecast.ranks for setting, forecast in by_setting}
+    elif prepared.world == "slurm":
+        slurm = sweep.slurm
+        record |= {
+            "script": sweep_launch.weir_sbatch(),
+            "launcher": slurm.launcher,
+            "launcher_options": " ".join(slurm.launcher_options),
+            "scheduler": slurm.scheduler,
+            "parts": ",".join(name for name, _ in slurm.parts),
+        }
+    elif prepared.world == "simulation":
+        # A simulation may take longer than what it simulates, and nobody is kept waiting by it.
+        record["limit_s"] = {setting.name: 86400.0 for setting in plan.settings}
+    return record
+
+
+def run_here(prepared, retry_failed, say):
+    """--local and --simulate: works in this process. Returns the exit status."""
+    world = begin(prepared)
+    states = world.states(sweep_slurm.Jobs().is_running)
+    points = to_do(states, retry_failed)
+    if not points:
+        say(nothing_to_do(states, retry_failed))
+        return 0
+    number = len(world.submissions())
+    job = job_record(prepared, points)
+    submission = sweep_claims.take(world.directory / "submissions", "submission", number, begun=now_text(), job=job)
+    if submission is None:
+        raise ReportError(f"{world.directory}: another weir-sweep submit was faster")
+    worker = Worker(world, number + 1, job, say)
+    status = 1
+    try:
+        status = worker.work()
+    finally:
+        submission.finish(at=now_text(), exit_status=status)
+    return status
+
+
+def nothing_to_do(states, retry_failed):
+    failed = sum(state.state in FAILED for state in states)
+    busy = sum(state.state in ("running", "unknown") for state in states)
+    if failed and not retry_failed:
+        return f"nothing to do: {failed} runs failed, and are repeated with --retry-failed"
+    return "nothing to do: " + (f"{busy} runs are under way" if busy else "all runs are complete")
+
+
+# --- SLURM.
+
+
+def check_slurm(prepared):
+    """Asks SLURM whether it would take the jobs. Raises ReportError."""
+    if not sweep_slurm.is_here():
+        raise ReportError("there is no sbatch here. On a cluster's login host this is `weir-sweep submit`; without SLURM "
+                          "there are --local and --simulate")
+    for command in _commands(prepared, prepared.points, "weir-check", "/dev/null", "true", check=True)[:1]:
+        sweep_slurm.check_submission(command)
+    limit = job_limit_s(prepared, prepared.points)
+    longest = max(forecast.expected_s for forecast in prepared.forecasts)
+    if limit < longest + TIME_RESERVE_S:
+        raise ReportError(f"{prepared.sweep.path}: slurm.time: {limit:.0f} s is too short for a run of {longest:.0f} s; "
+                          f"{longest + TIME_RESERVE_S:.0f} s are needed to end it in time")
+    partitions = {option.partition("=")[2] for option in prepared.sweep.slurm.sbatch if option.startswith("--partition=")}
+    for partition in partitions or {None}:
+        allowed = sweep_slurm.partition_limit_s(partition)
+        if allowed is not None and limit > allowed:
+            raise ReportError(f"{prepared.sweep.path}: slurm.runs-per-job: {prepared.job_size} runs per job need "
+                              f"{limit / 60:.0f} min, but the partition allows {allowed / 60:.0f} min. Nothing was submitted; "
+                              "use fewer")
+
+
+def job_limit_s(prepared, points):
+    """Time limit of the jobs: they all have the same."""
+    if prepared.sweep.slurm.time_s:
+        return prepared.sweep.slurm.time_s
+    return max(prepared.job_times(part)[1] for part in sweep_plan.split(points, prepared.job_size))
+
+
+def submit(prepared, retry_failed, say):
+    """Hands jobs to SLURM. Returns the exit status."""
+    if sweep_slurm.is_here() and not sweep_slurm.answers():  # its other tools would try for half a minute
+        raise ReportError("SLURM's controller does not answer (scontrol ping). Nothing was submitted")
+    submissions = prepared.campaign.world("slurm").submissions()
+    if queued := _queued(submissions):
+        say(f"nothing submitted: job {', '.join(queued)} is queued or running, and does what is left. `scancel "
+            f"{' '.join(queued)}` gives it up")
+        return 0
+    check_slurm(prepared)
+    world = begin(prepared)
+    states = world.states(sweep_slurm.Jobs().is_running)
+    unknown = next((state for state in states if state.state == "unknown"), None)
+    if unknown:
+        raise ReportError(f"run {unknown.point.name}: {unknown.reason}. Nothing was submitted")
+    points = to_do(states, retry_failed)
+    if not points:
+        say(nothing_to_do(states, retry_failed))
+        return 0
+    number = len(submissions) + 1  # if somebody submits meanwhile, the claim below fails
+    name = f"weir-{prepared.plan.name}-{secrets.token_hex(3)}"
+    script = world.submission_file(number, ".sbatch")
+    output = world.submission_file(number, "-%A_%a.txt" if not prepared.sweep.slurm.parts else "-%j.txt")
+    whole_file.replace(script, _script(prepared, number))
+    claim = sweep_claims.take(world.directory / "submissions", "submission", number - 1, begun=now_text(), job_name=name,
+                              job=job_record(prepared, points))
+    if claim is None:
+        raise ReportError(f"{world.directory}: another weir-sweep submit was faster; look at weir-sweep status")
+    jobs = []
+    try:
+        _submit_all(_commands(prepared, points, name, str(output), str(script)), jobs)
+    except ReportError as error:
+        sweep_slurm.cancel(jobs)
+        claim.finish(at=now_text(), jobs=[], problem=str(error))
+        raise ReportError(f"{error}. Nothing was submitted") from error
+    claim.finish(at=now_text(), jobs=jobs)
+    tasks = math.ceil(len(points) / prepared.job_size)
+    shown = jobs[0] if len(jobs) == 1 else f"{jobs[0]} to {jobs[-1]}"
+    say(f"submitted {len(points)} runs as job {shown} ({tasks} job{'' if tasks == 1 else 's'}, {prepared.job_size} runs each "
+        "at most)")
+    return 0
+
+
+def _submit_all(commands, jobs):
+    """One array; or jobs of which each waits for the one before, held back until all are there."""
+    for command in commands:
+        chain = [f"--dependency=afterany:{jobs[-1]}"] if jobs else ["--hold"] if len(commands) > 1 else []
+        jobs.append(sweep_slurm.submit(chain + command))
+    if len(commands) > 1:
+        sweep_slurm.release(jobs[0])
+
+
+def _queued(submissions):
+    """Jobs of earlier submissions that are still to come or under way."""
+    found = []
+    for claim in submissions:
+        if claim.end is not None:
+            found += sweep_slurm.queued_or_running(claim.end.get("jobs", []))
+        elif sweep_claims.is_alive(claim.holder, sweep_slurm.Jobs().is_running) is not False:
+            raise ReportError(f"{sweep_claims.holder_text(claim.holder)} is submitting just now. Nothing was submitted; if "
+                              f"that cannot be, remove {claim.path}")
+        else:
+            # It was killed, before or after SLURM took the jobs.
+            jobs = sweep_slurm.jobs_named(claim.record.get("job_name", ""))
+            claim.finish(at=now_text(), jobs=jobs, problem="weir-sweep submit was killed")
+            found += jobs
+    return found
+
+
+def _commands(prepared, points, name, output, script, check=False):
+    """sbatch's arguments, for each call."""
+    slurm, nodes = prepared.sweep.slurm, prepared.nodes
+    tasks = math.ceil(len(points) / prepared.job_size)
+    minutes = max(1, math.ceil(job_limit_s(prepared, points) / 60.0))
+    common = [f"--job-name={name}", f"--time={minutes}", f"--signal=B:USR1@{SIGNAL_S}", f"--output={output}",
+              "--open-mode=append", f"--chdir={prepared.sweep.path.parent}"]
+    what = ["--wrap=true"] if check else [script]
+    if not slurm.parts:
+        array = f"--array=1-{tasks}%{min(slurm.concurrent, tasks)}"
+        return [[*common, array, f"--nodes={nodes.total}", f"--ntasks-per-node={slurm.ranks_per_node}", *slurm.sbatch, *what]]
+    # SLURM has no arrays of heterogeneous jobs.
+    words = list(common)
+    for position, ((part_name, number, per_node), (_, part)) in enumerate(zip(nodes.parts, slurm.parts)):
+        words += [":"] if position else []
+        words += [f"--time={minutes}"] if position else []
+        words += [f"--nodes={number}", f"--ntasks-per-node={per_node}", *slurm.sbatch, *part.sbatch]
+        assert part_name in ("scheduler", "producers", "consumers")
+    return [words + what for _ in range(tasks)]
+
+
+def _script(prepared, number):
+    """The batch script of a submission."""
+    if sweep_launch.programs():
+        work = shlex.quote(str(sweep_launch.programs() / "weir-sweep"))
+    else:
+        package = Path(__file__).resolve().parents[1]
+        work = f"env PYTHONPATH={shlex.quote(str(package))} {shlex.quote(sys.executable)} -m weir_report.sweep_command"
+    setup = prepared.sweep.slurm.setup.rstrip()
+    return "\n".join([
+        "#!/bin/bash",
+        f"# Written by weir-sweep submit: submission {number} of {prepared.plan.name}.",
+        *([setup] if setup else []),
+        f"exec {work} work {shlex.quote(str(prepared.campaign.directory.resolve()))} {number}",
+        ""])

@@ -1,0 +1,161 @@
+"""A campaign as text for people, and as data for programs: what is planned, and how far it is."""
+
+import math
+
+from . import sweep_plan
+from .sweep_campaign import STATES, counts
+from .sweep_submit import job_limit_s
+
+WHERE = {"slurm": "in SLURM", "local": "on this machine", "simulation": "in the simulator"}
+NAMED_MAX = 20
+
+
+def plan_record(prepared):
+    """What `plan --json` prints."""
+    jobs = sweep_plan.split(prepared.points, prepared.job_size)
+    expected = sum(prepared.job_times(part)[0] for part in jobs)
+    record = {
+        "schema": "weir-sweep-plan/1",
+        "world": prepared.world,
+        "directory": str(prepared.campaign.directory),
+        "settings": len(prepared.plan.settings),
+        "repetitions": prepared.plan.repetitions,
+        "runs": len(prepared.points),
+        "changes": sum(sweep_plan.changes(prepared.plan, part) for part in jobs) if prepared.hook else 0,
+        "expected_s": expected if prepared.world != "simulation" else None,
+        "disk_bytes": prepared.disk_bytes,
+        "jobs": None,
+        "plan": sweep_plan.as_record(prepared.plan),
+    }
+    if prepared.world == "slurm":
+        record["jobs"] = {
+            "number": len(jobs),
+            "runs_per_job": prepared.job_size,
+            "nodes": prepared.nodes.total,
+            "parts": {name or "all": number for name, number, _ in prepared.nodes.parts},
+            "time_limit_s": 60 * math.ceil(job_limit_s(prepared, prepared.points) / 60),
+            "node_hours": expected / 3600.0 * prepared.nodes.total,
+        }
+    return record
+
+
+def plan_lines(prepared, with_points=True):
+    """The answer to: what will this cost, and what will be done in which order?"""
+    plan, record = prepared.plan, plan_record(prepared)
+    runs = record["runs"]
+    settings = len(plan.settings)
+    lines = [f"{plan.name}: {settings} setting{_s(settings)} x {plan.repetitions} repetition{_s(plan.repetitions)}"
+             + (f" = {runs} runs" if runs == len(plan.points) else f", {runs} different runs") + f" {WHERE[prepared.world]}"]
+    if prepared.world == "slurm":
+        lines += _cost(prepared, record)
+    elif prepared.world == "local":
+        lines.append(f"time        about {duration(record['expected_s'])}")
+    left_out = prepared.campaign.world(prepared.world).axes_left_out()
+    for axis in prepared.sweep.all_axes:
+        note = " (makes no difference here)" if axis.name in left_out else ""
+        lines.append(f"axis        {axis.name}: " + ", ".join(value.name for value in axis.values) + note)
+    lines += _order(prepared, record)
+    lines.append(f"disk        about {size(record['disk_bytes'])} in {record['directory']} ({size(prepared.free_bytes)} free)")
+    warnings = {}
+    for setting, forecast in zip(plan.settings, prepared.forecasts):
+        for warning in forecast.warnings:
+            warnings.setdefault(warning, []).append(setting.name)
+    for warning, names in warnings.items():
+        lines.append(f"warning     {warning} ({'all settings' if len(names) == settings else ', '.join(names[:3])})")
+    if not with_points:
+        return lines
+    lines += ["", "run   repetition  setting"]
+    shown = prepared.points if len(prepared.points) <= 2 * NAMED_MAX else prepared.points[:NAMED_MAX]
+    lines += [f"{point.name}  {point.repetition:<10}  {plan.setting_of(point).name}" for point in shown]
+    if len(shown) < len(prepared.points):
+        lines.append(f"... and {len(prepared.points) - len(shown)} more (--json has all)")
+    return lines
+
+
+def _cost(prepared, record):
+    jobs, slurm = record["jobs"], prepared.sweep.slurm
+    parts = jobs["parts"]
+    nodes = f"{jobs['nodes']} node{_s(jobs['nodes'])}" + (
+        "" if "all" in parts else " (" + ", ".join(f"{number} for {_of_part(name)}" for name, number in parts.items()) + ")")
+    each = "one job" if jobs["number"] == 1 else f"{jobs['number']} jobs" + (
+        ", one after the other" if slurm.concurrent == 1 else f", {slurm.concurrent} at a time")
+    kind = "" if slurm.parts or jobs["number"] == 1 else " (a job array)"
+    return [f"jobs        {each}{kind}, {jobs['runs_per_job']} run{_s(jobs['runs_per_job'])} each on {nodes}, "
+            f"time limit {duration(jobs['time_limit_s'])}",
+            f"time        about {duration(record['expected_s'] / slurm.concurrent)} without waiting in the queue",
+            f"node hours  {jobs['node_hours']:.3g}"]
+
+
+def _of_part(name):
+    return "the scheduler" if name == "scheduler" else name
+
+
+def _order(prepared, record):
+    plan = prepared.plan
+    if plan.settings[0].switch is None or prepared.world == "simulation":
+        return [f"order       random, seed {plan.seed}: each repetition goes through all settings"]
+    hold = "each repetition" if plan.hold == 1 else f"each block of {plan.hold} repetitions"
+    lines = [f"order       random, seed {plan.seed}: {hold} goes through all switch settings, every second one in reverse "
+             "(A B B A)"]
+    if plan.hold >= plan.repetitions:
+        lines.append("warning     hold: all repetitions of a switch setting follow each other, so what drifts looks like a "
+                     "difference")
+    if prepared.hook:
+        lines.append(f"switch      set {record['changes']} times by: {prepared.hook}")
+    else:
+        lines.append("warning     switch: no on-change, so nobody sets it; runs are only labelled")
+    return lines
+
+
+def _s(number):
+    return "" if number == 1 else "s"
+
+
+def duration(seconds):
+    """1 h 12 min; 4.5 min; 40 s"""
+    if seconds >= 3600:
+        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+    return f"{seconds / 60:.3g} min" if seconds >= 100 else f"{seconds:.0f} s"
+
+
+def size(count):
+    for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}"
+    return f"{count} B"
+
+
+# --- How far it is.
+
+
+def status_record(world, states):
+    return {
+        "world": world.name,
+        "runs": len(states),
+        "states": {state: number for state, number in counts(states).items() if number},
+        "points": [{
+            "point": state.point.name,
+            "setting": world.plan.setting_of(state.point).name,
+            "repetition": state.point.repetition,
+            "state": state.state,
+            "reason": state.reason,
+            "attempts": len(state.attempts),
+            "run_directory": str(state.directory) if state.directory else None
+        } for state in states],
+    }
+
+
+def status_lines(world, states, every):
+    """One line of numbers, and the points that are neither complete nor merely waiting."""
+    number = counts(states)
+    said = ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
+    lines = [f"{world.plan.name} {WHERE[world.name]}: {said}, of {len(states)} runs"]
+    shown = [state for state in states if every or state.state not in ("complete", "waiting")]
+    for state in shown if every else shown[:NAMED_MAX]:
+        tries = f", attempt {len(state.attempts)}" if len(state.attempts) > 1 else ""
+        reason = f": {state.reason}" if state.reason else ""
+        lines.append(f"  {state.point.name}  {world.plan.setting_of(state.point).name}, repetition "
+                     f"{state.point.repetition}{tries}  {state.state}{reason}")
+    if not every and len(shown) > NAMED_MAX:
+        lines.append(f"  ... and {len(shown) - NAMED_MAX} more (--all)")
+    return lines

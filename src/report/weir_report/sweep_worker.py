@@ -1,0 +1,240 @@
+"""Runs the points of a submission one after the other, in the order of the plan: in a job of SLURM, or here.
+
+A worker takes the next point that nobody has claimed. So the order holds whatever happens to single jobs, a job that was
+killed is made up for by the next one, and no point runs twice. It needs Python's own library only: it runs on the nodes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from . import sweep_claims, sweep_launch, sweep_slurm
+from .errors import ReportError
+from .sweep_campaign import now_text
+from .sweep_child import Child, Stop
+
+TURN_LIMIT_S = 180.0
+# How often a run that could not be started for SLURM's sake is tried again by the same job.
+TRIES = 3
+# A job that has less left than this beyond a run's expected time leaves the run to the next.
+TIME_RESERVE_S = 75.0
+
+
+class Worker:
+    """Works on one submission. `job`: the record of the submission (sweep_submit.py)."""
+
+    def __init__(self, world, number, job, say=print):
+        self.world = world
+        self.number = number
+        self.job = job
+        self.say = say
+        self.stop = Stop()
+        self.switch = None  # the setting that the hook set last
+        self.bad_switches = self._failed_hooks()
+        self.outcomes = []
+        self._ends_at = None
+
+    def work(self):
+        """Exit status: 0 all that was done is complete, 1 something failed, 130 or 143 told to stop."""
+        self.stop.listen()
+        in_slurm = self.world.name == "slurm"
+        if in_slurm and (left := sweep_slurm.seconds_left(os.environ.get("SLURM_JOB_ID", ""))) is not None:
+            self._ends_at = time.monotonic() + left
+        turn = self._take_turn() if self.job["exclusive"] else None
+        try:
+            self._work()
+        finally:
+            if turn is not None:
+                turn.finish(at=now_text())
+        if self.stop:
+            return 128 + int(self.stop.signal)
+        return 0 if all(outcome == "complete" for outcome in self.outcomes) else 1
+
+    def _work(self):
+        points = {point.name: point for point in self.world.plan.points}
+        begun = 0
+        for name in self.job["points"]:
+            for tries in range(1, TRIES + 1):
+                if self.stop or begun >= self.job["runs_per_job"]:
+                    return
+                claims = sweep_claims.claims(self.world.directory / "claims", name)
+                if self._is_taken(points[name], claims):
+                    break
+                if not self._wait_for_slurm(points[name], doubtful=tries > 1):
+                    self.say("the job has no time left for another run; the next job goes on", flush=True)
+                    return
+                claim = sweep_claims.take(self.world.directory / "claims", name, len(claims), submission=self.number,
+                                          begun=now_text())
+                if claim is None:  # somebody was faster
+                    break
+                outcome = self._do(points[name], claim, last_try=tries == TRIES)
+                if outcome != "interrupted" or self.stop or tries == TRIES:
+                    self.outcomes.append(outcome)
+                    begun += 1
+                    break
+
+    def _is_taken(self, point, claims):
+        """Complete already, tried in this submission, or held by somebody who may be alive."""
+        if not claims:
+            return False
+        last = claims[-1]
+        if last.end is None and sweep_claims.is_alive(last.holder, sweep_slurm.Jobs().is_running) is not False:
+            return True
+        if last.record.get("submission") == self.number and last.end is not None:
+            # Interrupted: the job that did it was told to stop, not this point.
+            if last.end.get("outcome") != "interrupted":
+                return True
+        return self.world.state(point, sweep_slurm.Jobs().is_running).state == "complete"
+
+    def _time_for(self, point):
+        if self._ends_at is None:
+            return True
+        needed = self.job["expected_s"][self.world.plan.setting_of(point).name] + TIME_RESERVE_S
+        return self._ends_at - time.monotonic() >= needed
+
+    def _wait_for_slurm(self, point, doubtful):
+        """SLURM starts the programs of a run on the job's nodes: while it does not, there is no point in trying. False if
+        there is no time left for this run. `doubtful`: the last one was not started."""
+        told = False
+        while self._time_for(point):
+            if self.world.name != "slurm" or self.stop:
+                return True
+            if sweep_slurm.answers() and (not doubtful or sweep_slurm.starts_steps()):
+                return True
+            doubtful = True
+            if not told:
+                self.say("SLURM's controller does not answer, or starts nothing; waiting for it", flush=True)
+                told = True
+            time.sleep(2.0)
+        return False
+
+    # --- One point.
+
+    def _do(self, point, claim, last_try):
+        setting = self.world.plan.setting_of(point)
+        self.say(f"{point.name}  repetition {point.repetition}  {setting.name}", flush=True)
+        try:
+            problem = self._set_switch(setting)
+            outcome, reason, status = problem or self._run(point, claim, last_try)
+        except OSError as error:
+            outcome, reason, status = "failed", f"{error.filename}: {error.strerror}", None
+        if outcome != "complete":
+            self.say(f"      {outcome}: {reason}", flush=True)
+        claim.finish(outcome=outcome, reason=reason, exit_status=status, at=now_text())
+        return outcome
+
+    def _run(self, point, claim, last_try):
+        words, variables = sweep_launch.command(self.world, point, claim.number, self.job)
+        setting = self.world.plan.setting_of(point)
+        with open(self.world.output_file(point, claim.number), "wb") as output:
+            # In SLURM, weir.sbatch knows what to do about each signal.
+            in_slurm = self.world.name == "slurm"
+            child = Child(words, output, self.job["base"], variables, own_session=not in_slurm,
+                          **({"end_with": None} if in_slurm else {}))
+            with self.stop.while_running(child):
+                status = child.wait(self.job["limit_s"][setting.name])
+        record = sweep_claims.read_json(self.world.run_directory(point, claim.number) / "run.json") or {}
+        if record.get("status") == "complete":
+            return "complete", "", status
+        if self.stop:
+            return "interrupted", self.stop.reason, status
+        if child.too_long:
+            return "failed", f"it did not end within {self.job['limit_s'][setting.name]:.0f} s", status
+        if record.get("status") == "interrupted":
+            return "interrupted", (record.get("failure") or {}).get("what", "somebody ended it"), status
+        if record:
+            return "failed", (record.get("failure") or {}).get("what", "it says not why"), status
+        refusal, words = self._last_words(point, claim)
+        # It was not started. If weir did not refuse it, that was SLURM or the launcher, and may be over soon.
+        again = self.world.name == "slurm" and not refusal and not last_try
+        return "interrupted" if again else "failed", refusal or words, status
+
+    def _last_words(self, point, claim):
+        """Of a run that left no record: what weir said, and what its launcher did."""
+        path = self.world.output_file(point, claim.number)
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        said = [line for line in lines if line.startswith(("weir run: ", "weir simulate: ", "weir.sbatch: "))]
+        # Open MPI puts its messages between lines of dashes.
+        words = [line.strip() for line in lines if line.strip("- ") and not line.startswith("== ")]
+        return said[-1] if said else "", " ".join(words)[:200] or f"it ended without a word; see {path}"
+
+    # --- The switch.
+
+    def _failed_hooks(self):
+        """Settings of the switch that could not be set in this submission, by an earlier job, and why."""
+        failed = {}
+        if not self.job.get("hook"):
+            return failed
+        for point in self.world.points():
+            claim = sweep_claims.last_claim(self.world.directory / "claims", point.name)
+            if claim and claim.record.get("submission") == self.number and (claim.end or {}).get("outcome") == "hook failed":
+                failed[self.world.plan.setting_of(point).switch] = claim.end.get("reason", "")
+        return failed
+
+    def _set_switch(self, setting):
+        """(outcome, reason, exit status) if the setting's runs cannot be made, else None."""
+        hook = self.job.get("hook")
+        if not hook or setting.switch == self.switch:
+            return None
+        if setting.switch in self.bad_switches:
+            return "hook failed", self.bad_switches[setting.switch], None
+        before, self.switch = self.switch, None
+        path = self._hook_file(setting.switch)
+        with open(path, "wb") as output:
+            variables = {"WEIR_SWITCH": setting.switch, "WEIR_SWITCH_BEFORE": before or "",
+                         "WEIR_SWEEP": self.world.plan.name, "WEIR_SWEEP_DIRECTORY": str(self.world.campaign.directory)}
+            child = Child(["/bin/sh", "-c", f'{hook} "$@"', "sh", setting.switch], output, self.job["base"], variables,
+                          own_session=True)
+            with self.stop.while_running(child):
+                status = child.wait(self.job["change_limit_s"])
+        if self.stop:
+            return "interrupted", self.stop.reason, status
+        if status == 0:
+            self.switch = setting.switch
+            self.say(f"      switch set to {setting.switch}", flush=True)
+            return None
+        how = f"took more than {self.job['change_limit_s']:.0f} s" if child.too_long else \
+            f"exited with {status}" if status >= 0 else f"was killed by signal {-status}"
+        reason = f"{hook} {setting.switch} {how}; its output: {path}"
+        self.bad_switches[setting.switch] = reason
+        return "hook failed", reason, status
+
+    def _hook_file(self, switch):
+        """A new file for what the hook prints; sorted by time."""
+        safe = "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
+        number = sum(1 for _ in (self.world.directory / "hooks").iterdir()) + 1
+        return self.world.directory / "hooks" / f"{number:04d}-{safe}.txt"
+
+    # --- One worker at a time.
+
+    def _take_turn(self):
+        """Waits until no other worker has the network; in vain: ReportError."""
+        directory = self.world.directory / "turns"
+        deadline = time.monotonic() + (TURN_LIMIT_S if self.world.name == "slurm" else 0.0)
+        while not self.stop:
+            turns = sweep_claims.claims(directory, "turn")
+            last = turns[-1] if turns else None
+            if last is None or last.end is not None or \
+                    sweep_claims.is_alive(last.holder, sweep_slurm.Jobs().is_running) is False:
+                turn = sweep_claims.take(directory, "turn", len(turns))
+                if turn is not None:
+                    return turn
+            elif time.monotonic() >= deadline:
+                raise ReportError(f"{sweep_claims.holder_text(last.holder)} is at work on {self.world.directory}; runs go "
+                                  "one after the other")
+            else:
+                time.sleep(1.0)
+        return None
+
+
+def work_in_job(world, number):
+    """What the job of a submission does."""
+    claims = world.submissions()
+    if not 1 <= number <= len(claims):
+        raise ReportError(f"{world.directory / 'submissions'}: there is no submission {number}")
+    worker = Worker(world, number, claims[number - 1].record["job"])
+    status = worker.work()
+    print(f"{len(worker.outcomes)} runs, {worker.outcomes.count('complete')} complete", file=sys.stderr)
+    return status

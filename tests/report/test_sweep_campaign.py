@@ -1,0 +1,353 @@
+"""Campaigns on this machine: what is run, what survives kills, failures and company, and what is collected.
+
+The launcher of these tests simulates instead of starting ranks, so a run takes a moment; weir-sweep cannot tell.
+"""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from weir_report import sweep_claims, sweep_slurm, whole_file
+from weir_report.sweep_campaign import Campaign
+
+# Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory say what is to go wrong.
+LAUNCHER = """#!/bin/sh
+echo begun >>begun
+while test -e hold; do sleep 0.05; done
+if test -e crash; then echo "weir run: something is wrong" >&2; exit 1; fi
+weir=$3
+shift 4
+exec $weir simulate "$@" --quiet
+"""
+SWEEP = """
+repetitions = {repetitions}
+[run]
+producers = 2
+consumers = 2
+rate = "100Mb/s"
+event-size = "1MiB"
+duration = "2s"
+warmup = "0s"
+busy = "exponential:20ms"
+[axes]
+policy = ["balanced", "token"]
+[local]
+launcher = ["./launcher"]
+"""
+
+
+@pytest.fixture
+def sweep(weir, tmp_path):
+    """sweep(command, options...): weir-sweep with the sweep file of the test, in a directory of its own."""
+    class Sweep:
+        directory = tmp_path
+        file = tmp_path / "some.toml"
+        campaign = tmp_path / "some"
+
+        def write(self, more="", repetitions=3):
+            self.file.write_text(SWEEP.format(repetitions=repetitions) + more)
+
+        def command(self, *words):
+            return [sys.executable, "-m", "weir_report.sweep_command", words[0], str(self.file), *words[1:]]
+
+        def environment(self):
+            clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+            return {**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+        def __call__(self, *words, expect=0):
+            done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=120, check=False,
+                                  env=self.environment(), cwd="/")
+            assert done.returncode == expect, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+            return done.stdout + done.stderr
+
+        def start(self, *words):
+            return subprocess.Popen(self.command(*words), env=self.environment(), cwd="/", stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, text=True)
+
+        def states(self):
+            done = subprocess.run(self.command("status", "--json"), capture_output=True, text=True, timeout=60, check=False,
+                                  env=self.environment())
+            return [point["state"] for point in json.loads(done.stdout)["worlds"][0]["points"]]
+
+        def begun(self):
+            path = tmp_path / "begun"
+            return len(path.read_text().split()) if path.exists() else 0
+
+        def hold(self):
+            """Starts submit, which stays in its first run until the file is gone."""
+            (tmp_path / "hold").touch()
+            process = self.start("submit", "--local")
+            until(lambda: self.begun() == 1, process)
+            return process
+
+    (tmp_path / "launcher").write_text(LAUNCHER)
+    (tmp_path / "launcher").chmod(0o755)
+    made = Sweep()
+    made.write()
+    return made
+
+
+def until(holds, process=None, limit_s=60):
+    deadline = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < deadline
+        assert process is None or process.poll() is None, process.communicate()[0]
+        time.sleep(0.02)
+
+
+def test_from_plan_to_page(sweep):
+    said = sweep("plan", "--local")
+    assert "2 settings x 3 repetitions = 6 runs on this machine" in said and not sweep.campaign.exists()
+    said = sweep("submit", "--local")
+    assert sweep.states() == ["complete"] * 6 and sweep.begun() == 6
+    assert "nothing to do: all runs are complete" in sweep("submit", "--local") and sweep.begun() == 6
+
+    sweep("submit", "--simulate")
+    said = sweep("collect", "--baseline", "policy=token")
+    assert "policy=balanced against policy=token" in said
+    rows = list(csv.DictReader((sweep.campaign / "table.csv").open()))
+    assert [row["point"] for row in rows] == [f"{number:04d}" for number in range(1, 7)]
+    for row in rows:
+        assert row["world"] == "local" and row["state"] == "complete" and row["policy"] in ("balanced", "token")
+        # The same simulation stands for both here.
+        assert row["goodput_bits_per_second"] == row["predicted_goodput_bits_per_second"] != ""
+        assert row["run_directory"].endswith(f"-r{row['repetition']}")
+    page = (sweep.campaign / "comparison.html").read_text()
+    assert "Measured beside predicted" in page and "policy=token (baseline)" in page
+    record = json.loads((Path(rows[0]["run_directory"]) / "run.json").read_text())
+    assert record["labels"] == {"label": f"policy={rows[0]['policy']}", "policy": rows[0]["policy"], "sweep": "some",
+                                "point": "0001", "repetition": rows[0]["repetition"]}
+
+
+def test_more_repetitions_go_on(sweep):
+    sweep.write(repetitions=1)
+    sweep("submit", "--local")
+    sweep.write(repetitions=3)
+    sweep("submit", "--local")
+    assert sweep.begun() == 6 and sweep.states() == ["complete"] * 6
+    sweep.write("[tags]\nfloor = 2\n")
+    assert "was begun with another sweep: floor of policy=balanced was not given and is 2" in sweep("submit", "--local", expect=2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_and_resumed(sweep, number):
+    process = sweep.hold()
+    process.send_signal(number)
+    assert process.wait(30) == 128 + number
+    assert sweep.states() == ["interrupted"] + ["waiting"] * 5
+    (sweep.directory / "hold").unlink()
+    sweep("submit", "--local")
+    assert sweep.states() == ["complete"] * 6 and sweep.begun() == 7
+
+
+def test_killed_and_resumed(sweep):
+    process = sweep.hold()
+    assert "is at work on" in sweep("submit", "--local", expect=2)
+    assert sweep.states()[0] == "running"
+    process.kill()
+    process.wait()
+    # Its run ends with it, and its claim is known to be nobody's.
+    until(lambda: not processes_in(sweep.directory))
+    assert sweep.states()[0] == "interrupted"
+    (sweep.directory / "hold").unlink()
+    sweep("submit", "--local")
+    assert sweep.states() == ["complete"] * 6
+    assert len(list((sweep.campaign / "local/runs").iterdir())) == 6
+
+
+def processes_in(directory):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.path.realpath(entry / "cwd") == str(directory) and (entry / "cmdline").read_text():
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_two_at_once(sweep):
+    """Each point is claimed by one of them, and both end."""
+    sweep.write("[switch]\nsettings = [\"a\"]\n")
+    both = [sweep.start("submit", "--local") for _ in range(2)]
+    ends = [process.wait(60) for process in both]
+    assert 0 in ends and set(ends) <= {0, 2}
+    assert sweep.begun() == 6 and sweep.states() == ["complete"] * 6
+
+
+def test_failures_are_repeated_on_demand_only(sweep):
+    (sweep.directory / "crash").touch()
+    assert "failed: weir run: something is wrong" in sweep("submit", "--local", expect=1)
+    assert sweep.states() == ["failed"] * 6
+    (sweep.directory / "crash").unlink()
+    assert "6 runs failed, and are repeated with --retry-failed" in sweep("submit", "--local")
+    assert "something is wrong" in sweep("status", expect=1)
+    assert "6 of 6 runs are not there: 6 failed" in sweep("collect")
+    sweep("submit", "--local", "--retry-failed")
+    assert sweep.states() == ["complete"] * 6 and sweep.begun() == 12
+
+
+def test_runs_of_another_plan_do_not_count(sweep):
+    sweep("submit", "--local")
+    runs = sorted((sweep.campaign / "local/runs").iterdir())
+    record = json.loads((runs[0] / "run.json").read_text())
+    record["plan"]["rate"] = "200Mb/s"
+    (runs[0] / "run.json").write_text(json.dumps(record))
+    record = json.loads((runs[1] / "run.json").read_text())
+    record["labels"]["point"] = "0099"
+    (runs[1] / "run.json").write_text(json.dumps(record))
+    said = sweep("status", expect=1)
+    assert "has --rate 200Mb/s, not 100Mb/s" in said and "is the run of another point" in said
+    sweep("submit", "--local", "--retry-failed")
+    assert sweep.states() == ["complete"] * 6 and sweep.begun() == 8
+
+
+def test_a_failing_hook_stops_its_setting(sweep):
+    sweep.write("[switch]\nsettings = [\"good\", \"bad\"]\non-change = \"sh ./hook\"\n")
+    hook = sweep.directory / "hook"
+    hook.write_text('echo "from $WEIR_SWITCH_BEFORE to $WEIR_SWITCH, $1"; test $1 != bad\n')
+    assert "sh ./hook bad exited with 1; its output: " in sweep("submit", "--local", expect=1)
+    assert sorted(sweep.states()) == ["complete"] * 6 + ["hook failed"] * 6 and sweep.begun() == 6
+    printed = [path.read_text() for path in sorted((sweep.campaign / "local/hooks").iterdir())]
+    assert sum("to bad, bad" in text for text in printed) == 1  # it is not asked again for a setting that failed
+    assert "6 runs failed, and are repeated with --retry-failed" in sweep("submit", "--local")
+
+    sweep("submit", "--local", "--retry-failed", "--on-change", "echo")
+    assert sweep.states() == ["complete"] * 12
+    kept = sorted((sweep.campaign / "local/hooks").iterdir())
+    assert len(kept) == len(printed) + 1 and kept[-1].read_text() == "bad\n"
+
+
+def test_a_hook_that_hangs_is_ended(sweep):
+    sweep.write("[switch]\nsettings = [\"a\"]\non-change = \"sleep 60; true\"\nchange-limit = \"500ms\"\n", repetitions=1)
+    assert "took more than" in sweep("submit", "--local", expect=1)
+
+
+def test_collectors_do_not_disturb_each_other(sweep):
+    sweep("submit", "--simulate")
+    several = [sweep.start("collect", "--quiet") for _ in range(4)]
+    table = None
+    while any(process.poll() is None for process in several):
+        path = sweep.campaign / "table.csv"
+        if path.exists():
+            table = list(csv.DictReader(path.open()))
+            assert len(table) == 6 and None not in table[-1].values()  # whole at any moment
+    assert [process.wait() for process in several] == [0] * 4 and table
+    assert (sweep.campaign / "comparison.html").read_text().rstrip().endswith("</html>")
+    assert sorted(path.name for path in sweep.campaign.iterdir() if path.is_file()) == [
+        "comparison.html", "plan.json", "sweep.toml", "table.csv"] + (
+            ["table.parquet"] if (sweep.campaign / "table.parquet").exists() else [])
+
+
+def test_refusals(sweep, tmp_path):
+    sweep.write("[simulation]\npolicy = \"token\"\n")
+    assert "simulation.policy: the axis policy sets it" in sweep("plan", "--simulate", expect=2)
+    sweep.file.write_text("[axes]\npolcy = [\"token\"]\n")
+    assert "every setting is refused: weir run: --polcy: there is no such option; did you mean --policy?" in sweep(
+        "plan", "--local", expect=2)
+    sweep.file.write_text("[run]\nproducers=2\nconsumers=2\n[axes]\nslots = [4, 0]\nwindow = [1, 99]\n")
+    said = sweep("submit", "--local", expect=2)
+    assert "3 of 4 settings cannot be run:" in said and "slots=4 window=99, slots=0 window=99: weir run: --window: 99 is out of" in said
+    sweep.file.write_text("[axes]\nslots = [4, 5]\n")
+    assert "no option says how many producers and consumers slots=4 has" in sweep("plan", "--local", expect=2)
+    sweep.file.write_text("baseline = \"slots=9\"\n[axes]\nslots = [4, 5]\n")
+    assert "baseline: there is no setting 'slots=9'" in sweep("plan", "--simulate", expect=2)
+    assert "no campaign was begun here" in sweep("status", expect=2)
+    assert not sweep.campaign.exists()
+    sweep.file = tmp_path / "nowhere.toml"
+    assert "No such file or directory; a sweep file in TOML is expected" in sweep("plan", expect=2)
+
+
+def test_a_damaged_campaign_is_refused(sweep):
+    sweep("submit", "--simulate")
+    claim = sweep.campaign / "simulation/claims/0001-1.json"
+    claim.write_text("{")
+    assert "0001-1.json: damaged" in sweep("status", expect=2)
+    (sweep.campaign / "plan.json").write_text("[]")
+    assert "plan.json: damaged" in sweep("status", expect=2)
+
+
+# --- Claims, and files as a whole.
+
+
+def test_one_of_many_gets_a_claim(tmp_path):
+    script = ("import sys; from weir_report import sweep_claims\n"
+              "won = sum(sweep_claims.take(sys.argv[1], f'{n}', 0) is not None for n in range(200))\nprint(won)")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src/report")}
+    several = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True,
+                                env=environment) for _ in range(4)]
+    won = [int(process.communicate(timeout=60)[0]) for process in several]
+    assert sum(won) == 200
+    assert len(list(tmp_path.iterdir())) == 200  # nothing temporary is left
+
+
+def test_who_is_alive(monkeypatch):
+    mine = sweep_claims.this_holder()
+    assert sweep_claims.is_alive(mine, None) is True
+    assert sweep_claims.is_alive({**mine, "started": 1}, None) is False  # the number is used again
+    assert sweep_claims.is_alive({**mine, "boot": "another"}, None) is False
+    assert sweep_claims.is_alive({**mine, "host": "elsewhere"}, None) is None
+    asked = []
+
+    def answer(job):
+        asked.append(job)
+        return {"1": True, "2": False}.get(job)
+    assert [sweep_claims.is_alive({**mine, "job": job}, answer) for job in ("1", "2", "3")] == [True, False, None]
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    # The same job after a requeue holds nothing of what it held before.
+    assert sweep_claims.is_alive({**mine, "job": "1", "restart": 0}, answer) is False
+    assert sweep_claims.is_alive({**mine, "job": "1", "restart": 1}, answer) is True
+    assert asked == ["1", "2", "3"]
+
+
+def test_a_file_is_there_as_a_whole_or_not(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    whole_file.replace(path, "old")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as refused:
+        whole_file.replace(path, "new")
+    assert refused.value.filename == str(path) and path.read_text() == "old"
+    with pytest.raises(OSError):
+        whole_file.create(tmp_path / "other", "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_slurms_words():
+    assert sweep_slurm.duration_s("2-03:04:05\n") == 2 * 86400 + 3 * 3600 + 245
+    assert sweep_slurm.duration_s("59:59") == 3599 and sweep_slurm.duration_s("infinite") is None
+    assert sweep_slurm.duration_s("") is None
+    error = "sbatch: error: invalid partition specified: nope\nallocation failure: Invalid partition name specified\n"
+    assert sweep_slurm.reason(error) == "invalid partition specified: nope; Invalid partition name specified"
+    error = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified\n"
+    assert sweep_slurm.reason(error) == "Invalid account or account/partition combination specified"
+
+
+def test_slurm_that_refuses_an_account(sweep):
+    """SLURM asks its database about accounts, which the tests' own SLURM does not have."""
+    tools = sweep.directory / "tools"
+    tools.mkdir()
+    said = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified"
+    for name, body in (("sbatch", f"echo '{said}' >&2; exit 1"), ("squeue", "exit 0"), ("sinfo", "exit 0"),
+                       ("scontrol", "echo 'Slurmctld(primary) at here is UP'")):
+        (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tools / name).chmod(0o755)
+    sweep.environment = lambda clean=sweep.environment(): {**clean, "PATH": f"{tools}:{clean['PATH']}"}
+    said = sweep("submit", expect=2)
+    assert "SLURM would not take the jobs: Invalid account or account/partition combination specified. Nothing was submitted" in said
+    assert not sweep.campaign.exists()
+
+
+def test_a_campaign_that_was_not_begun(tmp_path):
+    assert Campaign(tmp_path).read_plan() is None

@@ -1,0 +1,185 @@
+"""Sweep files, and the order in which their points are run."""
+
+import dataclasses
+import itertools
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+from weir_report import sweep_plan
+from weir_report.errors import ReportError
+from weir_report.sweep_file import parse_sweep
+
+AXES = """
+[axes]
+policy = ["balanced", "token"]
+layout = [{ name = "small", producers = 2, consumers = 3 }, { name = "large", producers = 14, consumers = 72 }]
+"""
+SWITCH = """
+[switch]
+settings = ["none", "pfc", "ecn", { name = "both", environment = { UCX_IB_TRAFFIC_CLASS = "106" } }]
+on-change = "./set-switch"
+"""
+
+
+def parse(text):
+    return parse_sweep(Path("some.toml"), text)
+
+
+def plan(text):
+    return sweep_plan.make_plan(parse(text))
+
+
+def switches(made):
+    return [made.setting_of(point).switch for point in made.points]
+
+
+def test_settings_are_all_combinations():
+    made = plan("[run]\nrate = \"1Gb/s\"\nslots = 3\n" + AXES + SWITCH)
+    assert len(made.settings) == 16 and len(set(made.settings)) == 16
+    assert made.settings[0].name == "switch=none policy=balanced layout=small"
+    last = made.settings[-1]
+    assert last.values == (("switch", "both"), ("policy", "token"), ("layout", "large"))
+    assert last.options == (("rate", "1Gb/s"), ("slots", "3"), ("policy", "token"), ("producers", "14"), ("consumers", "72"))
+    assert last.environment == (("UCX_IB_TRAFFIC_CLASS", "106"),) and made.settings[0].environment == ()
+    assert dict(last.tags) == {"switch": "both", "policy": "token", "layout": "large"}
+
+
+def test_an_axis_takes_the_place_of_what_all_runs_have():
+    made = plan("[run]\nscenario = \"quickstart\"\nslots = 3\n[axes]\nslots = [4, 5]\n")
+    assert [setting.options for setting in made.settings] == [(("scenario", "quickstart"), ("slots", "4")),
+                                                             (("scenario", "quickstart"), ("slots", "5"))]
+
+
+@pytest.mark.parametrize("text", [AXES, AXES + SWITCH, SWITCH, AXES + SWITCH.replace("on-change", "hold = 2\non-change"), ""])
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_every_repetition_has_every_setting_once(text, seed):
+    made = plan(f"repetitions = 6\nseed = {seed}\n" + text)
+    assert [point.number for point in made.points] == list(range(1, len(made.points) + 1))
+    found = sorted((point.repetition, point.setting) for point in made.points)
+    assert found == sorted(itertools.product(range(1, 7), range(len(made.settings))))
+    assert {point.run_seed - point.repetition for point in made.points} == {0}  # both sides of a pair have the same
+
+
+def test_the_order_is_random_and_the_seeds():
+    orders = {seed: plan(f"repetitions = 4\nseed = {seed}\n" + AXES).points for seed in range(20)}
+    assert orders[3] == plan("repetitions = 4\nseed = 3\n" + AXES).points
+    assert len(set(orders.values())) > 15
+    firsts = {points[0].setting for points in orders.values()}
+    assert firsts == {0, 1, 2, 3}
+    # Not the same order in every repetition.
+    blocks = {tuple(point.setting for point in orders[0][start:start + 4]) for start in range(0, 16, 4)}
+    assert len(blocks) > 1
+
+
+@pytest.mark.parametrize("hold", [1, 2, 3])
+def test_switch_settings_mirror_each_other(hold):
+    """A B B A: one stay per block, reversed in every second block, the next begins where the last ended."""
+    made = plan(f"repetitions = {4 * hold}\n" + AXES + SWITCH.replace("on-change", f"hold = {hold}\non-change"))
+    size = 16 * hold
+    blocks = [switches(made)[start:start + size] for start in range(0, 4 * size, size)]
+    stays = [[switch for switch, _ in itertools.groupby(block)] for block in blocks]
+    assert all(sorted(stay) == ["both", "ecn", "none", "pfc"] for stay in stays)
+    assert stays[1] == stays[0][::-1] and stays[3] == stays[2][::-1] and stays[2][0] == stays[1][-1]
+    changes = sum(1 for one, other in itertools.pairwise(switches(made)) if one != other)
+    assert changes == 3 * 4  # none between blocks
+    # An even drift weighs on all switch settings alike.
+    means = {switch: statistics.fmean(position for position, other in enumerate(switches(made)[:2 * size]) if other == switch)
+             for switch in stays[0]}
+    assert max(means.values()) - min(means.values()) < 1e-9
+
+
+def test_more_repetitions_change_nothing_that_was_planned():
+    for text in (AXES, AXES + SWITCH):
+        few, many = plan("repetitions = 3\n" + text), plan("repetitions = 7\n" + text)
+        assert many.points[:len(few.points)] == few.points
+        assert sweep_plan.difference(few, many) is None
+        assert "had 7 repetitions and has 3" in sweep_plan.difference(many, few)
+
+
+def test_what_cannot_go_on_is_named():
+    made = plan("[run]\nrate = \"1Gb/s\"\n" + AXES)
+    for text, part in (("[run]\nrate = \"2Gb/s\"\n" + AXES, "rate of policy=balanced layout=small was 1Gb/s and is 2Gb/s"),
+                       ("seed = 9\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its seed was 1 and is 9"),
+                       ("name = \"b\"\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its name was some and is b"),
+                       ("[run]\nrate = \"1Gb/s\"\n", "its settings are others now: without policy=balanced")):
+        assert part in sweep_plan.difference(made, plan(text)), text
+
+
+def test_a_plan_is_the_same_after_its_travel():
+    made = plan("baseline = \"x\"\n" + AXES + SWITCH)
+    again = sweep_plan.from_record(json.loads(json.dumps(sweep_plan.as_record(made))))
+    assert again == made and again.baseline == "x"
+    for broken in ({}, {"schema": "weir-sweep/2"}, {**sweep_plan.as_record(made), "settings": []}):
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            sweep_plan.from_record(broken)
+
+
+def test_jobs_and_changes():
+    sweep = parse("repetitions = 4\n" + AXES + SWITCH)
+    made = sweep_plan.make_plan(sweep)
+    assert sweep_plan.runs_per_job(made, sweep.slurm) == 16
+    assert sweep_plan.runs_per_job(made, dataclasses.replace(sweep.slurm, runs_per_job=5)) == 5
+    jobs = sweep_plan.split(made.points, 16)
+    assert [len(job) for job in jobs] == [16] * 4
+    assert [sweep_plan.changes(made, job) for job in jobs] == [4] * 4
+
+
+def test_the_simulator_knows_no_switch():
+    made = plan("repetitions = 2\n" + AXES + SWITCH)
+    points, stands_for = sweep_plan.simulated_points(made)
+    assert len(made.points) == 32 and len(points) == 8
+    assert sweep_plan.axes_without_options(made) == ["switch"]
+    for point in made.points:
+        other = made.points[stands_for[point.number] - 1]
+        assert sweep_plan.simulation_key(made, point) == sweep_plan.simulation_key(made, other)
+
+
+@pytest.mark.parametrize("text,part", [
+    ("repetitions = 0", "repetitions: 0 is not a whole number from 1 to 1000"),
+    ("repetitions = true", "repetitions: true is not"),
+    ("repetition = 3", "repetition: there is no such key; did you mean repetitions?"),
+    ("name = \"a b\"", "name: 'a b' is to name directories"),
+    ("start = \"5\"", "start: '5' is not a time with its unit"),
+    ("axes = 3", "axes: 3 is not a table"),
+    ("[axes]\npolicy = \"token\"", "axes.policy: an axis is a list of its values"),
+    ("[axes]\npolicy = []", "axes.policy: an axis is a list of its values"),
+    ("[axes]\npolicy = [\"token\", \"token\"]", "axes.policy: 'token' is there twice"),
+    ("[axes]\npolicy = [\"token\", { name = \"a\" }]", "axes.policy: values are either all tables"),
+    ("[axes]\nlayout = [{ producers = 2 }]", "axes.layout: a value that is a table needs a name"),
+    ("[axes]\nswitch = [\"a\"]", "axes.switch: switch settings are in the table [switch]"),
+    ("[axes]\nseed = [1, 2]", "axes: seed sets seed; each repetition has a seed of its own"),
+    ("[axes]\nslots = [1]\nlayout = [{ name = \"a\", slots = 2 }]", "axes: slots and layout both set slots"),
+    ("[axes]\n\"--policy\" = [\"token\"]", "is no name of an option; write it without the dashes in front: policy"),
+    ("[run]\nout = \"here\"", "run.out: the sweep itself gives --out"),
+    ("[run]\nrate = true", "run.rate: true is not a value of an option"),
+    ("[run]\nseed = \"x\"", "run.seed: x is not one whole number"),
+    ("[tags]\npoint = 1", "tags.point: the sweep itself gives this tag"),
+    ("[tags]\npolicy = 1\n[axes]\npolicy = [\"token\"]", "tags.policy: the axis of this name gives this tag"),
+    ("[environment]\n\"A B\" = 1", "environment.A B: 'A B' is no name of a variable"),
+    ("[switch]\non-change = \"x\"", "switch.settings: missing"),
+    ("[switch]\nsettings = [\"a\"]\nhold = 0", "switch.hold: 0 is not"),
+    ("[switch]\nsettings = [\"a\"]\n[slurm]\nconcurrent = 2", "slurm.concurrent: runs that set the switch"),
+    ("[slurm]\npartitions = \"a\"", "slurm.partitions: there is no such key; did you mean partition?"),
+    ("[slurm]\nlauncher = \"ssh\"", "slurm.launcher: 'ssh' is not one of mpirun, srun"),
+    ("[slurm]\noptions = [\"exclusive\"]", "slurm.options: 'exclusive' is no option of sbatch"),
+    ("[slurm]\noptions = [\"--array=1-3\"]", "slurm.options: the sweep itself gives --array"),
+    ("[slurm.producers]\npartition = \"eb\"", "needs the tables [slurm.producers] and [slurm.consumers]"),
+    ("[slurm.producers]\n[slurm.consumers]\n[slurm]\nscheduler = \"own\"", "some.toml"),
+    ("policy = [", "some.toml: "),
+])
+def test_refusals_name_the_key(text, part):
+    with pytest.raises(ReportError) as refused:
+        parse(text)
+    assert part in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_parts_of_a_job():
+    sweep = parse("[slurm]\naccount = \"daq\"\noptions = \"--exclusive --mem=0\"\n[slurm.scheduler]\npartition = \"ctl\"\n"
+                  "[slurm.producers]\npartition = \"eb\"\nranks-per-node = 2\n[slurm.consumers]\n")
+    assert [name for name, _ in sweep.slurm.parts] == ["scheduler", "producers", "consumers"]
+    assert sweep.slurm.sbatch == ("--account=daq", "--exclusive", "--mem=0")
+    assert dict(sweep.slurm.parts)["producers"].sbatch == ("--partition=eb",)
+    assert dict(sweep.slurm.parts)["producers"].ranks_per_node == 2
