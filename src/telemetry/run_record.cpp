@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "telemetry/evenness.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/text.hpp"
@@ -203,6 +204,20 @@ Json network_json(const RunRecord& record) {
     return {{"mechanism", all.front()}, {"mechanisms", all}, {"evidence", record.network->evidence}};
 }
 
+/// Of what the ranks of a role moved while it was measured.
+Json evenness_json(const RunRecord& record, Role role) {
+    std::vector<double> shares;
+    for (const RankRecord& rank : record.ranks) {
+        if (rank.summary.node.role == role) {
+            shares.push_back(static_cast<double>(rank.summary.measured.moved(role).bytes.count));
+        }
+    }
+    const auto evenness = evenness_of(shares);
+    return evenness ? Json{{"smallest_over_largest", evenness->smallest_over_largest},
+                           {"jain_index", evenness->jain_index}}
+                    : Json();
+}
+
 Json totals_json(const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
     return {{"generated_events", totals.generated.events},
@@ -355,6 +370,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["verdict"] = verdict_json(record);
     json["network"] = network_json(record);
     json["totals"] = totals_json(record);
+    json["evenness"] = {{"consumers", evenness_json(record, Role::consumer)}};
 
     Json latency = Json::object();
     for (const auto& [name, digest] : record.latencies.all()) {

@@ -129,7 +129,7 @@ def test_a_page_that_cannot_be_written_is_said(stored, capsys):
 
 def test_charts_draw_the_rows(stored):
     run = read_run(stored("measured"))
-    producers, consumers, blocked, occupancy = run_charts.over_time(run).panels
+    producers, consumers, blocked, evenness, occupancy = run_charts.over_time(run).panels
     rows = run.rows("consumer")
     rates = 8 * rows.column("received_bytes") / rows.column("covered_s")
     by_name = {line.name: line for line in consumers.lines}
@@ -141,6 +141,9 @@ def test_charts_draw_the_rows(stored):
     masks = rows.column("blocked_samples_50ms").astype(int)
     most = max(sum(mask >> bit & 1 for mask in masks[:, 3]) for bit in range(20))
     assert {line.name: line for line in blocked.lines}["most at one instant"].y[3] == most
+    squares = (rates**2).sum(axis=0)
+    received = squares > 0
+    assert evenness.lines[0].y[received] == pytest.approx((rates.sum(axis=0)**2 / (len(rates) * squares))[received])
     worst = {line.name: line for line in occupancy.lines}["highest"].y
     assert worst.max() == pytest.approx(run.record["totals"]["max_occupancy"], abs=1e-6)
     assert len(producers.lines) == 3 + 3

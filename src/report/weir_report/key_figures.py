@@ -26,6 +26,7 @@ KEY_FIGURES = (
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
     KeyFigure("slowest_consumer_lowest_second", "lowest second of the slowest consumer", "b/s", "higher"),
     KeyFigure("slowest_consumer_mean", "mean rate of the slowest consumer", "b/s", "higher"),
+    KeyFigure("evenness", "evenness of consumers (Jain index)", "1", "higher"),
     KeyFigure("worst_occupancy", "worst occupancy", "1", "lower"),
     KeyFigure("blocked_share", "blocked time of consumers", "%", "lower"),
     KeyFigure("blocked_at_once", "consumers blocked at once", "consumers", "lower"),
@@ -67,6 +68,9 @@ def key_figures(run):
     if means:
         figures["goodput"] = float(sum(means))
         figures["slowest_consumer_mean"] = float(min(means))
+    evenness = (record.get("evenness") or {}).get("consumers")
+    if evenness and len(consumers) > 1:
+        figures["evenness"] = evenness["jain_index"]
     lowest = [rank["slowest_second_bits_per_second"] for rank in consumers
               if rank.get("slowest_second_bits_per_second") is not None]
     if lowest:

@@ -34,8 +34,19 @@ def blocked_at_once(run):
     return counts.mean(axis=0), counts.max(axis=0)
 
 
+def evenness_by_second(run):
+    """Jain's index of the consumers' rates (see src/telemetry/evenness.hpp); None for fewer than two."""
+    values = rates(run, "consumer")
+    if values is None or len(values) < 2 or not np.isfinite(values).any():
+        return None
+    values = np.nan_to_num(values)
+    squares = (values**2).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squares > 0, values.sum(axis=0)**2 / (len(values) * squares), np.nan)
+
+
 def over_time(run):
-    """Throughput of producers and consumers, blocked consumers, occupancy: what figures 3 to 7 of the LHCb 2021 paper
+    """Throughput of producers and consumers, blocked consumers, evenness, occupancy: what figures 3 to 7 of the LHCb 2021 paper
     show."""
     panels = []
     for role, title in (("producer", "Producers' throughput"), ("consumer", "Consumers' throughput")):
@@ -47,6 +58,10 @@ def over_time(run):
         x = run.rows("consumer").seconds
         panels.append(Panel("Blocked consumers", f"of {len(run.rows('consumer'))}", whole_numbers=True, lines=[
             Line("most at one instant", x, blocked[1], "highest"), Line("mean", x, blocked[0], "mean")]))
+    evenness = evenness_by_second(run)
+    if evenness is not None:
+        panels.append(Panel("Evenness of consumers", "", largest=1.0, lines=[
+            Line("Jain index of their rates", run.rows("consumer").seconds, evenness, "mean")]))
     producers = run.rows("producer")
     if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
         panel = _rank_panel(run, "producer", "Buffer occupancy, peak of the second", producers.column("occupancy_peak"),

@@ -61,6 +61,8 @@ TEST_CASE("run.json has the stable names") {
     CHECK(json["totals"]["corrupt_events"] == 0);
     CHECK(json["totals"]["duplicate_events"] == 0);
     CHECK(json["totals"]["max_occupancy"] == 0.51);
+    CHECK(json["evenness"]["consumers"]["smallest_over_largest"] == 1);
+    CHECK(json["evenness"]["consumers"]["jain_index"] == Approx(1));
     CHECK(json["clock"].is_object());
     CHECK(json["clock"]["error_us"] == 1.5);
     CHECK(json["latency"]["transfer"]["count"] == 5);
