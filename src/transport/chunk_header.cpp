@@ -60,7 +60,7 @@ void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDesc
     store_little_endian(p, magic);
     store_little_endian(p + 4, version);
     store_little_endian(p + 6, static_cast<std::uint16_t>(header_bytes));
-    store_little_endian(p + 8, chunk.event.value);
+    store_little_endian(p + event_id_at, chunk.event.value);
     store_little_endian(p + 16, static_cast<std::uint64_t>(chunk.event_bytes.count));
     store_little_endian(p + 24, static_cast<std::uint64_t>(chunk.offset.count));
     store_little_endian(p + 32, static_cast<std::uint32_t>(chunk.length.count));
@@ -82,7 +82,7 @@ DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBoun
     const auto event_bytes = load_little_endian<std::uint64_t>(p + 16);
     const auto offset = load_little_endian<std::uint64_t>(p + 24);
     const auto length = load_little_endian<std::uint32_t>(p + 32);
-    decoded.chunk.event = {load_little_endian<std::uint64_t>(p + 8)};
+    decoded.chunk.event = {load_little_endian<std::uint64_t>(p + event_id_at)};
     decoded.chunk.event_bytes = {static_cast<std::int64_t>(event_bytes)};
     decoded.chunk.offset = {static_cast<std::int64_t>(offset)};
     decoded.chunk.length = {static_cast<std::int64_t>(length)};

@@ -25,6 +25,8 @@
 namespace weir::transport {
 
 inline constexpr std::size_t header_bytes = core::chunk_header_bytes;
+/// Where in the header the event's id is.
+inline constexpr std::size_t event_id_at = 8;
 
 /// Bounds that a chunk of this run cannot leave; the same on all ranks.
 struct ChunkBounds {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/assertion.hpp"
+
 namespace weir::transport {
 
 namespace {
@@ -38,6 +40,15 @@ void throw_from_statuses(int code, std::span<const MPI_Status> statuses, const c
         }
     }
     throw TransportError(operation, Rank{}, error_text(code));
+}
+
+core::NodeId node_of_this_rank(MPI_Comm comm, const core::RoleMap& roles) {
+    int rank = -1;
+    int ranks = 0;
+    check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+    WEIR_ASSERT(ranks == roles.ranks());
+    return roles.node(rank);
 }
 
 std::size_t bytes_of(const MPI_Status& status) {

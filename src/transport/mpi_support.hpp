@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 
+#include "core/role_map.hpp"
 #include "transport/transport_error.hpp"
 
 namespace weir::transport {
@@ -23,6 +24,9 @@ void check_mpi(int code, const char* operation, int peer = -1);
 /// `peer_of(i)` is the peer of the operation that statuses[i] is about, or -1.
 [[noreturn]] void throw_from_statuses(int code, std::span<const MPI_Status> statuses, const char* operation,
                                       const std::function<int(std::size_t)>& peer_of);
+
+/// The part that this rank of `comm` plays; `comm` has as many ranks as there are roles.
+core::NodeId node_of_this_rank(MPI_Comm comm, const core::RoleMap& roles);
 
 /// Bytes that the operation of `status` moved.
 std::size_t bytes_of(const MPI_Status& status);

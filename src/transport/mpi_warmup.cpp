@@ -5,14 +5,12 @@
 
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
-#include "core/random.hpp"
 #include "transport/payload.hpp"
 
 namespace weir::transport {
 
 namespace {
 
-constexpr std::int64_t greetings_at_a_time = 64;
 constexpr std::int64_t sends_at_a_time = 64;
 /// Work of one step: some milliseconds at most.
 constexpr std::size_t fill_bytes_per_step = std::size_t{16} << 20U;
@@ -23,27 +21,17 @@ constexpr int receives_per_step = 256;
 MpiWarmup::MpiWarmup(MPI_Comm data, int data_tag, MPI_Comm control, int control_tag,
                      const core::RoleMap& roles, const core::Plan& plan, const ChunkBuffers& buffers)
     : data_(data),
-      control_(control),
       data_tag_(data_tag),
-      control_tag_(control_tag),
       roles_(roles),
       buffers_(buffers),
+      greetings_(control, control_tag, roles),
       per_pair_(warmup_messages_per_pair(plan)) {
-    int rank = -1;
-    check_mpi(MPI_Comm_rank(control, &rank), "MPI_Comm_rank");
-    const core::NodeId self = roles.node(rank);
+    const core::NodeId self = node_of_this_rank(control, roles);
     const auto count = static_cast<std::int64_t>(buffers.count());
-    fill_seed_ =
-        core::Random(plan.seed, core::random_stream(core::RandomPurpose::payload, self.index)).next();
+    fill_seed_ = payload_seed(plan, self.index);
 
     switch (self.role) {
         case core::Role::scheduler:
-            for (int other = 0; other < roles.ranks(); ++other) {
-                if (other != rank) {
-                    greet_.push_back(other);
-                }
-            }
-            greetings_expected_ = roles.ranks() - 1;
             break;
         case core::Role::producer:
             to_send_ = per_pair_ * roles.consumers();
@@ -56,8 +44,6 @@ MpiWarmup::MpiWarmup(MPI_Comm data, int data_tag, MPI_Comm control, int control_
                           MPI_REQUEST_NULL);
             finished_.resize(sends_.size());
             statuses_.resize(sends_.size());
-            greet_.push_back(roles.scheduler_rank());
-            greetings_expected_ = 1 + std::int64_t{roles.consumers()};
             break;
         case core::Role::consumer:
             to_receive_ = per_pair_ * roles.producers();
@@ -67,19 +53,7 @@ MpiWarmup::MpiWarmup(MPI_Comm data, int data_tag, MPI_Comm control, int control_
             while (posted_ < count) {
                 post_data();
             }
-            greet_.push_back(roles.scheduler_rank());
-            for (std::uint32_t i = 0; i < roles.producers(); ++i) {
-                const core::ProducerId producer{(self.index + i) % roles.producers()};
-                greet_.push_back(roles.rank(core::node_of(producer)));
-            }
-            greetings_expected_ = 1;
             break;
-    }
-    greeting_receives_.assign(static_cast<std::size_t>(std::min(greetings_expected_, greetings_at_a_time)),
-                              MPI_REQUEST_NULL);
-    greeting_bytes_.assign(greeting_receives_.size(), 0);
-    while (greetings_posted_ < static_cast<std::int64_t>(greeting_receives_.size())) {
-        post_greeting();
     }
 }
 
@@ -92,16 +66,8 @@ void MpiWarmup::post_data() {
     ++posted_;
 }
 
-void MpiWarmup::post_greeting() {
-    const std::size_t index = static_cast<std::size_t>(greetings_posted_) % greeting_receives_.size();
-    check_mpi(MPI_Irecv(&greeting_bytes_[index], sizeof(greeting_), MPI_BYTE, MPI_ANY_SOURCE, control_tag_,
-                        control_, &greeting_receives_[index]),
-              "MPI_Irecv of a greeting");
-    ++greetings_posted_;
-}
-
 bool MpiWarmup::step() {
-    step_greetings();
+    greetings_.step();
     step_sending();
     step_receiving();
     return messages_done() == messages_total();
@@ -133,8 +99,7 @@ void MpiWarmup::step_sending() {
         const std::size_t index = static_cast<std::size_t>(handed_over_) % buffers_.count();
         const auto memory = buffers_.at(index);
         if (static_cast<std::size_t>(handed_over_) < buffers_.count()) {
-            fill_payload(memory.subspan(core::chunk_header_bytes),
-                         core::SplitMix64(fill_seed_ + index).next());
+            fill_payload(memory.subspan(core::chunk_header_bytes), buffer_seed(fill_seed_, index));
             filled_bytes += memory.size();
         }
         const core::ConsumerId to{
@@ -173,49 +138,9 @@ void MpiWarmup::step_receiving() {
     }
 }
 
-void MpiWarmup::step_greetings() {
-    const auto total = static_cast<std::int64_t>(greet_.size());
-    for (std::size_t i = 0; i < greeting_sends_.size();) {
-        int done = 0;
-        check_mpi(MPI_Test(&greeting_sends_[i], &done, MPI_STATUS_IGNORE), "sending a greeting");
-        if (done == 0) {
-            ++i;
-            continue;
-        }
-        ++greeted_;
-        greeting_sends_[i] = greeting_sends_.back();
-        greeting_sends_.pop_back();
-    }
-    while (greetings_handed_over_ < total &&
-           static_cast<std::int64_t>(greeting_sends_.size()) < greetings_at_a_time) {
-        const int rank = greet_[static_cast<std::size_t>(greetings_handed_over_)];
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Isend(&greeting_, sizeof(greeting_), MPI_BYTE, rank, control_tag_, control_, &request),
-                  "MPI_Isend of a greeting", rank);
-        greeting_sends_.push_back(request);
-        ++greetings_handed_over_;
-    }
-    while (greetings_ < greetings_expected_) {
-        int done = 0;
-        check_mpi(
-            MPI_Test(&greeting_receives_[static_cast<std::size_t>(greetings_) % greeting_receives_.size()],
-                     &done, MPI_STATUS_IGNORE),
-            "receiving a greeting");
-        if (done == 0) {
-            return;
-        }
-        ++greetings_;
-        if (greetings_posted_ < greetings_expected_) {
-            post_greeting();
-        }
-    }
-}
-
 bool MpiWarmup::cancel(Deadline deadline) {
-    const auto drop = [](std::size_t, const MPI_Status&) {};
-    const bool withdrawn =
-        withdraw(receives_, deadline, drop) && withdraw(greeting_receives_, deadline, drop);
-    return withdrawn && sent_ == handed_over_ && greeting_sends_.empty();
+    const bool withdrawn = withdraw(receives_, deadline, [](std::size_t, const MPI_Status&) {});
+    return greetings_.cancel(deadline) && withdrawn && sent_ == handed_over_;
 }
 
 }  // namespace weir::transport

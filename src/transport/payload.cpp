@@ -30,6 +30,14 @@ Stamp stamp_at(core::EventId event, core::Bytes offset, std::size_t page) {
 
 }  // namespace
 
+std::uint64_t payload_seed(const core::Plan& plan, std::uint32_t producer) {
+    return core::Random(plan.seed, core::random_stream(core::RandomPurpose::payload, producer)).next();
+}
+
+std::uint64_t buffer_seed(std::uint64_t seed, std::size_t buffer) {
+    return core::SplitMix64(seed + buffer).next();
+}
+
 void fill_payload(std::span<std::byte> out, std::uint64_t seed) {
     core::SplitMix64 words(seed);
     std::size_t at = 0;

@@ -12,12 +12,17 @@
 #include <span>
 
 #include "core/ids.hpp"
+#include "core/plan.hpp"
 #include "core/units.hpp"
 
 namespace weir::transport {
 
 /// A stamp stands at the start of every so many bytes of a chunk's payload.
 inline constexpr std::size_t stamp_distance_bytes = 4096;
+
+/// The seed of the payload of one producer, and of one of its chunk buffers.
+[[nodiscard]] std::uint64_t payload_seed(const core::Plan& plan, std::uint32_t producer);
+[[nodiscard]] std::uint64_t buffer_seed(std::uint64_t seed, std::size_t buffer);
 
 /// Fills `out` with pseudo-random bytes; the same seed gives the same bytes on every host.
 void fill_payload(std::span<std::byte> out, std::uint64_t seed);

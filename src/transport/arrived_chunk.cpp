@@ -1,0 +1,23 @@
+#include "transport/arrived_chunk.hpp"
+
+#include "transport/payload.hpp"
+
+namespace weir::transport {
+
+ChunkArrived inspect_chunk(std::span<const std::byte> message, core::SlotId slot, Rank source,
+                           const ChunkBounds& bounds, core::Verify verify) {
+    const DecodedHeader header = decode_header(message, bounds, verify);
+    const bool header_intact = header.state == HeaderState::intact;
+    bool payload_intact = true;
+    if (header_intact && verify == core::Verify::full) {
+        payload_intact = payload_checksum(message.subspan(header_bytes), header.chunk.event,
+                                          header.chunk.offset) == header.payload_checksum;
+    }
+    return {.slot = slot,
+            .source = source,
+            .header_intact = header_intact,
+            .payload_intact = payload_intact,
+            .chunk = header.chunk};
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,18 @@
+// What a chunk that lies in a slot says of itself, checked at the level that the run asks for. The same for
+// all transports: by whichever way the bytes came, nothing in them is believed before it is checked.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/plan.hpp"
+#include "transport/chunk_header.hpp"
+#include "transport/transport.hpp"
+
+namespace weir::transport {
+
+/// `message` is header and payload, all bytes that are said to have arrived.
+[[nodiscard]] ChunkArrived inspect_chunk(std::span<const std::byte> message, core::SlotId slot, Rank source,
+                                         const ChunkBounds& bounds, core::Verify verify);
+
+}  // namespace weir::transport

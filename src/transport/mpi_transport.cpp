@@ -1,0 +1,185 @@
+#include "transport/mpi_transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+#include "transport/mpi_support.hpp"
+
+namespace weir::transport {
+
+namespace {
+
+constexpr std::chrono::milliseconds destructor_limit{300};
+constexpr std::chrono::milliseconds close_limit{1000};
+constexpr std::chrono::microseconds nap{50};
+
+MPI_Comm duplicate(MPI_Comm comm) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return copy;
+}
+
+}  // namespace
+
+MpiTransport::MpiTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
+    : roles_(std::move(roles)),
+      plan_(std::move(plan)),
+      self_(node_of_this_rank(comm, roles_)),
+      bounds_(ChunkBounds::of(plan_)) {
+    WEIR_ASSERT(plan_.producers == roles_.producers() && plan_.consumers == roles_.consumers());
+    // What is collective comes first: whatever one rank finds wrong after this keeps no other rank waiting
+    // here.
+    data_comm_ = duplicate(comm);
+    control_comm_ = duplicate(comm);
+    if (core::chunk_capacity_bytes(plan_) > core::chunk_size_limit_bytes) {
+        throw CapacityError("a chunk of " + std::to_string(core::chunk_capacity_bytes(plan_)) +
+                            " bytes does not fit into one MPI message: --chunk-size must be at most " +
+                            std::to_string(core::chunk_size_limit_bytes) + " bytes");
+    }
+    control_ = std::make_unique<MpiControl>(control_comm_, control_receives(), control_sends());
+}
+
+MpiTransport::~MpiTransport() = default;
+
+std::size_t MpiTransport::control_receives() const {
+    // A packet of every peer, and for the scheduler several. More would only move memory from MPI to here.
+    const auto ranks = static_cast<std::size_t>(roles_.ranks());
+    return self_.role == core::Role::scheduler ? std::clamp<std::size_t>(4 * ranks, 64, 4096)
+                                               : std::clamp<std::size_t>(ranks, 64, 512);
+}
+
+std::size_t MpiTransport::control_sends() const {
+    // Small packets leave at once, so a rank comes near this only when a peer takes nothing any more.
+    return 1024 + 16 * static_cast<std::size_t>(roles_.ranks());
+}
+
+void MpiTransport::send_packet(Rank to, std::span<const std::byte> packet) {
+    control_->send(to, packet);
+}
+
+std::size_t MpiTransport::packets_under_way() const {
+    return control_->under_way();
+}
+
+void MpiTransport::begin_warmup() {
+    WEIR_ASSERT(warmup_ == nullptr && !warm_);
+    warmup_ = make_warmup();
+}
+
+bool MpiTransport::warmup_step() {
+    WEIR_ASSERT(warmup_ != nullptr);
+    if (!warm_) {
+        warm_ = warmup_->step();
+    }
+    return warm_;
+}
+
+WarmupProgress MpiTransport::warmup_progress() const {
+    return warmup_ == nullptr ? WarmupProgress{}
+                              : WarmupProgress{warmup_->messages_done(), warmup_->messages_total()};
+}
+
+void MpiTransport::poll(Polled& found) {
+    if (!late_.empty()) {
+        found.chunks.insert(found.chunks.end(), late_.chunks.begin(), late_.chunks.end());
+        late_.clear();
+    }
+    if (!warming_up()) {  // what arrives before is warm-up's
+        poll_data(found);
+    }
+    control_->poll(found);  // makes MPI's progress, too
+}
+
+void MpiTransport::close_slots() {
+    // What is stuck here is tried again at the end: shut_down() says whether it worked.
+    static_cast<void>(stop_receiving(std::chrono::steady_clock::now() + close_limit, late_));
+}
+
+bool MpiTransport::shut_down(core::Duration limit) {
+    const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(limit.ns);
+    Polled dropped;
+    // Polls and naps until `ready`; false when the time is up.
+    const auto wait_until = [&](const auto& ready) {
+        while (!ready()) {
+            if (std::chrono::steady_clock::now() >= deadline) {
+                return false;
+            }
+            dropped.clear();
+            poll(dropped);
+            if (dropped.empty()) {
+                std::this_thread::sleep_for(nap);
+            }
+        }
+        return true;
+    };
+    if (warming_up() || !wait_until([this] { return all_left() && packets_under_way() == 0; })) {
+        return false;
+    }
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(control_comm_, &barrier), "MPI_Ibarrier at the end");
+    const bool together = wait_until([&barrier] {
+        int done = 0;
+        check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Ibarrier at the end");
+        return done != 0;
+    });
+    dropped.clear();
+    if (!together || !stop_receiving(deadline, dropped) || !release_data(deadline) ||
+        !control_->close(deadline)) {
+        return false;
+    }
+    check_mpi(MPI_Comm_free(&data_comm_), "MPI_Comm_free");
+    check_mpi(MPI_Comm_free(&control_comm_), "MPI_Comm_free");
+    shut_down_ = true;
+    return true;
+}
+
+bool MpiTransport::withdraw_all(const std::function<bool(Deadline)>& withdraw_data) noexcept {
+    if (shut_down_) {
+        return true;
+    }
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    bool clean = finalized == 0;
+    if (clean) {
+        try {
+            const Deadline deadline = std::chrono::steady_clock::now() + destructor_limit;
+            clean = withdraw_data(deadline);
+            clean = (!warming_up() || warmup_->cancel(deadline)) && clean;
+            // Its own memory it keeps itself, if it must.
+            static_cast<void>(control_->close(deadline));
+        } catch (const std::exception&) {
+            clean = false;  // whoever destroys the transport has a better error to report than this one
+        }
+    }
+    if (!clean) {
+        static_cast<void>(warmup_.release());
+    }
+    // The communicators are not freed here: that is collective.
+    return clean;
+}
+
+void MpiTransport::count_sent(std::size_t message_bytes) {
+    ++counters_.chunks_sent;
+    counters_.bytes_sent += static_cast<std::int64_t>(message_bytes - header_bytes);
+}
+
+void MpiTransport::count_received(std::size_t message_bytes) {
+    ++counters_.chunks_received;
+    counters_.bytes_received +=
+        static_cast<std::int64_t>(message_bytes > header_bytes ? message_bytes - header_bytes : 0);
+}
+
+TransportCounters MpiTransport::counters() const {
+    TransportCounters all = counters_;
+    all.packets_sent = control_->packets_sent;
+    all.packets_received = control_->packets_received;
+    return all;
+}
+
+}  // namespace weir::transport

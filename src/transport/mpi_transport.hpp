@@ -1,0 +1,144 @@
+// What all transports over MPI have in common: control packets, warm-up, the orderly end and the disorderly
+// one. Data and control have communicators of their own. How a chunk gets into its slot is what `send`, `put`
+// and `get` differ in (mpi_send_transport.hpp, mpi_put_transport.hpp, mpi_get_transport.hpp).
+//
+// Life of an object, on every rank: construct (collective) - expose_buffers (collective) - begin_warmup,
+// warmup_step until true - the contract - shut_down (collective) - destroy - MPI_Finalize. After an error:
+// destroy and MPI_Abort; the destructor waits for nobody. (Rejected: exposing in the constructor. Then a rank
+// that finds its memory too small could not say so before the others wait for it.)
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/plan.hpp"
+#include "core/role_map.hpp"
+#include "transport/buffers.hpp"
+#include "transport/chunk_header.hpp"
+#include "transport/fault_injection.hpp"
+#include "transport/mpi_control.hpp"
+#include "transport/transport.hpp"
+#include "transport/transport_error.hpp"
+#include "transport/warmup.hpp"
+
+namespace weir::transport {
+
+/// What a transport has moved since warm-up. Bytes are payload.
+struct TransportCounters {
+    std::uint64_t chunks_sent = 0;
+    std::int64_t bytes_sent = 0;
+    std::uint64_t chunks_received = 0;
+    std::int64_t bytes_received = 0;
+    std::uint64_t packets_sent = 0;
+    std::uint64_t packets_received = 0;
+};
+
+struct WarmupProgress {
+    std::int64_t messages_done = 0;
+    std::int64_t messages_total = 0;
+};
+
+class MpiTransport : public Transport, public FaultHook {
+  public:
+    MpiTransport(const MpiTransport&) = delete;
+    MpiTransport& operator=(const MpiTransport&) = delete;
+    /// Withdraws what it can in at most a second, on its own, and never waits for a peer.
+    ~MpiTransport() override;
+
+    // The contract.
+    [[nodiscard]] std::size_t packet_limit() const final { return MpiControl::packet_limit; }
+    void send_packet(Rank to, std::span<const std::byte> packet) final;
+    void poll(Polled& found) final;
+    void close_slots() final;
+    [[nodiscard]] std::size_t packets_under_way() const final;
+
+    /// Collective, once, when all ranks have constructed theirs: makes those chunk buffers that peers reach
+    /// into reachable. Throws CapacityError and TransportError, maybe on this rank only: others may then wait
+    /// here for ever, so the job must be aborted.
+    virtual void expose_buffers() {}
+
+    // Warm-up. All ranks do it, before any slot is opened; until it is done no chunk may be sent. Also fills
+    // the producers' buffers with payload. Packets may be sent and polled meanwhile.
+
+    /// Starts this rank's part; does not wait.
+    void begin_warmup();
+    /// Does a bounded piece of it without waiting; true, then and ever after, when this rank's part is
+    /// complete.
+    [[nodiscard]] bool warmup_step();
+    [[nodiscard]] WarmupProgress warmup_progress() const;
+
+    // End.
+
+    /// Chunks handed to send_chunk() that have not left yet.
+    [[nodiscard]] virtual std::size_t chunks_under_way() const = 0;
+    /// The orderly end, collective: waits until everything has left and all ranks are here, then withdraws
+    /// what waits for data and frees what MPI holds. Packets that arrive meanwhile are dropped. `limit`
+    /// bounds the whole; false: it was not enough (then MPI_Finalize may hang: use MPI_Abort). Throws
+    /// TransportError.
+    [[nodiscard]] bool shut_down(core::Duration limit);
+
+    [[nodiscard]] TransportCounters counters() const;
+
+    /// The rank that an MPI call of this one is waiting for and does not return without; -1: none. For other
+    /// threads to ask.
+    [[nodiscard]] virtual int waits_for() const { return -1; }
+
+    // FaultHook.
+    void fault_next_chunk(FaultKind kind) final { next_fault_ = kind; }
+
+  protected:
+    /// Collective over `comm`, which is duplicated and may be freed afterwards; rank r of it plays
+    /// roles.node(r). MPI must be initialised. Throws TransportError, and CapacityError for a chunk of 2 GiB.
+    MpiTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+
+    // What each transport does in its own way.
+
+    [[nodiscard]] virtual std::unique_ptr<Warmup> make_warmup() = 0;
+    /// Makes progress with chunks and appends what finished.
+    virtual void poll_data(Polled& found) = 0;
+    /// From now on no chunk is taken in; `late` gets those that had arrived. False: `deadline` came first.
+    virtual bool stop_receiving(Deadline deadline, Polled& late) = 0;
+    /// Whether nothing that a peer waits for is still with this rank.
+    [[nodiscard]] virtual bool all_left() const { return chunks_under_way() == 0; }
+    /// Frees what MPI holds for data; all ranks are in here. False: `deadline` came first.
+    virtual bool release_data(Deadline deadline) = 0;
+
+    /// For destructors: withdraws everything, data by `withdraw_data`, unless shut_down() has done it. False:
+    /// something is under way that nobody can call back, and it must not end in memory that has a new owner.
+    bool withdraw_all(const std::function<bool(Deadline)>& withdraw_data) noexcept;
+
+    [[nodiscard]] int rank_of(core::ConsumerId consumer) const {
+        return roles_.rank(core::node_of(consumer));
+    }
+    /// The fault that the next chunk suffers, once.
+    [[nodiscard]] std::optional<FaultKind> take_fault() { return std::exchange(next_fault_, std::nullopt); }
+    void count_sent(std::size_t message_bytes);
+    void count_received(std::size_t message_bytes);
+    [[nodiscard]] bool warming_up() const { return warmup_ != nullptr && !warm_; }
+    [[nodiscard]] std::size_t control_receives() const;
+    [[nodiscard]] std::size_t control_sends() const;
+
+    core::RoleMap roles_;
+    core::Plan plan_;
+    core::NodeId self_;
+    ChunkBounds bounds_;
+    MPI_Comm data_comm_ = MPI_COMM_NULL;
+    MPI_Comm control_comm_ = MPI_COMM_NULL;
+    bool closed_ = false;  ///< no slot is open any more
+
+  private:
+    std::unique_ptr<MpiControl> control_;
+    std::unique_ptr<Warmup> warmup_;
+    bool warm_ = false;
+    bool shut_down_ = false;  ///< nothing is left that MPI could know of
+    Polled late_;             ///< what arrived while slots were closed
+    std::optional<FaultKind> next_fault_;
+    TransportCounters counters_;
+};
+
+}  // namespace weir::transport

@@ -1,0 +1,93 @@
+#include "transport/outgoing_chunks.hpp"
+
+#include <algorithm>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+#include "transport/chunk_header.hpp"
+#include "transport/payload.hpp"
+
+namespace weir::transport {
+
+OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffers)
+    : buffers_(&buffers),
+      verify_(plan.verify),
+      window_(plan.window),
+      per_stream_(buffers.count() / plan.streams),
+      capacity_bytes_(static_cast<std::size_t>(core::chunk_capacity_bytes(plan))),
+      chunks_(std::size_t{plan.streams} * plan.window),
+      rings_(plan.streams, BufferRing(per_stream_)) {}
+
+std::size_t OutgoingChunks::free_entry(core::StreamId stream) const {
+    const std::size_t first = stream.value * window_;
+    for (std::size_t entry = first; entry < first + window_; ++entry) {
+        if (chunks_[entry].copies == 0) {
+            return entry;
+        }
+    }
+    core::assertion_failed("the stream has fewer chunks under way than its window", __FILE__, __LINE__);
+}
+
+std::optional<std::size_t> OutgoingChunks::find(core::StreamId stream, std::uint32_t sequence) const {
+    if (stream.value >= rings_.size()) {
+        return std::nullopt;
+    }
+    const std::size_t first = stream.value * window_;
+    for (std::size_t entry = first; entry < first + window_; ++entry) {
+        if (chunks_[entry].copies > 0 && chunks_[entry].sequence == sequence) {
+            return entry;
+        }
+    }
+    return std::nullopt;
+}
+
+std::span<std::byte> OutgoingChunks::message(std::size_t entry) const {
+    return buffers_->at(chunks_[entry].buffer).first(chunks_[entry].message_bytes);
+}
+
+std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<FaultKind> fault) {
+    WEIR_ASSERT(chunk.stream.value < rings_.size());
+    WEIR_ASSERT(chunk.chunk.length.count > 0);
+    const auto length = static_cast<std::size_t>(chunk.chunk.length.count);
+    WEIR_ASSERT(length <= capacity_bytes_);
+
+    const std::size_t entry = free_entry(chunk.stream);
+    const std::size_t in_ring = rings_[chunk.stream.value].take();
+    chunks_[entry] = {.stream = chunk.stream,
+                      .sequence = chunk.chunk.sequence,
+                      .slot = chunk.slot,
+                      .to = chunk.to,
+                      .buffer = chunk.stream.value * per_stream_ + in_ring,
+                      .in_ring = in_ring,
+                      .message_bytes = header_bytes + length,
+                      .copies = fault == FaultKind::duplicate ? 2 : 1};
+    const auto memory = message(entry);
+    const auto payload = memory.subspan(header_bytes);
+    std::uint64_t checksum = 0;
+    if (verify_ == core::Verify::full) {
+        stamp_payload(payload, chunk.chunk.event, chunk.chunk.offset);
+        checksum = payload_checksum(payload, chunk.chunk.event, chunk.chunk.offset);
+    }
+    encode_header(memory.first<header_bytes>(), chunk.chunk, checksum, verify_);
+    if (fault == FaultKind::corrupt_header) {
+        memory[event_id_at] ^= std::byte{1};
+    } else if (fault == FaultKind::corrupt_payload) {
+        payload[payload.size() / 2] ^= std::byte{1};
+    }
+    ++under_way_;
+    return entry;
+}
+
+bool OutgoingChunks::end_copy(std::size_t entry) {
+    Chunk& chunk = chunks_[entry];
+    WEIR_ASSERT(chunk.copies > 0);
+    if (--chunk.copies > 0) {
+        return false;
+    }
+    rings_[chunk.stream.value].give_back(chunk.in_ring);
+    WEIR_ASSERT(under_way_ > 0);
+    --under_way_;
+    return true;
+}
+
+}  // namespace weir::transport

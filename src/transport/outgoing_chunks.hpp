@@ -1,0 +1,68 @@
+// The producer's side of every transport over MPI: which chunks are under way, which chunk buffer each one
+// lies in, and what is written in front of it before it leaves. Bookkeeping and bytes; the transport moves
+// them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "transport/buffers.hpp"
+#include "transport/fault_injection.hpp"
+#include "transport/transport.hpp"
+
+namespace weir::transport {
+
+class OutgoingChunks {
+  public:
+    /// One chunk that is under way.
+    struct Chunk {
+        core::StreamId stream;
+        std::uint32_t sequence = 0;
+        core::SlotId slot;
+        core::ConsumerId to;
+        std::size_t buffer = 0;  ///< of all of this producer's
+        std::size_t in_ring = 0;
+        std::size_t message_bytes = 0;  ///< header and payload
+        int copies = 0;                 ///< of it that have not left: 1, with an injected duplicate 2
+    };
+
+    OutgoingChunks() = default;
+    /// `buffers` are the producer's and outlive this object.
+    OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffers);
+
+    /// Chunks that can be under way at a time: `window` for each stream. A chunk has one of so many entries.
+    [[nodiscard]] std::size_t entries() const { return chunks_.size(); }
+
+    /// Takes the next chunk buffer of the stream, writes header and, if payloads are verified, stamps into
+    /// it, and damages it if `fault` says so. Returns the chunk's entry. The stream must have one left.
+    std::size_t begin(const core::SendChunk& chunk, std::optional<FaultKind> fault);
+
+    [[nodiscard]] const Chunk& at(std::size_t entry) const { return chunks_[entry]; }
+    /// The bytes that go over the wire.
+    [[nodiscard]] std::span<std::byte> message(std::size_t entry) const;
+    /// The chunk of a stream that is under way with this sequence number, if there is one.
+    [[nodiscard]] std::optional<std::size_t> find(core::StreamId stream, std::uint32_t sequence) const;
+
+    /// One copy has left. True when it was the last one: its buffer is free again, and its entry too.
+    bool end_copy(std::size_t entry);
+
+    [[nodiscard]] std::size_t under_way() const { return under_way_; }
+
+  private:
+    [[nodiscard]] std::size_t free_entry(core::StreamId stream) const;
+
+    const ChunkBuffers* buffers_ = nullptr;
+    core::Verify verify_ = core::Verify::header;
+    std::size_t window_ = 0;
+    std::size_t per_stream_ = 0;
+    std::size_t capacity_bytes_ = 0;
+    std::vector<Chunk> chunks_;  ///< `window` entries per stream
+    std::vector<BufferRing> rings_;
+    std::size_t under_way_ = 0;
+};
+
+}  // namespace weir::transport
