@@ -35,6 +35,9 @@ constexpr Choice<core::PolicyKind> policies[] = {{"balanced", core::PolicyKind::
                                                  {"round-robin", core::PolicyKind::round_robin},
                                                  {"random", core::PolicyKind::random},
                                                  {"none", core::PolicyKind::none}};
+constexpr Choice<core::TransportKind> transports[] = {{"send", core::TransportKind::send},
+                                                      {"put", core::TransportKind::put},
+                                                      {"get", core::TransportKind::get}};
 constexpr Choice<core::Verify> verifies[] = {
     {"none", core::Verify::none}, {"header", core::Verify::header}, {"full", core::Verify::full}};
 constexpr Choice<core::Role> role_choices[] = {{"scheduler", core::Role::scheduler},
@@ -276,6 +279,14 @@ const Option rows[] = {
      .initial = "balanced",
      .set = [](RunRequest& r, Text text) { r.plan.policy = choose(text, policies); },
      .get = [](const RunRequest& r) { return chosen(r.plan.policy, policies); }},
+    {.name = "transport",
+     .group = OptionGroup::transfer,
+     .syntax = "send|put|get",
+     .help = "messages, or one-sided: producers write, consumers read",
+     .fallback = "send",
+     .initial = "send",
+     .set = [](RunRequest& r, Text text) { r.plan.transport = choose(text, transports); },
+     .get = [](const RunRequest& r) { return chosen(r.plan.transport, transports); }},
     {.name = "chunk-size",
      .group = OptionGroup::transfer,
      .syntax = "SIZE",

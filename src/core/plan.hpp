@@ -15,6 +15,9 @@ enum class Generation : std::uint8_t { sets, steady, saturate };
 /// the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
 enum class Overflow : std::uint8_t { count, drop };
 enum class Verify : std::uint8_t { none, header, full };
+/// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes (one-sided),
+/// or the consumer reads (one-sided).
+enum class TransportKind : std::uint8_t { send, put, get };
 
 enum class DistributionKind : std::uint8_t {
     none,
@@ -53,6 +56,7 @@ struct Plan {
 
     // How it travels.
     PolicyKind policy = PolicyKind::balanced;
+    TransportKind transport = TransportKind::send;
     Bytes chunk_size;
     Bytes slot_size;  ///< largest event that fits into a slot
     std::uint32_t window = 0;

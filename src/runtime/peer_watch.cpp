@@ -49,6 +49,18 @@ std::optional<int> PeerWatch::silent(core::Instant now, core::Duration limit) co
             longest = rank;
         }
     }
+    std::optional<int> suspect;
+    for (const int rank : suspects_) {
+        const core::Instant heard = heard_[static_cast<std::size_t>(rank)];
+        if (longest && rank != self_ &&
+            heard <= heard_[static_cast<std::size_t>(*longest)] + heartbeats_apart &&
+            (!suspect || heard < heard_[static_cast<std::size_t>(*suspect)])) {
+            suspect = rank;
+        }
+    }
+    if (suspect) {
+        return silent(*suspect, now, limit) ? suspect : std::nullopt;
+    }
     return longest;
 }
 
@@ -65,6 +77,10 @@ std::vector<int> PeerWatch::all_silent(core::Instant now, core::Duration limit) 
 bool PeerWatch::sees_process_of(int rank) const {
     return std::any_of(local_.begin(), local_.end(),
                        [rank](const LocalPeer& peer) { return peer.rank == rank; });
+}
+
+void PeerWatch::suspect_first(const std::vector<int>& ranks) {
+    suspects_ = ranks;
 }
 
 std::optional<int> PeerWatch::gone() const {

@@ -23,7 +23,13 @@ class PeerWatch {
     /// Everyone counts as heard now (this rank itself was away).
     void forgive(core::Instant now);
 
-    /// The rank that has been silent longest, if for longer than `limit`; this rank aside.
+    /// These ranks can hold up others, which then fall silent as well: a rank that waits for one of them
+    /// inside MPI, and whose last heartbeat happened to be the earlier one, is not to be taken for the cause.
+    void suspect_first(const std::vector<int>& ranks);
+
+    /// The rank that has been silent longest, if for longer than `limit`; this rank aside. If one
+    /// of suspect_first() fell silent at about the same time, it is that one, as soon as the limit is over
+    /// for it.
     [[nodiscard]] std::optional<int> silent(core::Instant now, core::Duration limit) const;
     [[nodiscard]] bool silent(int rank, core::Instant now, core::Duration limit) const;
 
@@ -46,10 +52,14 @@ class PeerWatch {
         int rank = -1;
         pid_t pid = 0;
     };
+    /// Two heartbeats of a rank that is not the scheduler's, and what a busy host adds.
+    static constexpr core::Duration heartbeats_apart = core::Duration::milliseconds(600);
+
     [[nodiscard]] static bool exists(pid_t pid);
 
     int self_;
     std::vector<core::Instant> heard_;
+    std::vector<int> suspects_;
     std::vector<LocalPeer> local_;
     std::size_t next_ = 0;
 };

@@ -17,16 +17,14 @@
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_ending.hpp"
+#include "runtime/run_transport.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/terminal.hpp"
-#include "runtime/warmup_together.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/final_summary.hpp"
 #include "telemetry/live_view.hpp"
 #include "telemetry/second_collector.hpp"
 #include "telemetry/text.hpp"
-#include "transport/fault_injection.hpp"
-#include "transport/mpi_send_transport.hpp"
 
 namespace weir::runtime {
 
@@ -50,6 +48,14 @@ struct Start {
     std::int64_t second_zero_unix_ns = 0;  ///< label only
 };
 
+std::vector<int> consumer_ranks(const core::RoleMap& roles) {
+    std::vector<int> ranks;
+    for (std::uint32_t index = 0; index < roles.consumers(); ++index) {
+        ranks.push_back(roles.rank(core::node_of(core::ConsumerId{index})));
+    }
+    return ranks;
+}
+
 class JobRun {
   public:
     JobRun(Job& job, Watchdog& watchdog, const RunSettings& settings)
@@ -62,6 +68,7 @@ class JobRun {
           watch_(settings.places, job.rank(), {}),
           idle_(make_idle()),
           report_(settings, telemetry::utc_text(wall_clock_ns())),
+          transport_(job, watchdog, settings),
           ending_({.job = job,
                    .watchdog = watchdog,
                    .settings = settings,
@@ -70,6 +77,10 @@ class JobRun {
                    .collector = collector_,
                    .colours = terminal_}) {
         job.set_leader(settings.roles.scheduler_rank());
+        if (settings.plan.transport == core::TransportKind::put) {
+            // A producer waits for a consumer inside MPI_Win_flush.
+            watch_.suspect_first(consumer_ranks(settings.roles));
+        }
     }
 
     int run();
@@ -78,7 +89,6 @@ class JobRun {
     IdleStrategy make_idle() const;
     bool go_on(const std::string& objection, const char* what);
     std::string prepare();
-    void warm_up();
     Start agree_on_start();
     std::unique_ptr<Node> make_node(core::Instant begin, RowOutput& output);
     int measure();
@@ -96,9 +106,7 @@ class JobRun {
     IdleStrategy idle_;
     participant::RunReport report_;
 
-    std::unique_ptr<transport::MpiSendTransport> mpi_;
-    std::unique_ptr<transport::FaultInjection> injection_;
-    transport::Transport* transport_ = nullptr;
+    RunTransport transport_;
     telemetry::CsvLog log_;
     telemetry::Latencies latencies_;
     ClockOffset clock_at_start_;
@@ -173,13 +181,6 @@ std::string JobRun::prepare() {
     return {};
 }
 
-void JobRun::warm_up() {
-    mpi_->begin_warmup();
-    warm_up_together(
-        job_, settings_, idle_, [this] { return mpi_->warmup_step(); },
-        [this] { return mpi_->warmup_progress(); });
-}
-
 Start JobRun::agree_on_start() {
     Start start;
     if (leads_) {
@@ -225,20 +226,11 @@ int JobRun::run() {
             return exit_failed;
         }
         ending_.prepare_for_abort(-1);
-        std::string objection;
-        try {
-            mpi_ = std::make_unique<transport::MpiSendTransport>(job_.communicator(), settings_.roles,
-                                                                 settings_.plan);
-        } catch (const std::runtime_error& error) {
-            objection = error.what();
-        }
-        if (!go_on(objection, "allocation of buffers")) {
+        const auto agree = [this](const std::string& objection, const char* what) {
+            return go_on(objection, what);
+        };
+        if (!transport_.make(agree)) {
             return exit_failed;
-        }
-        transport_ = mpi_.get();
-        if (!settings_.faults.empty()) {
-            injection_ = std::make_unique<transport::FaultInjection>(*mpi_, *mpi_, settings_.faults);
-            transport_ = injection_.get();
         }
         if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
             sampler_ = std::make_unique<CounterSampler>(
@@ -246,7 +238,7 @@ int JobRun::run() {
                                      .host = settings_.places[static_cast<std::size_t>(job_.rank())].host,
                                      .duration = settings_.plan.duration});
         }
-        warm_up();
+        transport_.warm_up(idle_);
         clock_at_start_ = measure_clock_offset(job_, settings_.roles.scheduler_rank());
         return measure();
     } catch (const Signalled& signal) {
@@ -271,7 +263,7 @@ int JobRun::measure() {
         settings_.directory + "/ranks/" + telemetry::rank_file_name(job_.rank(), self_.role);
     const auto cannot_open = log_.open(path, self_.role, start.second_zero_unix_ns);
     if (!go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
-        return exit_failed;
+        return transport_.end_in_order(exit_failed);
     }
     if (sampler_) {
         sampler_->begin({.clock = clock, .begin = begin, .second_zero_unix_ns = start.second_zero_unix_ns});
@@ -291,7 +283,7 @@ int JobRun::measure() {
     node_ = make_node(begin, output);
     RankLoop loop({.settings = settings_,
                    .rank = job_.rank(),
-                   .transport = *transport_,
+                   .transport = transport_.transport(),
                    .node = *node_,
                    .clock = clock,
                    .idle = idle_,
@@ -372,10 +364,7 @@ int JobRun::account(const RankLoop& loop, core::Duration started_late) {
     }
     status =
         std::stoi(job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "exit status"));
-    if (!mpi_->shut_down(core::Duration::seconds(5))) {
-        Job::abort(status == exit_ok ? exit_failed : status);
-    }
-    return status;
+    return transport_.end_in_order(status);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <utility>
 
 #include "runtime/common_clock.hpp"
 
@@ -37,6 +38,11 @@ void Watchdog::alive() {
     last_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
+void Watchdog::set_explanation(std::function<std::string()> explanation) {
+    const std::lock_guard lock(mutex_);
+    explanation_ = std::move(explanation);
+}
+
 void Watchdog::watch() {
     constexpr auto look_every = std::chrono::milliseconds(100);
     std::int64_t looked_ns = monotonic_ns();
@@ -53,10 +59,11 @@ void Watchdog::watch() {
             continue;
         }
         const char* advice = advice_;
-        const std::string message =
-            fmt::format("{}: {} has made no progress for {:.1f} s in phase '{}' and ends the job{}{}\n",
-                        command_, who_, static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load(),
-                        advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
+        const std::string why = explanation_ ? explanation_() : std::string{};
+        const std::string message = fmt::format(
+            "{}: {} has made no progress for {:.1f} s in phase '{}'{}{} and ends the job{}{}\n", command_,
+            who_, static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load(), why.empty() ? "" : ", ", why,
+            advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
         [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
         _exit(1);
     }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -29,6 +30,10 @@ class Watchdog {
     /// The loop came round.
     void alive();
 
+    /// What the message is to add about the reason, if it is known ("waiting for rank 3"), else nothing.
+    /// Called from the watchdog's thread until another one, maybe an empty one, is set.
+    void set_explanation(std::function<std::string()> explanation);
+
   private:
     void watch();
 
@@ -39,6 +44,7 @@ class Watchdog {
     std::atomic<std::int64_t> limit_ns_;
     std::atomic<std::int64_t> last_ns_;
     std::mutex mutex_;
+    std::function<std::string()> explanation_;
     std::condition_variable ended_;
     bool ending_ = false;
     std::thread thread_;

@@ -50,30 +50,52 @@ void Arena::abandon() noexcept {
     size_ = 0;
 }
 
-ChunkBuffers::ChunkBuffers(Arena arena, std::size_t count, const core::Plan& plan)
+namespace {
+
+std::size_t producer_buffers(const core::Plan& plan) {
+    return static_cast<std::size_t>(core::chunk_buffers_per_stream(plan)) * plan.streams;
+}
+
+std::size_t consumer_buffers(const core::Plan& plan) {
+    return static_cast<std::size_t>(core::chunk_buffers_per_slot(plan)) * plan.slots;
+}
+
+}  // namespace
+
+ChunkBuffers::ChunkBuffers(Arena arena, std::byte* memory, std::size_t count, const core::Plan& plan)
     : arena_(std::move(arena)),
+      memory_(memory),
       count_(count),
       stride_(static_cast<std::size_t>(core::chunk_stride_bytes(plan))),
       message_bytes_(static_cast<std::size_t>(core::chunk_header_bytes + core::chunk_capacity_bytes(plan))) {
-    WEIR_ASSERT(count_ * stride_ == arena_.size());
+    WEIR_ASSERT(memory_ != nullptr);
+    WEIR_ASSERT(arena_.data() == nullptr || count_ * stride_ == arena_.size());
 }
 
 ChunkBuffers ChunkBuffers::for_producer(const core::Plan& plan) {
     Arena arena(core::producer_memory_bytes(plan), "a producer",
                 "--buffer, --streams, --window or --chunk-size");
-    return {std::move(arena), static_cast<std::size_t>(core::chunk_buffers_per_stream(plan)) * plan.streams,
-            plan};
+    std::byte* const memory = arena.data();
+    return {std::move(arena), memory, producer_buffers(plan), plan};
 }
 
 ChunkBuffers ChunkBuffers::for_consumer(const core::Plan& plan) {
     Arena arena(core::consumer_memory_bytes(plan), "a consumer", "--slots or --event-size");
-    return {std::move(arena), static_cast<std::size_t>(core::chunk_buffers_per_slot(plan)) * plan.slots,
-            plan};
+    std::byte* const memory = arena.data();
+    return {std::move(arena), memory, consumer_buffers(plan), plan};
+}
+
+ChunkBuffers ChunkBuffers::for_producer(const core::Plan& plan, std::byte* memory) {
+    return {Arena(), memory, producer_buffers(plan), plan};
+}
+
+ChunkBuffers ChunkBuffers::for_consumer(const core::Plan& plan, std::byte* memory) {
+    return {Arena(), memory, consumer_buffers(plan), plan};
 }
 
 std::span<std::byte> ChunkBuffers::at(std::size_t index) const {
     WEIR_ASSERT(index < count_);
-    return {arena_.data() + index * stride_, message_bytes_};
+    return {memory_ + index * stride_, message_bytes_};
 }
 
 std::size_t BufferRing::take() {

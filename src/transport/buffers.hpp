@@ -1,6 +1,6 @@
-// Chunk buffers: [64-byte header][payload], all of a rank in one page-aligned block of memory, at a fixed
-// stride (core/memory_need.hpp). Allocated once. (Rejected: a heap block per chunk, and MPI_Alloc_mem, which
-// under UCX is malloc.)
+// Chunk buffers: [64-byte header][payload], all of a rank in one block of memory, at a fixed stride
+// (core/memory_need.hpp). Allocated once: page-aligned here, or by MPI where they are a window
+// (rma_window.hpp). (Rejected: a heap block per chunk, and MPI_Alloc_mem, which under UCX is malloc.)
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class Arena {
     std::size_t size_ = 0;
 };
 
-/// `count` chunk buffers in one arena.
+/// `count` chunk buffers in one block of memory.
 class ChunkBuffers {
   public:
     ChunkBuffers() = default;
@@ -45,6 +45,10 @@ class ChunkBuffers {
     static ChunkBuffers for_producer(const core::Plan& plan);
     /// All chunk buffers of a consumer: those of slot s are [s * per_slot, (s + 1) * per_slot).
     static ChunkBuffers for_consumer(const core::Plan& plan);
+    /// The same in memory that is there already, core::producer_memory_bytes() or
+    /// core::consumer_memory_bytes() of it, and stays the caller's.
+    static ChunkBuffers for_producer(const core::Plan& plan, std::byte* memory);
+    static ChunkBuffers for_consumer(const core::Plan& plan, std::byte* memory);
 
     [[nodiscard]] std::size_t count() const { return count_; }
     /// Largest message, header and payload.
@@ -54,9 +58,10 @@ class ChunkBuffers {
     void abandon() noexcept { arena_.abandon(); }
 
   private:
-    ChunkBuffers(Arena arena, std::size_t count, const core::Plan& plan);
+    ChunkBuffers(Arena arena, std::byte* memory, std::size_t count, const core::Plan& plan);
 
-    Arena arena_;
+    Arena arena_;  ///< empty where the memory is the caller's
+    std::byte* memory_ = nullptr;
     std::size_t count_ = 0;
     std::size_t stride_ = 0;
     std::size_t message_bytes_ = 0;

@@ -2,7 +2,7 @@
 // one thread. Nothing here blocks: calls start work, poll() reports what has finished.
 //
 // Chunks go straight from the producer's buffer into the slot that was opened for them; a transport never
-// allocates per chunk. Memory is given at construction (see the implementations) and touched by warm-up.
+// allocates per chunk. Memory is given at the start (see the implementations) and touched by warm-up.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,14 @@ struct Rank {
     constexpr auto operator<=>(const Rank&) const = default;
 };
 
-/// A chunk that a producer's stream had under way has left: its memory is free again.
+/// A chunk that a producer's stream had under way has left: its memory is free again. Whether the consumer
+/// then has it is up to the transport.
 struct ChunkSent {
     core::StreamId stream;
     std::uint32_t sequence = 0;
 };
 
-/// A message of data arrived in an open slot of this consumer.
+/// Data that ought to be a chunk lies in an open slot of this consumer.
 struct ChunkArrived {
     core::SlotId slot;
     Rank source;
@@ -75,9 +76,9 @@ class Transport {
     /// Copies and sends a control packet. Packets between two ranks arrive in order.
     virtual void send_packet(Rank to, std::span<const std::byte> packet) = 0;
 
-    /// Posts a receive for every chunk buffer of the slot that has none (consumers only), so that all chunks
-    /// of the largest event find one. On a slot that is open already it only tops up: that is what to do
-    /// after a chunk that should not have come (a duplicate) took the receive of one that is still to come.
+    /// Makes every chunk buffer of the slot ready to be filled (consumers only), so that all chunks of the
+    /// largest event find one. On a slot that is open already it only tops up: that is what to do after a
+    /// chunk that should not have come (a duplicate) took the place of one that is still to come.
     virtual void open_slot(core::SlotId slot) = 0;
 
     /// Starts sending one chunk (producers only). At most `window` chunks of a stream may be under way.
@@ -86,8 +87,8 @@ class Transport {
     /// Makes progress and appends what finished to `found`. Throws TransportError when the network fails.
     virtual void poll(Polled& found) = 0;
 
-    /// Withdraws all posted receives for data; takes a bounded time. Chunks that had arrived before they
-    /// could be withdrawn are found by the next poll(); after that one no chunk arrives.
+    /// Takes in no chunk any more; takes a bounded time. Chunks that had arrived before are found by the next
+    /// poll(); after that one no chunk arrives.
     virtual void close_slots() = 0;
 
     /// Packets handed to send_packet that have not left yet.

@@ -35,7 +35,7 @@ class Values(CommandTest):
         self.refused(["run", "--event-size", "0B"], "--event-size: '0B' is not above zero")
 
     def test_words(self):
-        for option in ("--policy", "--generation", "--overflow", "--verify", "--idle", "--output", "--busy-cpu",
+        for option in ("--policy", "--transport", "--generation", "--overflow", "--verify", "--idle", "--output", "--busy-cpu",
                        "--require", "--role"):
             with self.subTest(option):
                 self.refused(["run", option, "maybe"], f"{option}: 'maybe' is not one of: ")
@@ -48,7 +48,7 @@ class Values(CommandTest):
         self.refused(["run", "--consumer-hosts", "a b"], "--consumer-hosts: ", "position 2")
 
     def test_what_does_not_work_yet_is_unknown(self):
-        for option in ("--pattern", "--initiation", "--transport", "--shaping"):
+        for option in ("--pattern", "--initiation", "--shaping"):
             with self.subTest(option):
                 self.refused(["run", option, "x"], f"{option}: there is no such option")
 

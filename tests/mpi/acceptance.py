@@ -14,6 +14,22 @@ def sustained():
     check(run.json["totals"]["lost_events"] == 0, run.json["totals"])
 
 
+def one_sided(transport):
+    run = weir(8, "--producers", "3", "--consumers", "4", "--rate", "2Gb/s", "--duration", "3s", "--warmup", "1s",
+               "--verify", "full", "--transport", transport, "--require", "lossless")
+    check(run.status == 0, f"exit status {run.status}\n{run.stdout[-4000:]}\n{run.stderr[-2000:]}")
+    check_complete(run, 8)
+    check(run.json["plan"]["transport"] == transport, run.json["plan"])
+
+
+def put():
+    one_sided("put")
+
+
+def get():
+    one_sided("get")
+
+
 def not_sustained():
     # More work per event than there is time: 4 consumers x 1 s against 12 x 250 ms of work a second.
     run = weir(8, "--producers", "3", "--consumers", "4", "--rate", "40Mb/s", "--event-size", "1250kB", "--busy",
@@ -38,4 +54,4 @@ def json_lines():
     check([line["second"] for line in lines[:-1]] == [-1, 0, 1], run.stdout)
 
 
-main(sustained, not_sustained, json_lines)
+main(sustained, put, get, not_sustained, json_lines)

@@ -1,4 +1,4 @@
-"""Every policy, generation, busy model, verify level, overflow rule and kind of event size, with the number of ranks
+"""Every policy, transport, generation, busy model, verify level, overflow rule and kind of event size, with the number of ranks
 that the test was declared with. Each run changes several axes at once: every value appears, not every combination."""
 
 import os
@@ -7,18 +7,18 @@ from weir_run import check, check_complete, main, weir
 
 RANKS = int(os.environ["WEIR_RANKS"])
 
-# policy, generation, busy, verify, event size, other options
+# policy, transport, generation, busy, verify, event size, other options
 RUNS = [
-    ("balanced", "sets", "none", "full", "64KiB", []),
-    ("token", "steady", "poisson:5ms,quantum=1ms", "header", "64KiB", []),
-    ("round-robin", "sets", "exponential:4ms", "none", "normal:64KiB,deviation=16KiB", []),
-    ("random", "steady", "fixed:3ms", "full", "lognormal:48KiB,deviation=32KiB", ["--busy-consumers", "0"]),
-    ("none", "sets", "lognormal:3ms,deviation=1ms", "full", "100kB", []),
-    ("none", "saturate", "none", "header", "256KiB", ["--buffer", "1MiB"]),
-    ("balanced", "saturate", "pareto:1ms,shape=2.5", "full", "128KiB", ["--buffer", "1MiB", "--busy-cpu", "burn"]),
-    ("token", "sets", "trace:busy.txt", "header", "trace:sizes.txt", ["--slots", "1", "--streams", "1"]),
-    ("balanced", "sets", "fixed:200ms", "full", "64KiB", ["--overflow", "drop", "--drain", "500ms", "--slots", "1"]),
-    ("balanced", "steady", "none", "full", "10kB", ["--chunk-size", "1000B", "--window", "3", "--streams", "7"]),
+    ("balanced", "send", "sets", "none", "full", "64KiB", []),
+    ("token", "put", "steady", "poisson:5ms,quantum=1ms", "header", "64KiB", []),
+    ("round-robin", "get", "sets", "exponential:4ms", "none", "normal:64KiB,deviation=16KiB", []),
+    ("random", "send", "steady", "fixed:3ms", "full", "lognormal:48KiB,deviation=32KiB", ["--busy-consumers", "0"]),
+    ("none", "put", "sets", "lognormal:3ms,deviation=1ms", "full", "100kB", []),
+    ("none", "get", "saturate", "none", "header", "256KiB", ["--buffer", "1MiB"]),
+    ("balanced", "send", "saturate", "pareto:1ms,shape=2.5", "full", "128KiB", ["--buffer", "1MiB", "--busy-cpu", "burn"]),
+    ("token", "get", "sets", "trace:busy.txt", "header", "trace:sizes.txt", ["--slots", "1", "--streams", "1"]),
+    ("balanced", "put", "sets", "fixed:200ms", "full", "64KiB", ["--overflow", "drop", "--drain", "500ms", "--slots", "1"]),
+    ("balanced", "send", "steady", "none", "full", "10kB", ["--chunk-size", "1000B", "--window", "3", "--streams", "7"]),
 ]
 
 
@@ -27,9 +27,9 @@ def every_value():
         file.write("# times\n1ms\n0ms\n3ms\n")
     with open("sizes.txt", "w", encoding="utf-8") as file:
         file.write("64KiB\n1kB\n100kB\n")
-    for number, (policy, generation, busy, verify, size, others) in enumerate(RUNS):
+    for number, (policy, transport, generation, busy, verify, size, others) in enumerate(RUNS):
         directory = f"run{number}"
-        run = weir(RANKS, "--policy", policy, "--generation", generation, "--busy", busy, "--verify", verify,
+        run = weir(RANKS, "--policy", policy, "--transport", transport, "--generation", generation, "--busy", busy, "--verify", verify,
                    "--event-size", size, "--rate", "20Mb/s", "--interval", "250ms", "--duration", "1s",
                    "--warmup", "250ms", "--output", "quiet", *others, directory=directory)
         print(f"{RUNS[number]}: exit {run.status}, {run.seconds:.1f} s", flush=True)
@@ -37,7 +37,8 @@ def every_value():
         check_complete(run, RANKS)
         check(run.stdout == "", f"--output quiet printed: {run.stdout}")
         plan = run.json["plan"]
-        check((plan["policy"], plan["generation"], plan["verify"]) == (policy, generation, verify), f"plan {plan}")
+        check((plan["policy"], plan["transport"], plan["generation"], plan["verify"])
+              == (policy, transport, generation, verify), f"plan {plan}")
         if "drop" in others:
             check(run.json["totals"]["lost_events"] > 0, "an overloaded run with --overflow drop lost nothing")
             check(run.json["lost"], "lost events are not named")

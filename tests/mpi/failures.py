@@ -9,14 +9,14 @@ from pathlib import Path
 
 from weir_run import Background, check, main, mpi_command
 
-OPTIONS = ["--producers", "3", "--consumers", "4", "--rate", "50Mb/s", "--event-size", "1MiB", "--warmup", "1s",
-           "--duration", "60s"]
+LAYOUT = ["--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s"]
+OPTIONS = [*LAYOUT, "--rate", "50Mb/s", "--warmup", "1s"]
 ENDS_WITHIN_S = 10
 
 
-def disturbed(disturb, expect_status, expect_words, statuses=None):
-    run = Background(8, *OPTIONS)
-    run.wait_for_seconds(2)
+def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIONS, after_s=2):
+    run = Background(8, *options)
+    run.wait_for_seconds(after_s)
     disturb(run)
     ended = run.end(ENDS_WITHIN_S)
     check(ended.json is not None, "no run.json")
@@ -57,6 +57,29 @@ def stopped_scheduler():
     disturbed(lambda run: run.send(0, signal.SIGSTOP), "failed", ["rank 0 (scheduler on ", "not been heard for 5.0 s"])
 
 
+def one_sided(transport, rank, number, expect_words):
+    """A rank into whose memory others reach, killed or stopped in the middle of it."""
+    disturbed(lambda run: run.send(rank, number), "failed", expect_words, after_s=1,
+              options=[*LAYOUT, "--transport", transport, "--rate", "400Mb/s", "--generation", "steady", "--warmup",
+                       "0s", "--silence-timeout", "2s"])
+
+
+def put_to_a_killed_consumer():
+    one_sided("put", 5, signal.SIGKILL, ["rank 5 (consumer 1 on ", "gone"])
+
+
+def put_to_a_stopped_consumer():
+    one_sided("put", 7, signal.SIGSTOP, ["rank 7 (consumer 3 on ", "not been heard for 2.0 s"])
+
+
+def get_from_a_killed_producer():
+    one_sided("get", 2, signal.SIGKILL, ["rank 2 (producer 1 on ", "gone"])
+
+
+def get_from_a_stopped_producer():
+    one_sided("get", 3, signal.SIGSTOP, ["rank 3 (producer 2 on ", "not been heard for 2.0 s"])
+
+
 def terminated_rank():
     ended = disturbed(lambda run: run.send(6, signal.SIGTERM), "interrupted", ["signal 15"], statuses=[143])
     check(ended.json["totals"]["received_events"] > 0, "the totals of the completed seconds are missing")
@@ -82,6 +105,16 @@ def log_cannot_grow():
     check(ended.seconds < 5, f"took {ended.seconds:.1f} s")
 
 
+def no_window():
+    # Open MPI keeps the windows of ranks on one host in a file. One rank makes it, and the others wait for that.
+    ended = Background(8, *OPTIONS, "--transport", "put",
+                       environment={"OMPI_MCA_osc_sm_backing_directory": "/nonexistent"}).end(ENDS_WITHIN_S)
+    check(ended.status == 1, f"exit status {ended.status}: {ended.stderr}")
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("weir")]
+    check(len(lines) == 1 and "--transport put: MPI made no window" in lines[0], f"message: {lines}")
+    check(ended.json["status"] == "failed" and "made no window" in ended.json["failure"]["what"], f"{ended.json}")
+
+
 def unwritable_directory():
     if os.geteuid() == 0:
         target = "/proc/weir-cannot-write-here"
@@ -95,5 +128,6 @@ def unwritable_directory():
     check(len(lines) == 1 and "--out" in lines[0] and target in lines[0], f"message: {lines}")
 
 
-main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, terminated_rank,
-     terminated_mpirun, interrupted_mpirun, log_cannot_grow, unwritable_directory)
+main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, put_to_a_killed_consumer,
+     put_to_a_stopped_consumer, get_from_a_killed_producer, get_from_a_stopped_producer, terminated_rank,
+     terminated_mpirun, interrupted_mpirun, log_cannot_grow, no_window, unwritable_directory)

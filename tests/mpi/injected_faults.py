@@ -21,8 +21,8 @@ def injected(kind, expect_fault, *options):
     return run
 
 
-def corrupt_payload():
-    run = injected("corrupt-payload", "corrupt_payload", "--verify", "full")
+def corrupt_payload(*options):
+    run = injected("corrupt-payload", "corrupt_payload", "--verify", "full", *options)
     check(run.json["totals"]["corrupt_events"] == 1, f"{run.json['totals']}")
 
 
@@ -30,13 +30,13 @@ def corrupt_header():
     injected("corrupt-header", "corrupt_header", "--verify", "header")
 
 
-def duplicate():
-    run = injected("duplicate", "duplicate_chunk", "--verify", "header")
+def duplicate(*options):
+    run = injected("duplicate", "duplicate_chunk", "--verify", "header", *options)
     check(run.json["totals"]["duplicate_events"] == 1, f"{run.json['totals']}")
 
 
-def lose():
-    run = injected("lose", "incomplete_event", "--verify", "none")
+def lose(*options):
+    run = injected("lose", "incomplete_event", "--verify", "none", *options)
     check(not run.json["ledger"]["agrees"], "the ledgers agree although an event did not arrive")
 
 
@@ -46,4 +46,21 @@ def unverified_corruption_passes():
     check(run.status == 0, f"exit status {run.status}: {run.stderr}")
 
 
-main(corrupt_payload, corrupt_header, duplicate, lose, unverified_corruption_passes)
+def corrupt_payload_put():
+    corrupt_payload("--transport", "put")
+
+
+def duplicate_get():
+    duplicate("--transport", "get")
+
+
+def lose_put():
+    lose("--transport", "put")
+
+
+def lose_get():
+    lose("--transport", "get")
+
+
+main(corrupt_payload, corrupt_header, duplicate, lose, unverified_corruption_passes, corrupt_payload_put, duplicate_get,
+     lose_put, lose_get)

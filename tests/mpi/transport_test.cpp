@@ -1,6 +1,7 @@
-// The send transport between real ranks: events of random sizes go through slots at every verify level while
-// numbered packets go between all ranks; every injected fault must be seen, and nothing else. Run with 3 or
-// more ranks; the exit status is the result. With an argument, only scenarios whose name contains it.
+// A transport over MPI between real ranks: events of random sizes go through slots at every verify level
+// while numbered packets go between all ranks; every injected fault must be seen, and nothing else. Run with
+// 3 or more ranks and the name of the transport; the exit status is the result. With a second argument, only
+// scenarios whose name contains it.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport_test_node.hpp"
@@ -17,6 +19,20 @@ using namespace weir;
 using namespace weir::test;
 
 namespace {
+
+core::TransportKind tested = core::TransportKind::send;
+
+bool choose_transport(const std::string& name) {
+    for (const auto& [known, value] :
+         {std::pair{"send", core::TransportKind::send}, std::pair{"put", core::TransportKind::put},
+          std::pair{"get", core::TransportKind::get}}) {
+        if (name == known) {
+            tested = value;
+            return true;
+        }
+    }
+    return false;
+}
 
 core::RoleMap make_roles() {
     const int producers = (ranks - 1) / 2;
@@ -41,6 +57,7 @@ core::Plan make_plan(const core::RoleMap& roles, std::int64_t chunk_size, core::
     plan.slots = 2;
     plan.streams = 2;
     plan.verify = verify;
+    plan.transport = tested;
     plan.seed = 5;
     return plan;
 }
@@ -62,42 +79,52 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
             }
         }
     }
+    // More chunks under way than a one-sided transport has requests.
+    core::Plan many = make_plan(roles, 500, core::Verify::full);
+    many.slot_size = {60 * 500 - 100};
+    many.window = 64;
+    many.slots = 4;
+    many.streams = 4;
+    scenarios.push_back({"many chunks clean", many, std::nullopt});
+    scenarios.push_back({"many chunks doubled", many, transport::FaultSpec{FaultKind::duplicate, 0, 2, 40}});
     return scenarios;
 }
 
 /// Slots are closed while a chunk is on its way: it is found or withdrawn from, and nothing hangs.
 void close_under_way(const core::RoleMap& roles) {
     core::Plan plan = make_plan(roles, 1000, core::Verify::full);
-    transport::MpiSendTransport net(MPI_COMM_WORLD, roles, plan);
+    const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
+    net->expose_buffers();
     const core::NodeId self = roles.node(rank);
     transport::Polled found;
     const bool receiver = self == core::node_of(core::ConsumerId{0});
     const bool sender = self == core::node_of(core::ProducerId{0});
     if (self.role == core::Role::consumer) {
-        net.open_slot({0});
-        net.open_slot({1});
+        net->open_slot({0});
+        net->open_slot({1});
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (sender) {
-        net.send_chunk({.to = {0},
-                        .slot = {1},
-                        .stream = {0},
-                        .chunk = {.event = {7},
-                                  .event_bytes = {500},
-                                  .offset = {},
-                                  .length = {500},
-                                  .sequence = 0,
-                                  .generated_at = {}}});
+        net->send_chunk({.to = {0},
+                         .slot = {1},
+                         .stream = {0},
+                         .chunk = {.event = {7},
+                                   .event_bytes = {500},
+                                   .offset = {},
+                                   .length = {500},
+                                   .sequence = 0,
+                                   .generated_at = {}}});
         const auto deadline = Clock::now() + std::chrono::seconds(10);
-        while (net.chunks_under_way() > 0 && Clock::now() < deadline) {
-            net.poll(found);
+        while (tested != core::TransportKind::get && net->chunks_under_way() > 0 && Clock::now() < deadline) {
+            net->poll(found);
         }
-        check(found.sent.size() == 1, "a small chunk leaves without the receiver's help");
+        check(found.sent.size() == (tested == core::TransportKind::get ? 0 : 1),
+              "a small chunk leaves without the receiver's help, unless that has to fetch it");
     }
     MPI_Barrier(MPI_COMM_WORLD);
     usleep(20000);
-    net.close_slots();
-    net.poll(found);
+    net->close_slots();
+    net->poll(found);
     if (receiver) {
         check(found.chunks.size() <= 1, "at most the one chunk was found");
         for (const auto& chunk : found.chunks) {
@@ -108,8 +135,11 @@ void close_under_way(const core::RoleMap& roles) {
         std::printf("close_slots: the chunk under way was %s\n",
                     found.chunks.empty() ? "not received" : "received");
     }
-    net.poll(found);
-    check(net.shut_down(core::Duration::seconds(10)), "shut_down after close_slots");
+    found.clear();
+    net->poll(found);
+    check(found.chunks.empty(), "after that no chunk is found");
+    check(net->shut_down(core::Duration::seconds(10)), "shut_down after close_slots");
+    check(net->chunks_under_way() == 0, "nothing is under way after shut_down");
 }
 
 /// A rank that destroys its transport in the middle of everything waits for nobody.
@@ -117,9 +147,10 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
     const core::Plan plan = make_plan(roles, 1000, core::Verify::full);
     const auto begin = Clock::now();
     {
-        transport::MpiSendTransport net(MPI_COMM_WORLD, roles, plan);
+        const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
+        net->expose_buffers();
         if (roles.node(rank).role == core::Role::consumer) {
-            net.open_slot({0});
+            net->open_slot({0});
         }
     }
     check(Clock::now() - begin < std::chrono::seconds(5), "the destructor is quick");
@@ -128,7 +159,7 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
 void refused_plans(const core::RoleMap& roles) {
     const auto refused = [&roles](const core::Plan& plan) {
         try {
-            const transport::MpiSendTransport net(MPI_COMM_WORLD, roles, plan);
+            const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
         } catch (const transport::CapacityError& error) {
             return std::string(error.what());
         }
@@ -138,7 +169,14 @@ void refused_plans(const core::RoleMap& roles) {
     check(refused(plan).find("--chunk-size") != std::string::npos, "a chunk of 2 GiB is refused");
     plan = make_plan(roles, 1000, core::Verify::none);
     plan.slots = 4000000000;
-    check(refused(plan).find("--slots") != std::string::npos, "more slots than tags are refused");
+    if (tested == core::TransportKind::send) {
+        check(refused(plan).find("--slots") != std::string::npos, "more slots than tags are refused");
+    }
+    plan = make_plan(roles, 1000, core::Verify::none);
+    plan.slot_size = {std::int64_t{1} << 60};
+    plan.buffer = {std::int64_t{1} << 60};
+    check(refused(plan).empty() == (roles.node(rank).role == core::Role::scheduler),
+          "more memory than there is is refused by whom it concerns");
 }
 
 }  // namespace
@@ -150,7 +188,10 @@ int main(int argc, char** argv) {
     if (ranks < 3) {
         give_up("needs 3 ranks or more");
     }
-    const std::string wanted = argc > 1 ? argv[1] : "";
+    if (argc < 2 || !choose_transport(argv[1])) {
+        give_up("usage: transport_test send|put|get [SCENARIO]");
+    }
+    const std::string wanted = argc > 2 ? argv[2] : "";
     try {
         const core::RoleMap roles = make_roles();
         int scenarios = 0;
@@ -161,6 +202,7 @@ int main(int argc, char** argv) {
                 ++scenarios;
             }
         }
+        check(scenarios > 0, "no scenario's name contains '" + wanted + "'");
         if (wanted.empty()) {
             close_under_way(roles);
             refused_plans(roles);
@@ -168,7 +210,7 @@ int main(int argc, char** argv) {
         }
         MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         if (rank == 0) {
-            std::printf("%d scenarios with %d ranks in %.1f s: %d failures\n", scenarios, ranks,
+            std::printf("%s: %d scenarios with %d ranks in %.1f s: %d failures\n", argv[1], scenarios, ranks,
                         std::chrono::duration<double>(Clock::now() - begin).count(), failures);
         }
     } catch (const std::exception& error) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@
 #include "core/ledger.hpp"
 #include "core/random.hpp"
 #include "transport/fault_injection.hpp"
-#include "transport/mpi_send_transport.hpp"
+#include "transport/make_transport.hpp"
 
 namespace weir::test {
 
@@ -82,7 +83,8 @@ class Node {
           plan_(scenario.plan),
           roles_(roles),
           self_(roles.node(rank)),
-          inner_(MPI_COMM_WORLD, roles, plan_),
+          transport_(transport::make_transport(MPI_COMM_WORLD, roles, plan_)),
+          inner_(*transport_),
           faulty_(inner_, inner_, faults_of(scenario)),
           net_(scenario.fault ? static_cast<transport::Transport&>(faulty_) : inner_),
           random_(17, static_cast<std::uint64_t>(rank)),
@@ -171,6 +173,7 @@ class Node {
     }
 
     void warm_up() {
+        inner_.expose_buffers();
         inner_.begin_warmup();
         const auto deadline = Clock::now() + std::chrono::seconds(25);
         while (!inner_.warmup_step()) {
@@ -442,7 +445,8 @@ class Node {
     core::Plan plan_;
     core::RoleMap roles_;
     core::NodeId self_;
-    transport::MpiSendTransport inner_;
+    std::unique_ptr<transport::MpiTransport> transport_;
+    transport::MpiTransport& inner_;
     transport::FaultInjection faulty_;
     transport::Transport& net_;
     transport::Polled found_;

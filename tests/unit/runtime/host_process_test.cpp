@@ -98,6 +98,25 @@ TEST_CASE("The watchdog ends a process that makes no progress and says where") {
     CHECK(end.said.find("; look there\n") != std::string::npos);
 }
 
+TEST_CASE("The watchdog says what the process was waiting for, as long as that can be asked") {
+    const auto said_with = [](bool forgotten) {
+        return in_child([forgotten] {
+                   Watchdog watchdog("weir run", "rank 2");
+                   watchdog.set_explanation([] { return std::string("waiting for rank 7"); });
+                   if (forgotten) {
+                       watchdog.set_explanation({});
+                   }
+                   watchdog.enter("measurement", Duration::milliseconds(150));
+                   sleep(60);
+                   return 0;
+               })
+            .said;
+    };
+    CHECK(said_with(false).find("in phase 'measurement', waiting for rank 7 and ends the job") !=
+          std::string::npos);
+    CHECK(said_with(true).find("in phase 'measurement' and ends the job") != std::string::npos);
+}
+
 TEST_CASE("A watchdog that hears signs of life lets the process be") {
     const ChildEnd end = in_child([] {
         Watchdog watchdog("weir run", "rank 7");

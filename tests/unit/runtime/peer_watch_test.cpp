@@ -100,6 +100,31 @@ TEST_CASE("All silent ranks are told, with how long they have been") {
     CHECK(watch.silence(2, at_s(6)) == Duration::seconds(2));
 }
 
+TEST_CASE("A rank that can hold up others is named before those who fell silent with it") {
+    constexpr Duration limit = Duration::seconds(5);
+    const auto at_ms = [](std::int64_t milliseconds) {
+        return Instant{} + Duration::milliseconds(milliseconds);
+    };
+    PeerWatch watch(far_apart(4), 0, at_s(0));
+    watch.suspect_first({2, 3});
+    // Rank 2 stops; rank 1, whose last heartbeat came a little earlier, waits for it. Rank 3 is well.
+    watch.heard(1, at_ms(1000));
+    watch.heard(2, at_ms(1150));
+    watch.heard(3, at_ms(6000));
+    CHECK_FALSE(watch.silent(at_ms(6000), limit));
+    CHECK_FALSE(watch.silent(at_ms(6100), limit));  // over for rank 1 only
+    CHECK(watch.silent(at_ms(6200), limit) == 2);
+
+    // A rank that fell silent long before is the cause itself.
+    watch.heard(2, at_ms(3000));
+    CHECK(watch.silent(at_ms(6100), limit) == 1);
+    // And so is one that fell silent after the others were heard.
+    watch.heard(1, at_ms(6000));
+    watch.heard(2, at_ms(1000));
+    watch.heard(3, at_ms(1100));
+    CHECK(watch.silent(at_ms(6200), limit) == 2);
+}
+
 TEST_CASE("A rank does not miss itself") {
     PeerWatch watch(far_apart(2), 1, at_s(0));
     watch.heard(0, at_s(100));

@@ -1,0 +1,85 @@
+#include "runtime/run_transport.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "participant/exit_status.hpp"
+#include "runtime/warmup_together.hpp"
+#include "transport/make_transport.hpp"
+
+namespace weir::runtime {
+
+using participant::exit_failed;
+using participant::exit_ok;
+
+bool RunTransport::make(const Agree& agree) {
+    std::string objection;
+    try {
+        mpi_ = transport::make_transport(job_.communicator(), settings_.roles, settings_.plan);
+    } catch (const std::runtime_error& error) {
+        objection = error.what();
+    }
+    if (!agree(objection, "allocation of buffers")) {
+        return false;
+    }
+    watchdog_.set_explanation([this] { return what_it_waits_for(); });
+    expose_buffers(agree);
+    transport_ = mpi_.get();
+    if (!settings_.faults.empty()) {
+        injection_ = std::make_unique<transport::FaultInjection>(*mpi_, *mpi_, settings_.faults);
+        transport_ = injection_.get();
+    }
+    return true;
+}
+
+void RunTransport::expose_buffers(const Agree& agree) {
+    std::string objection;
+    try {
+        mpi_->expose_buffers();
+    } catch (const std::runtime_error& error) {
+        objection = error.what();
+        // The others may be waiting inside MPI for this rank, and then they do not come.
+        job_.set_exchange_limit(core::Duration::seconds(3));
+    }
+    try {
+        if (agree(objection, "exposure of buffers")) {
+            return;
+        }
+    } catch (const JobError&) {
+        if (objection.empty()) {
+            throw;
+        }
+        throw JobError(objection);
+    }
+    if (job_.rank() != settings_.roles.scheduler_rank()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // the scheduler's rank speaks
+    }
+    Job::abort(exit_failed);
+}
+
+/// Another thread calls it.
+std::string RunTransport::what_it_waits_for() const {
+    const int rank = mpi_->waits_for();
+    return rank < 0
+               ? std::string{}
+               : fmt::format("waiting for {} to let a one-sided transfer end", rank_text(settings_, rank));
+}
+
+void RunTransport::warm_up(IdleStrategy& idle) {
+    mpi_->begin_warmup();
+    warm_up_together(
+        job_, settings_, idle, [this] { return mpi_->warmup_step(); },
+        [this] { return mpi_->warmup_progress(); });
+}
+
+int RunTransport::end_in_order(int status) {
+    if (!mpi_->shut_down(core::Duration::seconds(5))) {
+        Job::abort(status == exit_ok ? exit_failed : status);
+    }
+    return status;
+}
+
+}  // namespace weir::runtime

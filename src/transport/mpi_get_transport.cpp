@@ -1,0 +1,254 @@
+#include "transport/mpi_get_transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+#include "transport/arrived_chunk.hpp"
+#include "transport/byte_order.hpp"
+#include "transport/mpi_support.hpp"
+#include "transport/rma_warmup.hpp"
+
+namespace weir::transport {
+
+namespace {
+
+/// Chunks that can be on offer to a consumer at a time: a slot is granted to one stream, which has `window`
+/// under way, and each may be doubled on purpose.
+std::size_t offers_bound(const core::Plan& plan) {
+    return 2 * std::size_t{plan.slots} * plan.window;
+}
+
+}  // namespace
+
+MpiGetTransport::MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
+    : MpiTransport(comm, std::move(roles), std::move(plan)),
+      notices_(data_comm_, control_receives(),
+               control_sends() + 2 * std::size_t{plan_.streams} * plan_.window + offers_bound(plan_),
+               roles_.ranks()) {
+    if (self_.role == core::Role::consumer) {
+        set_up_consumer();
+    } else if (self_.role == core::Role::producer) {
+        // Given back at once: the window will be of MPI's memory. But then it is too late for a clear word.
+        static_cast<void>(ChunkBuffers::for_producer(plan_));
+    }
+}
+
+void MpiGetTransport::set_up_consumer() {
+    buffers_ = ChunkBuffers::for_consumer(plan_);
+    const std::size_t per_slot = buffers_.count() / plan_.slots;
+    for (std::uint32_t slot = 0; slot < plan_.slots; ++slot) {
+        slots_.push_back({core::RingQueue<std::size_t>(per_slot), core::RingQueue<std::size_t>(per_slot)});
+        for (std::size_t buffer = 0; buffer < per_slot; ++buffer) {
+            slots_.back().idle.push(buffer);
+        }
+    }
+    requests_.assign(std::min(RmaWindow::requests_limit, offers_bound(plan_)), MPI_REQUEST_NULL);
+    readings_.resize(requests_.size());
+    finished_.resize(requests_.size());
+    statuses_.resize(requests_.size());
+    for (std::size_t request = requests_.size(); request-- > 0;) {
+        free_requests_.push_back(request);
+    }
+}
+
+void MpiGetTransport::expose_buffers() {
+    WEIR_ASSERT(window_ == nullptr);
+    const bool producer = self_.role == core::Role::producer;
+    window_ = std::make_unique<RmaWindow>(data_comm_, producer ? core::producer_memory_bytes(plan_) : 0,
+                                          "get", "--buffer, --streams, --window or --chunk-size");
+    if (producer) {
+        buffers_ = ChunkBuffers::for_producer(plan_, window_->memory());
+        outgoing_ = OutgoingChunks(plan_, buffers_);
+    }
+}
+
+MpiGetTransport::~MpiGetTransport() {
+    const bool clean = withdraw_all([this](Deadline deadline) {
+        static_cast<void>(notices_.close(deadline));
+        return reading() == 0;
+    });
+    if (!clean) {
+        buffers_.abandon();
+    }
+}
+
+std::unique_ptr<Warmup> MpiGetTransport::make_warmup() {
+    return std::make_unique<RmaWarmup>(RmaWarmup::Parts{.control = control_comm_,
+                                                        .control_tag = MpiControl::warmup_tag,
+                                                        .roles = roles_,
+                                                        .plan = plan_,
+                                                        .window = *window_,
+                                                        .notices = notices_,
+                                                        .buffers = buffers_});
+}
+
+void MpiGetTransport::open_slot(core::SlotId slot) {
+    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < slots_.size());
+    WEIR_ASSERT(!warming_up() && !closed_);
+    Slot& place = slots_[slot.value];
+    while (!place.idle.empty()) {
+        place.available.push(place.idle.pop());
+    }
+}
+
+void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.slots);
+    WEIR_ASSERT(!warming_up());
+    const std::size_t entry = outgoing_.begin(chunk, take_fault());
+    const OutgoingChunks::Chunk& begun = outgoing_.at(entry);
+    const auto message = outgoing_.message(entry);
+    window_->sync();
+    for (int copy = 0; copy < begun.copies; ++copy) {
+        notices_.add(rank_of(begun.to),
+                     {.kind = RmaNotice::Kind::offered,
+                      .slot = begun.slot.value,
+                      .sequence = begun.sequence,
+                      .message_bytes = static_cast<std::uint32_t>(message.size()),
+                      .stream = begun.stream.value,
+                      .buffer = static_cast<std::uint32_t>(begun.buffer),
+                      .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)});
+    }
+    notices_.send();  // the consumer's time to read begins now, not at this rank's next turn
+    count_sent(message.size());
+}
+
+void MpiGetTransport::poll_data(Polled& found) {
+    if (self_.role != core::Role::consumer) {
+        take_answers(found);
+    } else if (!closed_) {
+        progress_reads(found);
+    } else {
+        Polled dropped;  // producers are still answered, or they would wait for it
+        progress_reads(dropped);
+    }
+}
+
+void MpiGetTransport::progress_reads(Polled& found) {
+    take_offers();
+    begin_reads();
+    complete_reads(found);
+    notices_.send();
+}
+
+void MpiGetTransport::take_answers(Polled& found) {
+    for (const RmaNotices::Received& received : notices_.poll()) {
+        const RmaNotice& notice = received.notice;
+        const bool answers = self_.role == core::Role::producer && (notice.kind == RmaNotice::Kind::taken ||
+                                                                    notice.kind == RmaNotice::Kind::refused);
+        const auto entry =
+            answers ? outgoing_.find({notice.stream}, notice.sequence) : std::optional<std::size_t>();
+        if (!entry || rank_of(outgoing_.at(*entry).to) != received.from) {
+            refuse_notice(received);
+        }
+        // A chunk that was refused has not been sent: the run is over, and its ledger without it.
+        if (outgoing_.end_copy(*entry) && notice.kind == RmaNotice::Kind::taken) {
+            found.sent.push_back({{notice.stream}, notice.sequence});
+        }
+    }
+}
+
+void MpiGetTransport::take_offers() {
+    for (const RmaNotices::Received& offer : notices_.poll()) {
+        if (!is_possible(offer) || offers_.size() == offers_bound(plan_)) {
+            refuse_notice(offer);
+        }
+        offers_.push_back(offer);
+    }
+}
+
+bool MpiGetTransport::is_possible(const RmaNotices::Received& offer) const {
+    const RmaNotice& notice = offer.notice;
+    const auto buffers = static_cast<std::uint64_t>(core::chunk_buffers_per_stream(plan_)) * plan_.streams;
+    return roles_.node(offer.from).role == core::Role::producer && notice.kind == RmaNotice::Kind::offered &&
+           notice.slot < plan_.slots && notice.buffer < buffers && notice.message_bytes > header_bytes &&
+           notice.message_bytes <= buffers_.message_bytes();
+}
+
+void MpiGetTransport::begin_reads() {
+    std::size_t kept = 0;
+    for (const RmaNotices::Received& offer : offers_) {
+        if (closed_) {
+            answer(offer, RmaNotice::Kind::refused);
+            continue;
+        }
+        Slot& place = slots_[offer.notice.slot];
+        if (free_requests_.empty() || place.available.empty()) {
+            offers_[kept++] = offer;
+            continue;
+        }
+        const std::size_t request = free_requests_.back();
+        free_requests_.pop_back();
+        const std::size_t buffer = place.available.pop();
+        readings_[request] = {offer, buffer};
+        const std::size_t per_slot = buffers_.count() / plan_.slots;
+        window_->get(buffers_.at(offer.notice.slot * per_slot + buffer).first(offer.notice.message_bytes),
+                     offer.from, std::int64_t{offer.notice.buffer} * core::chunk_stride_bytes(plan_),
+                     requests_[request]);
+    }
+    offers_.resize(kept);
+}
+
+void MpiGetTransport::complete_reads(Polled& found) {
+    if (reading() == 0) {
+        return;
+    }
+    int finished = 0;
+    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
+                                  finished_.data(), statuses_.data());
+    if (code != MPI_SUCCESS) {
+        throw_from_statuses(
+            code, std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
+            "reading a chunk",
+            [this](std::size_t i) { return readings_[static_cast<std::size_t>(finished_[i])].offer.from; });
+    }
+    for (std::size_t i = 0; finished != MPI_UNDEFINED && i < static_cast<std::size_t>(finished); ++i) {
+        const auto request = static_cast<std::size_t>(finished_[i]);
+        const auto& [offer, buffer] = readings_[request];
+        const std::size_t per_slot = buffers_.count() / plan_.slots;
+        const std::span<const std::byte> message =
+            buffers_.at(offer.notice.slot * per_slot + buffer).first(offer.notice.message_bytes);
+        ChunkArrived arrived =
+            inspect_chunk(message, {offer.notice.slot}, Rank{offer.from}, bounds_, plan_.verify);
+        // What was read must be what was offered: a producer that had used the buffer again would be at
+        // fault.
+        if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != offer.notice.event) {
+            arrived.header_intact = false;
+        }
+        found.chunks.push_back(arrived);
+        count_received(message.size());
+        slots_[offer.notice.slot].idle.push(buffer);
+        answer(offer, RmaNotice::Kind::taken);
+        free_requests_.push_back(request);
+    }
+}
+
+void MpiGetTransport::answer(const RmaNotices::Received& offer, RmaNotice::Kind kind) {
+    notices_.add(offer.from,
+                 {.kind = kind, .sequence = offer.notice.sequence, .stream = offer.notice.stream});
+}
+
+bool MpiGetTransport::stop_receiving(Deadline deadline, Polled& late) {
+    closed_ = true;
+    if (self_.role != core::Role::consumer) {
+        return true;
+    }
+    // A read cannot be called back, but needs nobody's consent either.
+    do {
+        progress_reads(late);
+    } while (reading() > 0 && std::chrono::steady_clock::now() < deadline);
+    return reading() == 0;
+}
+
+bool MpiGetTransport::all_left() const {
+    return outgoing_.under_way() == 0 && reading() == 0 && offers_.empty() && notices_.under_way() == 0;
+}
+
+bool MpiGetTransport::release_data(Deadline deadline) {
+    window_->free();
+    return notices_.close(deadline);
+}
+
+}  // namespace weir::transport

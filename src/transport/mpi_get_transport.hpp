@@ -1,0 +1,78 @@
+// Transport `get`: one-sided reads. The producers' chunk buffers are a window; a producer tells the consumer
+// where each chunk for its slot lies, the consumer reads it into the slot and says so, and only then is the
+// buffer used again. A chunk is read into a buffer of the slot that open_slot() made available, so data moves
+// into open slots only, as with `send`; a chunk that finds none waits. Chunks are reported as sent when the
+// consumer's word is here. Nothing here blocks: a request of MPI_Rget completes when the data has arrived.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "core/ring_queue.hpp"
+#include "transport/mpi_transport.hpp"
+#include "transport/outgoing_chunks.hpp"
+#include "transport/rma_notices.hpp"
+#include "transport/rma_window.hpp"
+
+namespace weir::transport {
+
+class MpiGetTransport final : public MpiTransport {
+  public:
+    /// Collective, see MpiTransport. Allocates a consumer's chunk buffers, and finds out whether a producer's
+    /// can be had. Throws CapacityError and TransportError, in both cases on this rank only.
+    MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    MpiGetTransport(const MpiGetTransport&) = delete;
+    MpiGetTransport& operator=(const MpiGetTransport&) = delete;
+    ~MpiGetTransport() override;
+
+    void expose_buffers() override;
+    void open_slot(core::SlotId slot) override;
+    void send_chunk(const core::SendChunk& chunk) override;
+    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
+
+  private:
+    /// Chunk buffers of a slot, by index in it.
+    struct Slot {
+        core::RingQueue<std::size_t> idle;       ///< read into; available again when the slot is opened
+        core::RingQueue<std::size_t> available;  ///< for chunks to come
+    };
+    /// A chunk that is being read.
+    struct Reading {
+        RmaNotices::Received offer;
+        std::size_t buffer = 0;  ///< in its slot
+    };
+
+    std::unique_ptr<Warmup> make_warmup() override;
+    void poll_data(Polled& found) override;
+    bool stop_receiving(Deadline deadline, Polled& late) override;
+    [[nodiscard]] bool all_left() const override;
+    bool release_data(Deadline deadline) override;
+
+    void set_up_consumer();
+    void progress_reads(Polled& found);
+    void take_answers(Polled& found);
+    void take_offers();
+    [[nodiscard]] bool is_possible(const RmaNotices::Received& offer) const;
+    void begin_reads();
+    void complete_reads(Polled& found);
+    void answer(const RmaNotices::Received& offer, RmaNotice::Kind kind);
+    [[nodiscard]] std::size_t reading() const { return requests_.size() - free_requests_.size(); }
+
+    std::unique_ptr<RmaWindow> window_;
+    RmaNotices notices_;
+    ChunkBuffers buffers_;  ///< of a producer: the window's
+    OutgoingChunks outgoing_;
+
+    // Consumer.
+    std::vector<Slot> slots_;
+    std::vector<RmaNotices::Received> offers_;  ///< of chunks that are not being read yet, in order
+    std::vector<MPI_Request> requests_;
+    std::vector<Reading> readings_;  ///< parallel to requests_
+    std::vector<std::size_t> free_requests_;
+    std::vector<int> finished_;         ///< scratch
+    std::vector<MPI_Status> statuses_;  ///< scratch
+};
+
+}  // namespace weir::transport

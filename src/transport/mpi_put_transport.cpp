@@ -1,0 +1,233 @@
+#include "transport/mpi_put_transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+#include "transport/arrived_chunk.hpp"
+#include "transport/byte_order.hpp"
+#include "transport/mpi_support.hpp"
+#include "transport/rma_warmup.hpp"
+
+namespace weir::transport {
+
+namespace {
+
+/// Writes that a producer can have to do at a time; each chunk may be doubled on purpose.
+std::size_t writes_bound(const core::Plan& plan) {
+    return 2 * std::size_t{plan.streams} * plan.window;
+}
+
+}  // namespace
+
+MpiPutTransport::MpiPutTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
+    : MpiTransport(comm, std::move(roles), std::move(plan)),
+      notices_(data_comm_, control_receives(), control_sends() + writes_bound(plan_), roles_.ranks()),
+      waiting_(writes_bound(plan_)) {
+    if (self_.role == core::Role::producer) {
+        buffers_ = ChunkBuffers::for_producer(plan_);
+        outgoing_ = OutgoingChunks(plan_, buffers_);
+        requests_.assign(std::min(RmaWindow::requests_limit, writes_bound(plan_)), MPI_REQUEST_NULL);
+        entry_of_.resize(requests_.size());
+        finished_.resize(requests_.size());
+        statuses_.resize(requests_.size());
+        targets_.resize(roles_.consumers());
+        for (std::size_t request = requests_.size(); request-- > 0;) {
+            free_requests_.push_back(request);
+        }
+    } else if (self_.role == core::Role::consumer) {
+        // Given back at once: the window will be of MPI's memory. But then it is too late for a clear word.
+        static_cast<void>(ChunkBuffers::for_consumer(plan_));
+    }
+}
+
+void MpiPutTransport::expose_buffers() {
+    WEIR_ASSERT(window_ == nullptr);
+    const bool consumer = self_.role == core::Role::consumer;
+    window_ = std::make_unique<RmaWindow>(data_comm_, consumer ? core::consumer_memory_bytes(plan_) : 0,
+                                          "put", "--slots or --event-size");
+    if (consumer) {
+        buffers_ = ChunkBuffers::for_consumer(plan_, window_->memory());
+    }
+}
+
+MpiPutTransport::~MpiPutTransport() {
+    const bool clean = withdraw_all([this](Deadline deadline) {
+        static_cast<void>(notices_.close(deadline));
+        return outgoing_.under_way() == 0;
+    });
+    if (!clean) {
+        buffers_.abandon();
+    }
+}
+
+std::unique_ptr<Warmup> MpiPutTransport::make_warmup() {
+    return std::make_unique<RmaWarmup>(RmaWarmup::Parts{.control = control_comm_,
+                                                        .control_tag = MpiControl::warmup_tag,
+                                                        .roles = roles_,
+                                                        .plan = plan_,
+                                                        .window = *window_,
+                                                        .notices = notices_,
+                                                        .buffers = buffers_});
+}
+
+void MpiPutTransport::open_slot(core::SlotId slot) {
+    // A slot's memory can be written to at any time; that nobody does who was not granted it is the
+    // protocol's.
+    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < plan_.slots);
+    WEIR_ASSERT(!warming_up() && !closed_);
+}
+
+void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.slots);
+    WEIR_ASSERT(chunk.to.value < targets_.size() && chunk.chunk.sequence < plan_.chunks_per_slot());
+    WEIR_ASSERT(!warming_up());
+    const std::size_t entry = outgoing_.begin(chunk, take_fault());
+    for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
+        waiting_.push(entry);
+    }
+    count_sent(outgoing_.at(entry).message_bytes);
+    begin_writes();
+}
+
+void MpiPutTransport::begin_writes() {
+    while (!waiting_.empty() && !free_requests_.empty()) {
+        const std::size_t entry = waiting_.pop();
+        const std::size_t request = free_requests_.back();
+        free_requests_.pop_back();
+        const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
+        const std::int64_t place =
+            std::int64_t{chunk.slot.value} * core::chunk_buffers_per_slot(plan_) + chunk.sequence;
+        entry_of_[request] = entry;
+        ++targets_[chunk.to.value].writing;
+        window_->put(outgoing_.message(entry), rank_of(chunk.to), place * core::chunk_stride_bytes(plan_),
+                     requests_[request]);
+    }
+}
+
+void MpiPutTransport::poll_data(Polled& found) {
+    if (self_.role == core::Role::consumer) {
+        if (closed_) {
+            static_cast<void>(notices_.poll());  // nobody wants to know
+        } else {
+            take_notices(found);
+        }
+        return;
+    }
+    if (outgoing_.under_way() > 0) {
+        complete_writes(found);
+        begin_writes();
+    }
+    notices_.send();
+    for (const RmaNotices::Received& received : notices_.poll()) {
+        refuse_notice(received);
+    }
+}
+
+void MpiPutTransport::complete_writes(Polled& found) {
+    int finished = 0;
+    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
+                                  finished_.data(), statuses_.data());
+    const auto chunk_of = [this](std::size_t i) -> const OutgoingChunks::Chunk& {
+        return outgoing_.at(entry_of_[static_cast<std::size_t>(finished_[i])]);
+    };
+    if (code != MPI_SUCCESS) {
+        throw_from_statuses(code,
+                            std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
+                            "writing a chunk", [&](std::size_t i) { return rank_of(chunk_of(i).to); });
+    }
+    if (finished == MPI_UNDEFINED) {
+        return;
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(finished); ++i) {
+        const auto request = static_cast<std::size_t>(finished_[i]);
+        Target& target = targets_[chunk_of(i).to.value];
+        --target.writing;
+        target.written.push_back(entry_of_[request]);
+        free_requests_.push_back(request);
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(finished); ++i) {
+        const core::ConsumerId consumer = chunk_of(i).to;
+        if (targets_[consumer.value].writing == 0) {
+            flush(consumer, found);
+        }
+    }
+}
+
+void MpiPutTransport::flush(core::ConsumerId consumer, Polled& found) {
+    Target& target = targets_[consumer.value];
+    if (target.written.empty()) {
+        return;
+    }
+    const int rank = rank_of(consumer);
+    window_->flush(rank);
+    for (const std::size_t entry : target.written) {
+        const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
+        const auto message = outgoing_.message(entry);
+        notices_.add(rank, {.kind = RmaNotice::Kind::written,
+                            .slot = chunk.slot.value,
+                            .sequence = chunk.sequence,
+                            .message_bytes = static_cast<std::uint32_t>(message.size()),
+                            .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)});
+        if (outgoing_.end_copy(entry)) {
+            found.sent.push_back({chunk.stream, chunk.sequence});
+        }
+    }
+    target.written.clear();
+}
+
+bool MpiPutTransport::take_notices(Polled& found) {
+    const auto& notices = notices_.poll();
+    if (notices.empty()) {
+        return false;
+    }
+    window_->sync();
+    for (const RmaNotices::Received& received : notices) {
+        if (!is_possible(received)) {
+            refuse_notice(received);
+        }
+        const RmaNotice& notice = received.notice;
+        const auto per_slot = static_cast<std::size_t>(core::chunk_buffers_per_slot(plan_));
+        const std::span<const std::byte> message =
+            buffers_.at(notice.slot * per_slot + notice.sequence).first(notice.message_bytes);
+        ChunkArrived arrived =
+            inspect_chunk(message, {notice.slot}, Rank{received.from}, bounds_, plan_.verify);
+        // A notice that comes late, of a chunk that another one has overwritten, must not pass for that one.
+        if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != notice.event) {
+            arrived.header_intact = false;
+        }
+        found.chunks.push_back(arrived);
+        count_received(message.size());
+    }
+    return true;
+}
+
+bool MpiPutTransport::is_possible(const RmaNotices::Received& received) const {
+    const RmaNotice& notice = received.notice;
+    return roles_.node(received.from).role == core::Role::producer &&
+           notice.kind == RmaNotice::Kind::written && notice.slot < plan_.slots &&
+           notice.sequence < plan_.chunks_per_slot() && notice.message_bytes > header_bytes &&
+           notice.message_bytes <= buffers_.message_bytes();
+}
+
+bool MpiPutTransport::stop_receiving(Deadline deadline, Polled& late) {
+    if (self_.role == core::Role::consumer && !closed_) {
+        while (take_notices(late) && std::chrono::steady_clock::now() < deadline) {
+        }
+    }
+    closed_ = true;
+    return true;
+}
+
+bool MpiPutTransport::all_left() const {
+    return outgoing_.under_way() == 0 && notices_.under_way() == 0;
+}
+
+bool MpiPutTransport::release_data(Deadline deadline) {
+    window_->free();
+    return notices_.close(deadline);
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,127 @@
+// What lies in a producer's chunk buffers when a chunk leaves, and which of them are in use.
+#include "transport/outgoing_chunks.hpp"
+
+#include <set>
+
+#include "catch.hpp"
+#include "transport/arrived_chunk.hpp"
+#include "transport/payload.hpp"
+
+using namespace weir;
+using transport::FaultKind;
+
+namespace {
+
+core::Plan example_plan(core::Verify verify) {
+    core::Plan plan;
+    plan.producers = 3;
+    plan.consumers = 2;
+    plan.chunk_size = {1000};
+    plan.slot_size = {2500};
+    plan.buffer = {8000};
+    plan.window = 3;
+    plan.slots = 2;
+    plan.streams = 2;
+    plan.verify = verify;
+    return plan;
+}
+
+core::SendChunk chunk_of(std::uint32_t stream, std::uint32_t sequence) {
+    return {.to = {1},
+            .slot = {1},
+            .stream = {stream},
+            .chunk = {.event = core::EventId::of(core::ProducerId{2}, 77),
+                      .event_bytes = {2500},
+                      .offset = {1000 * std::int64_t{sequence}},
+                      .length = {sequence == 2 ? 500 : 1000},
+                      .sequence = sequence,
+                      .generated_at = {5}}};
+}
+
+/// A producer with payload in its buffers.
+struct Rig {
+    explicit Rig(core::Verify verify)
+        : plan(example_plan(verify)),
+          buffers(transport::ChunkBuffers::for_producer(plan)),
+          chunks(plan, buffers) {
+        for (std::size_t buffer = 0; buffer < buffers.count(); ++buffer) {
+            transport::fill_payload(buffers.at(buffer).subspan(transport::header_bytes), buffer);
+        }
+    }
+
+    transport::ChunkArrived arrived(std::size_t entry) const {
+        return transport::inspect_chunk(chunks.message(entry), {1}, transport::Rank{4},
+                                        transport::ChunkBounds::of(plan), plan.verify);
+    }
+
+    core::Plan plan;
+    transport::ChunkBuffers buffers;
+    transport::OutgoingChunks chunks;
+};
+
+}  // namespace
+
+TEST_CASE("a chunk that leaves is found intact and as it was described, at every verify level") {
+    for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
+        Rig rig(verify);
+        const std::size_t entry = rig.chunks.begin(chunk_of(0, 2), std::nullopt);
+        CHECK(rig.chunks.message(entry).size() == 564);
+        const transport::ChunkArrived arrived = rig.arrived(entry);
+        CHECK(arrived.header_intact);
+        CHECK(arrived.payload_intact);
+        CHECK(arrived.chunk == chunk_of(0, 2).chunk);
+        CHECK(arrived.slot == core::SlotId{1});
+        CHECK(arrived.source == transport::Rank{4});
+    }
+}
+
+TEST_CASE("damage done on purpose is found at the level that promises it, and at no lower one") {
+    for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
+        Rig rig(verify);
+        const transport::ChunkArrived header =
+            rig.arrived(rig.chunks.begin(chunk_of(0, 0), FaultKind::corrupt_header));
+        CHECK(header.header_intact == (verify == core::Verify::none));
+        CHECK(header.chunk.event != chunk_of(0, 0).chunk.event);
+        const transport::ChunkArrived payload =
+            rig.arrived(rig.chunks.begin(chunk_of(0, 1), FaultKind::corrupt_payload));
+        CHECK(payload.header_intact);
+        CHECK(payload.payload_intact == (verify != core::Verify::full));
+        CHECK(rig.arrived(rig.chunks.begin(chunk_of(0, 2), std::nullopt)).payload_intact);
+    }
+}
+
+TEST_CASE("every stream has its window of chunks, each in a buffer of its own") {
+    Rig rig(core::Verify::header);
+    CHECK(rig.chunks.entries() == 6);
+    std::set<std::size_t> entries;
+    std::set<std::size_t> buffers;
+    for (const std::uint32_t stream : {0U, 1U}) {
+        for (const std::uint32_t sequence : {0U, 1U, 2U}) {
+            const std::size_t entry = rig.chunks.begin(chunk_of(stream, sequence), std::nullopt);
+            entries.insert(entry);
+            buffers.insert(rig.chunks.at(entry).buffer);
+            CHECK(rig.chunks.find({stream}, sequence) == entry);
+        }
+    }
+    CHECK(rig.chunks.under_way() == 6);
+    CHECK(entries.size() == 6);
+    CHECK(buffers.size() == 6);
+    CHECK_FALSE(rig.chunks.find({0}, 3));
+    CHECK_FALSE(rig.chunks.find({2}, 0));
+    for (const std::size_t entry : entries) {
+        CHECK(rig.chunks.end_copy(entry));
+    }
+    CHECK(rig.chunks.under_way() == 0);
+    CHECK_FALSE(rig.chunks.find({0}, 0));
+}
+
+TEST_CASE("a doubled chunk keeps its buffer until both copies have left") {
+    Rig rig(core::Verify::header);
+    const std::size_t entry = rig.chunks.begin(chunk_of(1, 0), FaultKind::duplicate);
+    CHECK(rig.chunks.at(entry).copies == 2);
+    CHECK_FALSE(rig.chunks.end_copy(entry));
+    CHECK(rig.chunks.under_way() == 1);
+    CHECK(rig.chunks.find({1}, 0) == entry);
+    CHECK(rig.chunks.end_copy(entry));
+    CHECK(rig.chunks.under_way() == 0);
+}
