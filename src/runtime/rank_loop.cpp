@@ -46,6 +46,7 @@ LoopEnd RankLoop::run() {
         try {
             turn(now);
         } catch (const transport::TransportError& error) {
+            blame_the_dead(now);
             transport_failed(now, error);
         }
         const core::Instant next =
@@ -312,6 +313,13 @@ void RankLoop::peer_gone(core::Instant now, int rank) {
     }
 }
 
+void RankLoop::blame_the_dead(core::Instant now) {
+    const auto gone = parts_.watch.gone();
+    if (gone && (leads() || *gone == scheduler_rank_) && !was_away()) {
+        peer_gone(now, *gone);
+    }
+}
+
 bool RankLoop::was_away() const {
     const core::Instant now = parts_.clock.now();
     return now < listen_until_ || is_absence(now - last_turn_);
@@ -392,6 +400,7 @@ void RankLoop::take_notice(core::Instant now, const Notice& notice) {
         case EndReason::rank_gone:
         case EndReason::rank_silent:
         case EndReason::rank_failed:
+            blame_the_dead(now);
             if (leads() && !was_away()) {
                 fail(notice.reason, notice.rank, std::string(text));
             }

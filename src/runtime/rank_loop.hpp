@@ -113,6 +113,9 @@ class RankLoop {
     [[nodiscard]] bool was_away() const;
     [[nodiscard]] bool is_absence(core::Duration gap) const;
     void peer_gone(core::Instant now, int rank);
+    /// Something failed between ranks. When a process of this host has died, that is why, and what is to be
+    /// said: a connection may tell of it before anybody has looked.
+    void blame_the_dead(core::Instant now);
     void decide_on_signal(core::Instant now);
     void note_silence(core::Instant now);
     [[nodiscard]] core::Duration missed_limit() const;

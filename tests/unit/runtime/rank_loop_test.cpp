@@ -659,6 +659,32 @@ TEST_CASE("A network that breaks ends the run on every rank") {
         contains(consumer.only_notice().text, "rank 2 (consumer 0 on eb02) and rank 0 (producer 0 on eb01)"));
 }
 
+TEST_CASE("A network that breaks because a peer has died is the death of that peer") {
+    RunSettings run = settings(never_silent);
+    const pid_t child = start_child();
+    run.set_places({{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    Rig rig(scheduler_rank, run);
+    end_child(child);
+    rig.each_poll = [] { throw weir::transport::TransportError("MPI_Isend", {2}, "connection reset"); };
+    const LoopEnd end = rig.loop.run();
+    CHECK(end.kind == Kind::failed);
+    CHECK(end.failure.rank == consumer_rank);
+    CHECK(contains(end.failure.what, "is gone"));
+}
+
+TEST_CASE("A rank that failed because a peer has died is not the one to be named") {
+    RunSettings run = settings(never_silent);
+    const pid_t child = start_child();
+    run.set_places({{"there", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    Rig rig(scheduler_rank, run);
+    end_child(child);
+    rig.notice(producer_rank, make_notice(EndReason::rank_failed, producer_rank, 0, "MPI_Rput with rank 2"));
+    const LoopEnd end = rig.loop.run();
+    CHECK(end.kind == Kind::failed);
+    CHECK(end.failure.rank == consumer_rank);
+    CHECK(contains(end.failure.what, "is gone"));
+}
+
 TEST_CASE("A rank whose own network breaks does not blame the scheduler's rank") {
     Rig rig(consumer_rank);
     rig.each_poll = [] { throw weir::transport::TransportError("MPI_Testsome", {-1}, "out of order"); };
