@@ -17,7 +17,7 @@ from soft_roce import capture
 from weir_run import WEIR, Run, check, check_complete, main
 
 # What --transport takes, and which operation carries the data over the link. (Of `send`, UCX lets the receiver read.)
-TRANSPORTS = {"send": "RDMA READ response"}
+TRANSPORTS = {"send": "RDMA READ response", "put": "RDMA WRITE", "get": "RDMA READ response"}
 PACKET_BYTES = 4096  # of payload, at most
 LAYOUT = ("--producers", "1", "--consumers", "2")
 # Two events per set, each large enough for RDMA: smaller messages are copied, and sent by UCX's eager protocol.
@@ -85,6 +85,10 @@ def check_transports_of_ucx(run, ranks):
     for lanes in chosen:
         others = [lane for lane in lanes.split() if not lane.startswith(("self/", "rc_verbs/rxe0:1", "ud_verbs/rxe0:1"))]
         check("rc_verbs/rxe0:1" in lanes and not others, f"UCX chose {lanes}")
+    if run.json["plan"]["transport"] != "send":
+        one_sided = re.findall(r"(?:ep_cfg\[\d+\]|cfg#\d+).*?rma\(([^)]*)\)", text)
+        lanes = {lane for chosen in one_sided for lane in chosen.split() if not lane.startswith("self/")}
+        check(lanes == {"rc_verbs/rxe0:1"}, f"for one-sided transfers UCX chose {lanes}" + report(run))
 
 
 # To a user whose memory may not be locked the kernel applies the limit; to root it does not.
