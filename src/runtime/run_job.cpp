@@ -50,6 +50,7 @@ struct Start {
 
 std::vector<int> consumer_ranks(const core::RoleMap& roles) {
     std::vector<int> ranks;
+    ranks.reserve(roles.consumers());
     for (std::uint32_t index = 0; index < roles.consumers(); ++index) {
         ranks.push_back(roles.rank(core::node_of(core::ConsumerId{index})));
     }

@@ -146,7 +146,7 @@ class Cluster:
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
             "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "^ucx",
             "OMPI_MCA_btl_tcp_if_include": "w0", "OMPI_MCA_oob_tcp_if_include": "w0", "PRTE_MCA_prte_if_include": "w0",
-            "OMPI_MCA_hwloc_base_binding_policy": "none"})
+            "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"})
 
     def start_controller(self):
         run_or_fail("slurmctld", "-f", self.configuration)
