@@ -36,6 +36,9 @@ class Facts(CommandTest):
         self.assertEqual(facts["UCX"], f"98.7.6 ({FAKE_UCX}/libucp.so.0)")
 
     def test_without_ucx(self):
+        needed = subprocess.run(["ldd", os.environ["WEIR"]], capture_output=True, text=True, check=True).stdout
+        if "libucp.so" in needed:
+            self.skipTest("no program starts without UCX where the MPI library itself needs it, as Open MPI 5 does")
         with tempfile.TemporaryDirectory() as directory:
             Path(directory, "libucp.so.0").write_text("not a library: the loader gives up here\n")
             _, facts = self.facts(LD_LIBRARY_PATH=directory)
