@@ -91,23 +91,14 @@ void MpiControl::reclaim() {
     const std::size_t count = sending_.size();
     finished_.resize(std::max(finished_.size(), count));
     statuses_.resize(std::max(statuses_.size(), count));
-    int finished = 0;
-    const int code = MPI_Testsome(static_cast<int>(count), send_requests_.data(), &finished, finished_.data(),
-                                  statuses_.data());
-    if (code != MPI_SUCCESS) {
-        throw_from_statuses(
-            code, std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
-            "sending a control packet",
-            [this](std::size_t i) { return sending_[static_cast<std::size_t>(finished_[i])].to.value; });
-    }
-    if (finished == MPI_UNDEFINED) {
-        finished = 0;
-    }
+    const std::size_t finished = complete_some(
+        std::span(send_requests_).first(count), finished_, statuses_, "sending a control packet",
+        [this](std::size_t i) { return sending_[static_cast<std::size_t>(finished_[i])].to.value; });
     // From the back, so that the last element that fills a gap is never one that has finished itself. MPI
     // does not promise an order.
-    std::sort(finished_.begin(), finished_.begin() + finished);
-    for (int i = finished; i-- > 0;) {
-        const auto index = static_cast<std::size_t>(finished_[static_cast<std::size_t>(i)]);
+    std::sort(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(finished));
+    for (std::size_t i = finished; i-- > 0;) {
+        const auto index = static_cast<std::size_t>(finished_[i]);
         spare_.push_back(std::move(sending_[index].packet));
         if (index + 1 != sending_.size()) {
             sending_[index] = std::move(sending_.back());

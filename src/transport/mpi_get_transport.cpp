@@ -195,16 +195,10 @@ void MpiGetTransport::complete_reads(Polled& found) {
     if (reading() == 0) {
         return;
     }
-    int finished = 0;
-    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
-                                  finished_.data(), statuses_.data());
-    if (code != MPI_SUCCESS) {
-        throw_from_statuses(
-            code, std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
-            "reading a chunk",
-            [this](std::size_t i) { return readings_[static_cast<std::size_t>(finished_[i])].offer.from; });
-    }
-    for (std::size_t i = 0; finished != MPI_UNDEFINED && i < static_cast<std::size_t>(finished); ++i) {
+    const std::size_t finished = complete_some(
+        requests_, finished_, statuses_, "reading a chunk",
+        [this](std::size_t i) { return readings_[static_cast<std::size_t>(finished_[i])].offer.from; });
+    for (std::size_t i = 0; i < finished; ++i) {
         const auto request = static_cast<std::size_t>(finished_[i]);
         const auto& [offer, buffer] = readings_[request];
         const std::size_t per_slot = buffers_.count() / plan_.slots;

@@ -127,28 +127,19 @@ void MpiPutTransport::poll_data(Polled& found) {
 }
 
 void MpiPutTransport::complete_writes(Polled& found) {
-    int finished = 0;
-    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
-                                  finished_.data(), statuses_.data());
     const auto chunk_of = [this](std::size_t i) -> const OutgoingChunks::Chunk& {
         return outgoing_.at(entry_of_[static_cast<std::size_t>(finished_[i])]);
     };
-    if (code != MPI_SUCCESS) {
-        throw_from_statuses(code,
-                            std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
-                            "writing a chunk", [&](std::size_t i) { return rank_of(chunk_of(i).to); });
-    }
-    if (finished == MPI_UNDEFINED) {
-        return;
-    }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(finished); ++i) {
+    const std::size_t finished = complete_some(requests_, finished_, statuses_, "writing a chunk",
+                                               [&](std::size_t i) { return rank_of(chunk_of(i).to); });
+    for (std::size_t i = 0; i < finished; ++i) {
         const auto request = static_cast<std::size_t>(finished_[i]);
         Target& target = targets_[chunk_of(i).to.value];
         --target.writing;
         target.written.push_back(entry_of_[request]);
         free_requests_.push_back(request);
     }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(finished); ++i) {
+    for (std::size_t i = 0; i < finished; ++i) {
         const core::ConsumerId consumer = chunk_of(i).to;
         if (targets_[consumer.value].writing == 0) {
             flush(consumer, found);

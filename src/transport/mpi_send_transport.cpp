@@ -157,19 +157,13 @@ void MpiSendTransport::poll_data(Polled& found) {
     if (self_.role == core::Role::producer ? outgoing_.under_way() == 0 : requests_.empty() || closed_) {
         return;
     }
-    int finished = 0;
-    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
-                                  finished_.data(), statuses_.data());
     const bool sends = self_.role == core::Role::producer;
-    if (code != MPI_SUCCESS) {
-        throw_from_statuses(
-            code, std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
-            sends ? "sending a chunk" : "receiving a chunk", [&](std::size_t i) {
-                return sends ? rank_of(outgoing_.at(static_cast<std::size_t>(finished_[i])).to)
-                             : statuses_[i].MPI_SOURCE;
-            });
-    }
-    for (std::size_t i = 0; finished != MPI_UNDEFINED && i < static_cast<std::size_t>(finished); ++i) {
+    const std::size_t finished = complete_some(
+        requests_, finished_, statuses_, sends ? "sending a chunk" : "receiving a chunk", [&](std::size_t i) {
+            return sends ? rank_of(outgoing_.at(static_cast<std::size_t>(finished_[i])).to)
+                         : statuses_[i].MPI_SOURCE;
+        });
+    for (std::size_t i = 0; i < finished; ++i) {
         const auto entry = static_cast<std::size_t>(finished_[i]);
         if (sends) {
             sent_copy(entry, found);

@@ -25,6 +25,23 @@ void check_mpi(int code, const char* operation, int peer = -1);
 [[noreturn]] void throw_from_statuses(int code, std::span<const MPI_Status> statuses, const char* operation,
                                       const std::function<int(std::size_t)>& peer_of);
 
+/// Completes what can be completed by now (MPI_Testsome). Returns how many requests that are; the first so
+/// many of `finished` are their places, of `statuses` what became of them. Both are as long as `requests`.
+/// Throws TransportError; `peer_of(i)` is the peer of requests[finished[i]], or -1.
+template <typename PeerOf>
+std::size_t complete_some(std::span<MPI_Request> requests, std::span<int> finished,
+                          std::span<MPI_Status> statuses, const char* operation, const PeerOf& peer_of) {
+    int count = 0;
+    const int code = MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, finished.data(),
+                                  statuses.data());
+    // MPI_UNDEFINED, which is negative: no request was under way.
+    const std::size_t completed = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (code != MPI_SUCCESS) {
+        throw_from_statuses(code, statuses.first(completed), operation, peer_of);
+    }
+    return completed;
+}
+
 /// The part that this rank of `comm` plays; `comm` has as many ranks as there are roles.
 core::NodeId node_of_this_rank(MPI_Comm comm, const core::RoleMap& roles);
 

@@ -77,15 +77,8 @@ void MpiWarmup::step_sending() {
     if (sent_ == to_send_) {
         return;
     }
-    int finished = 0;
-    const int code = MPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &finished, finished_.data(),
-                                  statuses_.data());
-    if (code != MPI_SUCCESS) {
-        throw_from_statuses(code,
-                            std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
-                            "sending in warm-up", [](std::size_t) { return -1; });
-    }
-    sent_ += finished == MPI_UNDEFINED ? 0 : finished;
+    sent_ += static_cast<std::int64_t>(
+        complete_some(sends_, finished_, statuses_, "sending in warm-up", [](std::size_t) { return -1; }));
 
     std::size_t filled_bytes = 0;
     while (handed_over_ < to_send_ && filled_bytes < fill_bytes_per_step) {

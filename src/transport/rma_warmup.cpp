@@ -109,17 +109,11 @@ void RmaWarmup::complete() {
     if (begun_ == completed_) {
         return;
     }
-    int finished = 0;
-    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
-                                  finished_.data(), statuses_.data());
-    if (code != MPI_SUCCESS) {
-        throw_from_statuses(
-            code, std::span(statuses_).first(finished > 0 ? static_cast<std::size_t>(finished) : 0),
-            "one-sided transfer in warm-up",
-            [this](std::size_t i) { return peers_[peer_of_[static_cast<std::size_t>(finished_[i])]].rank; });
-    }
-    for (int i = 0; finished != MPI_UNDEFINED && i < finished; ++i) {
-        const auto request = static_cast<std::size_t>(finished_[static_cast<std::size_t>(i)]);
+    const std::size_t finished = complete_some(
+        requests_, finished_, statuses_, "one-sided transfer in warm-up",
+        [this](std::size_t i) { return peers_[peer_of_[static_cast<std::size_t>(finished_[i])]].rank; });
+    for (std::size_t i = 0; i < finished; ++i) {
+        const auto request = static_cast<std::size_t>(finished_[i]);
         Peer& peer = peers_[peer_of_[request]];
         ++completed_;
         if (++peer.completed == per_pair_) {
