@@ -150,7 +150,8 @@ TEST_CASE("Seconds whose end was missed are empty, and the next row has what was
 TEST_CASE("Counting begins with a whole second") {
     const FakeRun run;
     CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
-    const CommonClock clock(monotonic_ns() - 400'000'000);
+    // Nearly a second before the next one begins, whatever else this machine does.
+    const CommonClock clock(monotonic_ns() - 50'000'000);
     sampler.begin({.clock = clock, .begin = Instant{-1'000'000'000}});
     sleep_until(clock, Instant{2'050'000'000});
     const auto host = sampler.stop(clock.now());
@@ -162,7 +163,8 @@ TEST_CASE("Counting begins with a whole second") {
     CHECK(lines[2].ends_with("Z,,"));
     CHECK(start_of(lines[3]) == "1,drain");
     CHECK(lines[3].ends_with("Z,0,1"));
-    CHECK(host.problem == "the first reading was 1.4 s late; counting begins with second 1");
+    CHECK(host.problem.starts_with("the first reading was 1."));
+    CHECK(host.problem.ends_with(" s late; counting begins with second 1"));
     CHECK(host.seconds == 0);
 }
 
