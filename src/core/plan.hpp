@@ -18,6 +18,8 @@ enum class Verify : std::uint8_t { none, header, full };
 /// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes (one-sided),
 /// or the consumer reads (one-sided).
 enum class TransportKind : std::uint8_t { send, put, get };
+/// What an event is: a block of one producer, or a fragment of every producer's.
+enum class Pattern : std::uint8_t { distribute, build };
 
 enum class DistributionKind : std::uint8_t {
     none,
@@ -46,6 +48,8 @@ struct Plan {
     std::uint32_t producers = 0;
     std::uint32_t consumers = 0;
 
+    Pattern pattern = Pattern::distribute;
+
     // What producers generate.
     BitRate rate;
     Duration interval;
@@ -58,7 +62,7 @@ struct Plan {
     PolicyKind policy = PolicyKind::balanced;
     TransportKind transport = TransportKind::send;
     Bytes chunk_size;
-    Bytes slot_size;  ///< largest event that fits into a slot
+    Bytes slot_size;  ///< room for one fragment in a slot: with pattern `distribute` the largest event
     std::uint32_t window = 0;
     std::uint32_t slots = 0;
     std::uint32_t streams = 0;
@@ -80,7 +84,14 @@ struct Plan {
 
     /// Bytes of one set: rate x interval.
     [[nodiscard]] constexpr Bytes set_bytes() const { return bytes_in(rate, interval); }
-    /// Messages into which the largest event is cut.
+    /// Fragments of an event, each from another producer.
+    [[nodiscard]] constexpr std::uint32_t fragments_per_event() const {
+        return pattern == Pattern::build ? producers : 1;
+    }
+    /// Places of a consumer: a place holds one fragment, a slot is fragments_per_event() places. Place
+    /// slot x fragments_per_event() + f is for fragment f of the event in that slot.
+    [[nodiscard]] constexpr std::uint32_t places() const { return slots * fragments_per_event(); }
+    /// Messages into which the largest fragment is cut.
     [[nodiscard]] constexpr std::uint32_t chunks_per_slot() const {
         return static_cast<std::uint32_t>((slot_size.count + chunk_size.count - 1) / chunk_size.count);
     }
