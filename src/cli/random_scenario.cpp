@@ -27,6 +27,7 @@ class Draw {
         times();
         network();
         faults();
+        building();
         add("seed", "{}", seed_);
         return std::move(options_);
     }
@@ -53,7 +54,8 @@ class Draw {
         add("consumers", "{}", consumers_);
         constexpr std::array<std::string_view, 5> policies{"balanced", "token", "round-robin", "random",
                                                            "none"};
-        add("policy", "{}", one_of(policies));
+        policy_ = one_of(policies);
+        add("policy", "{}", policy_);
     }
 
     void data() {
@@ -91,7 +93,8 @@ class Draw {
     void transfer() {
         add("chunk-size", "{}B", std::max<std::int64_t>(64, slot_ / number(1, 12)));
         add("window", "{}", number(1, 6));
-        add("slots", "{}", number(1, 6));
+        slots_ = number(1, 6);
+        add("slots", "{}", slots_);
         add("streams", "{}", number(1, 5));
     }
 
@@ -182,6 +185,30 @@ class Draw {
         }
     }
 
+    void building() {
+        if (one_in(4)) {
+            add("order", "barrel");
+        }
+        if (one_in(4)) {
+            const std::int64_t high = number(1, slots_);
+            add("high-water", "{}", high);
+            add("low-water", "{}", number(0, high - 1));
+        }
+        if (policy_ == "none" || one_in(2)) {
+            return;
+        }
+        if (one_in(2)) {
+            add("initiation", "pull");
+            add("requests", "{}", number(1, 20));
+        }
+        if (one_in(2)) {
+            add("pattern", "build");
+            if (one_in(3)) {
+                add("outstanding", "{}", number(1, 10));
+            }
+        }
+    }
+
     std::uint64_t seed_;
     core::Random random_;
     std::vector<GivenOption> options_;
@@ -193,6 +220,8 @@ class Draw {
     std::int64_t event_ = 1;
     std::int64_t largest_ = 1;
     std::int64_t slot_ = 1;
+    std::int64_t slots_ = 1;
+    std::string_view policy_;
     double bits_per_second_ = 1;
 };
 

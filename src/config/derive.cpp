@@ -215,6 +215,63 @@ void check_busy(RunRequest& request) {
     plan.busy_burns_cpu = false;
 }
 
+void check_pattern(const RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    const bool none = plan.policy == core::PolicyKind::none;
+    if (plan.pattern == core::Pattern::build && none) {
+        throw UsageError(
+            "--pattern: build contradicts --policy none: without a scheduler nobody says which consumer gets "
+            "all fragments of an event; use another policy");
+    }
+    if (plan.initiation == core::Initiation::pull && none) {
+        throw UsageError(
+            "--initiation: pull contradicts --policy none, where no scheduler assigns events; without one, "
+            "consumers ask for events by themselves");
+    }
+    if (plan.initiation == core::Initiation::pull && plan.transport == core::TransportKind::put) {
+        throw UsageError(
+            "--initiation: pull contradicts --transport put, where the producer writes; use get, which lets the "
+            "consumer read, or send");
+    }
+}
+
+/// Options of event building that mean nothing without another one.
+void check_building(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    const auto needs = [&](const char* option, bool there, const char* other, const char* value) {
+        if (!there && request.given(option) && request.origin(option) >= request.origin(other)) {
+            throw UsageError(fmt::format("--{}: means nothing without --{}{}", option, other, value));
+        }
+    };
+    const bool builds = plan.pattern == core::Pattern::build;
+    needs("requests", plan.initiation == core::Initiation::pull, "initiation", " pull");
+    needs("outstanding", builds, "pattern", " build");
+    needs("low-water", plan.high_water > 0, "high-water", "");
+    needs("fragment-timeout", plan.lossy(), "transport", " datagram");
+    needs("reasks", plan.lossy(), "transport", " datagram");
+    if (!builds) {
+        plan.assigned_events = 0;
+    }
+    if (!plan.lossy()) {
+        plan.reasks = 0;
+    }
+    if (plan.high_water == 0) {
+        plan.low_water = 0;
+        return;
+    }
+    if (!request.given("low-water")) {
+        plan.low_water = plan.high_water - std::max(1U, plan.high_water / 10);
+    }
+    if (plan.low_water >= plan.high_water) {
+        throw UsageError(fmt::format("--low-water: {} is not below --high-water {}; make it less",
+                                     plan.low_water, plan.high_water));
+    }
+    if (plan.high_water > plan.slots) {
+        throw UsageError(fmt::format("--high-water: {} events never fit into {} slots (--slots); make it at most that",
+                                     plan.high_water, plan.slots));
+    }
+}
+
 void check_requirements(const RunRequest& request) {
     if (request.require.sustained && request.plan.generation == core::Generation::saturate) {
         throw UsageError(
@@ -274,6 +331,16 @@ void check_busy_consumers(const core::Plan& plan) {
     }
 }
 
+void check_places(const core::Plan& plan) {
+    const std::int64_t chunks = (plan.slot_size.count - 1) / plan.chunk_size.count + 1;
+    if (!plan.lossy() && chunks * plan.places() > receives_limit) {
+        throw UsageError(
+            fmt::format("--slots: {} slots for {} fragments of {} chunks are {} open receives, and at most {} are "
+                        "possible; use fewer slots or larger chunks",
+                        plan.slots, plan.fragments_per_event(), chunks, chunks * plan.places(), receives_limit));
+    }
+}
+
 void derive(RunRequest& request) {
     request.plan.producers = request.roles.producers;
     request.plan.consumers = request.roles.consumers;
@@ -281,8 +348,11 @@ void derive(RunRequest& request) {
     derive_sizes(request);
     derive_network(request);
     check_times(request);
+    check_pattern(request);
+    check_building(request);
     check_busy(request);
     check_busy_consumers(request.plan);
+    check_places(request.plan);
     check_requirements(request);
     check_roles(request);
 }

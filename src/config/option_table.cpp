@@ -1,5 +1,6 @@
 #include "config/option_table.hpp"
 
+#include "config/building_option_rows.hpp"
 #include "config/near_name.hpp"
 #include "config/network_option_rows.hpp"
 #include "config/option_rows.hpp"
@@ -14,6 +15,8 @@ const char* group_name(OptionGroup group) {
             return "data";
         case OptionGroup::transfer:
             return "transfer";
+        case OptionGroup::building:
+            return "building";
         case OptionGroup::busy:
             return "busy";
         case OptionGroup::run:
@@ -36,6 +39,8 @@ const char* group_title(OptionGroup group) {
             return "what producers generate";
         case OptionGroup::transfer:
             return "how it travels";
+        case OptionGroup::building:
+            return "what an event is, who asks for it, and what bounds that";
         case OptionGroup::busy:
             return "how long consumers work on an event";
         case OptionGroup::run:
@@ -53,6 +58,7 @@ const char* group_title(OptionGroup group) {
 std::span<const Option> option_table() {
     static const std::vector<Option> table = [] {
         std::vector<Option> all(option_rows().begin(), option_rows().end());
+        all.insert(all.end(), building_option_rows().begin(), building_option_rows().end());
         all.insert(all.end(), network_option_rows().begin(), network_option_rows().end());
         return all;
     }();

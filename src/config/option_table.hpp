@@ -11,8 +11,18 @@
 
 namespace weir::config {
 
-enum class OptionGroup : std::uint8_t { layout, data, transfer, busy, run, output, network, testing };
-inline constexpr OptionGroup shown_groups[] = {OptionGroup::layout, OptionGroup::data, OptionGroup::transfer,
+enum class OptionGroup : std::uint8_t {
+    layout,
+    data,
+    transfer,
+    building,
+    busy,
+    run,
+    output,
+    network,
+    testing
+};
+inline constexpr OptionGroup shown_groups[] = {OptionGroup::layout, OptionGroup::data, OptionGroup::transfer, OptionGroup::building,
                                                OptionGroup::busy,   OptionGroup::run,  OptionGroup::output,
                                                OptionGroup::network};
 

@@ -115,6 +115,7 @@ void settle_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.producers = roles.producers();
     request.plan.consumers = roles.consumers();
     check_busy_consumers(request.plan);
+    check_places(request.plan);
 }
 
 std::string encode_options(const RunRequest& request) {

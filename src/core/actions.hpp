@@ -44,9 +44,17 @@ struct Observation {
         granted,             ///< producer: `elapsed` since it was offered
         transfer_started,    ///< producer: first chunk handed over; `elapsed` since the grant came
         chunk_sent,          ///< producer: `bytes` of a chunk left
+        chunk_sent_again,    ///< producer: the same, because the consumer asked again
         transfer_completed,  ///< producer: last chunk left; `elapsed` since the first was handed over
+        asked_again,         ///< consumer: for a fragment of `peer`
         chunk_received,      ///< consumer: `bytes`
-        received,            ///< consumer: whole event; `elapsed` since it was generated (common clock)
+        chunk_duplicate,     ///< consumer, lossy: had arrived before; `bytes`
+        chunk_late,          ///< consumer, lossy: of an event that was given up, or of none; `bytes`
+        chunk_corrupt,       ///< consumer, lossy: does not verify, so it counts as missing; `bytes`
+        received,            ///< consumer: whole fragment; `elapsed` since it was generated (common clock)
+        given_up,            ///< consumer: fragment of `bytes` that never became whole (declined: of 0)
+        event_finished,      ///< consumer, pattern build: all fragments; `elapsed` since the first was generated
+        event_given_up,      ///< consumer, pattern build: an event of which a fragment was given up
         processed,           ///< consumer: `elapsed` processing time of the event
     };
     Kind kind = Kind::generated;

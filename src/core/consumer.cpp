@@ -21,14 +21,18 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time)
       id_(id),
       processing_time_(std::move(processing_time)),
       busy_(is_busy(plan, id)),
+      fragments_(plan.fragments_per_event()),
       slots_(plan.slots),
+      places_(plan.places(), FragmentPlace(plan)),
       queue_(plan.slots),
+      withheld_(plan.slots),
       producer_drained_(plan.producers, false),
-      next_producer_(id.value % plan.producers) {
+      next_producer_(id.value % plan.producers),
+      to_ask_(plan.places()),
+      overdue_(plan.lossy() ? plan.places() : 0) {
     WEIR_ASSERT(plan.slots > 0);
-    for (Slot& slot : slots_) {
-        slot.arrived.assign(plan.chunks_per_slot(), false);
-    }
+    WEIR_ASSERT(!pulls() || plan.requests > 0);
+    WEIR_ASSERT(plan.high_water == 0 || plan.low_water < plan.high_water);
 }
 
 void Consumer::on_start(Instant /*now*/, Actions& out) {
@@ -40,8 +44,17 @@ void Consumer::on_start(Instant /*now*/, Actions& out) {
         WEIR_ASSERT(slots_[slot].state == SlotState::closed);
         slots_[slot].state = SlotState::free;
         ++use_.free;
-        out.open_slots.push_back({slot});
+        open({slot}, out);
         give_credit({slot}, out);
+    }
+}
+
+// Slots and credits
+
+void Consumer::open(SlotId slot, Actions& out) {
+    for (std::uint32_t place = slot.value * fragments_; place < (slot.value + 1) * fragments_; ++place) {
+        places_[place].open();
+        out.open_slots.push_back({place});
     }
 }
 
@@ -62,149 +75,107 @@ void Consumer::give_credit(SlotId slot, Actions& out) {
     }
 }
 
-void Consumer::on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, Actions& out) {
-    WEIR_ASSERT(slot.value < slots_.size());
-    if (finished_) {
-        return;
+/// Whether the consumer holds too many events to give credits; between the two marks as before.
+bool Consumer::withholds() {
+    const std::uint32_t held = use_.receiving + use_.queued;
+    if (plan_.high_water > 0 && held >= plan_.high_water) {
+        withholding_ = true;
+    } else if (held <= plan_.low_water) {
+        withholding_ = false;
     }
-    if (!arrived.header_intact) {
-        refuse_chunk(Fault::Kind::corrupt_header, slot, arrived, "the header does not verify", out);
-        return;
-    }
-    const ChunkDescription& chunk = arrived.chunk;
+    return withholding_;
+}
+
+/// The slot has nothing in it any more.
+void Consumer::free_slot(SlotId slot, Actions& out) {
     Slot& place = slots_[slot.value];
-    // A free slot still knows its last event, so a late copy cannot pass for the beginning of a new one.
-    if (chunk.event == place.event && chunk.sequence < place.arrived.size() &&
-        place.arrived[chunk.sequence]) {
-        if (!place.duplicated) {
-            place.duplicated = true;
-            ++ledger_.duplicate_events;
-        }
-        refuse_chunk(Fault::Kind::duplicate_chunk, slot, arrived, "this chunk had already arrived", out);
+    WEIR_ASSERT(place.state == SlotState::queued);
+    --use_.queued;
+    place.assigned = false;
+    if (withholds()) {
+        place.state = SlotState::withheld;
+        ++use_.withheld;
+        withheld_.push(slot.value);
         return;
     }
-    if (place.state == SlotState::free && !begin_event(slot, arrived)) {
-        refuse_chunk(Fault::Kind::unexpected_chunk, slot, arrived, "no event can begin with this chunk", out);
-        return;
-    }
-    const bool expected = place.state == SlotState::receiving && chunk.event == place.event &&
-                          chunk.event_bytes == place.event_bytes && fits(chunk, place.event_bytes);
-    if (!expected) {
-        refuse_chunk(Fault::Kind::unexpected_chunk, slot, arrived, "the slot is receiving another event",
-                     out);
-        return;
-    }
-    if (!arrived.payload_intact) {
-        place.corrupt = true;
-        out.faults.push_back({.kind = Fault::Kind::corrupt_payload,
-                              .source = arrived.source,
-                              .destination = node_of(id_),
-                              .event = chunk.event,
-                              .offset = chunk.offset,
-                              .sequence = chunk.sequence,
-                              .detail = "the payload does not verify"});
-    }
-    place.arrived[chunk.sequence] = true;
-    place.received += chunk.length;
-    out.observations.push_back({.kind = Observation::Kind::chunk_received,
-                                .peer = arrived.source,
-                                .event = chunk.event,
-                                .bytes = chunk.length,
-                                .elapsed = {}});
-    if (place.received == place.event_bytes) {
-        complete_event(now, slot, out);
+    place.state = SlotState::free;
+    ++use_.free;
+    open(slot, out);
+    give_credit(slot, out);
+    give_withheld(out);
+}
+
+void Consumer::give_withheld(Actions& out) {
+    while (!withheld_.empty()) {
+        const SlotId slot{withheld_.pop()};
+        slots_[slot.value].state = SlotState::free;
+        --use_.withheld;
+        ++use_.free;
+        open(slot, out);
+        give_credit(slot, out);
     }
 }
 
-bool Consumer::fits(const ChunkDescription& chunk, Bytes event_bytes) const {
-    const Bytes offset = plan_.chunk_size * chunk.sequence;
-    return chunk.sequence < plan_.chunks_per_slot() && chunk.offset == offset && offset < event_bytes &&
-           chunk.length == std::min(plan_.chunk_size, event_bytes - offset);
-}
-
-bool Consumer::begin_event(SlotId slot, const ArrivedChunk& arrived) {
-    const ChunkDescription& chunk = arrived.chunk;
-    // All of it is checked before the slot is taken: a chunk that is wrong must not shut out the event that
-    // the slot was granted to.
-    const bool plausible = arrived.source == node_of(chunk.event.producer()) &&
-                           arrived.source.index < plan_.producers && chunk.event_bytes > Bytes{0} &&
-                           chunk.event_bytes <= plan_.slot_size && fits(chunk, chunk.event_bytes);
-    if (!plausible) {
-        return false;
-    }
+void Consumer::begin_event(SlotId slot, std::uint64_t number) {
     Slot& place = slots_[slot.value];
+    WEIR_ASSERT(place.state == SlotState::free);
     place.state = SlotState::receiving;
-    place.corrupt = false;
-    place.duplicated = false;
-    place.event = chunk.event;
-    place.event_bytes = chunk.event_bytes;
-    place.received = Bytes{0};
-    place.generated_at = chunk.generated_at;
-    std::fill(place.arrived.begin(), place.arrived.end(), false);
+    place.number = number;
+    place.settled = 0;
+    place.whole = {};
+    place.generated_at = Instant::never();
     --use_.free;
     ++use_.receiving;
-    return true;
 }
 
-void Consumer::refuse_chunk(Fault::Kind kind, SlotId slot, const ArrivedChunk& arrived, const char* detail,
-                            Actions& out) {
-    out.faults.push_back({.kind = kind,
-                          .source = arrived.source,
-                          .destination = node_of(id_),
-                          .event = arrived.chunk.event,
-                          .offset = arrived.chunk.offset,
-                          .sequence = arrived.chunk.sequence,
-                          .detail = detail});
-    // The refused chunk took the receive of a chunk that is still to come: post another one.
-    if (slots_[slot.value].state == SlotState::receiving || slots_[slot.value].state == SlotState::free) {
-        out.open_slots.push_back(slot);
-    }
-}
-
-void Consumer::complete_event(Instant now, SlotId slot, Actions& out) {
+/// All fragments of the event are settled. One that is not whole holds nothing to process.
+void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
     Slot& place = slots_[slot.value];
-    place.state = SlotState::queued;
+    const bool complete = place.whole.events == fragments_;
+    const bool works = busy_ && complete;
     --use_.receiving;
     ++use_.queued;
-    ledger_.received.add(place.event, place.event_bytes);
-    received_from_[place.event.producer().value] += {1, place.event_bytes};
-    if (place.corrupt) {
-        ledger_.corrupt.add(place.event, place.event_bytes);
-    }
-    out.observations.push_back({.kind = Observation::Kind::received,
-                                .peer = node_of(place.event.producer()),
-                                .event = place.event,
-                                .bytes = place.event_bytes,
-                                .elapsed = now - place.generated_at});
-    if (!direct()) {
-        out.messages.push_back({scheduler_node(),
-                                {.kind = MessageKind::done,
-                                 .flag = static_cast<std::uint8_t>(busy_ ? 0 : 1),
-                                 .node = id_.value,
-                                 .slot = slot.value,
-                                 .event = place.event.value,
-                                 .bytes = place.event_bytes.count,
-                                 .hash = ledger_mix(place.event, place.event_bytes)}});
+    place.state = SlotState::queued;
+    ++(complete ? finished_events_ : given_up_events_);
+    if (builds()) {
+        out.observations.push_back(
+            {.kind = complete ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
+             .peer = node_of(id_),
+             .event = place.fragment,
+             .bytes = place.whole.bytes,
+             .elapsed = place.generated_at == Instant::never() ? Duration{} : now - place.generated_at});
     }
     if (settling_) {
         report_progress(out);
     }
-    if (!busy_) {
-        // The credit travels with the done message, except with policy `none`, where it is a grant of its
-        // own.
-        place.state = SlotState::free;
-        --use_.queued;
-        ++use_.free;
-        out.open_slots.push_back(slot);
-        if (direct()) {
-            give_credit(slot, out);
-        }
-        return;
+    const std::size_t before = out.messages.size();
+    if (!works) {
+        free_slot(slot, out);
     }
-    queue_.push(slot.value);
-    if (!processing()) {
-        start_processing(now);
-        on_time(now, out);
+    if (!direct()) {
+        // The credit travels with the done message, except with policy `none`, where it is a grant of its own.
+        const bool credit = !works && place.state == SlotState::free;
+        const ControlMessage done{.kind = MessageKind::done,
+                                  .flag = static_cast<std::uint8_t>((credit ? DoneFlag::slot_is_free : 0) |
+                                                                    (complete ? 0 : DoneFlag::incomplete)),
+                                  .node = id_.value,
+                                  .slot = slot.value,
+                                  .event = place.fragment.value,
+                                  .events = place.whole.events,
+                                  .bytes = place.whole.bytes.count,
+                                  .hash = place.whole.hash};
+        if (credit) {
+            out.messages[before].message = done;  // in place of `ready`
+        } else {
+            out.messages.push_back({scheduler_node(), done});
+        }
+    }
+    if (works) {
+        queue_.push(slot.value);
+        if (!processing()) {
+            start_processing(now);
+            on_time(now, out);
+        }
     }
 }
 
@@ -223,9 +194,9 @@ void Consumer::on_time(Instant now, Actions& out) {
         const SlotId slot{queue_.pop()};
         const Slot& place = slots_[slot.value];
         out.observations.push_back({.kind = Observation::Kind::processed,
-                                    .peer = node_of(place.event.producer()),
-                                    .event = place.event,
-                                    .bytes = place.event_bytes,
+                                    .peer = node_of(place.fragment.producer()),
+                                    .event = place.fragment,
+                                    .bytes = place.whole.bytes,
                                     .elapsed = current_processing_});
         free_slot(slot, out);
         if (queue_.empty()) {
@@ -235,39 +206,249 @@ void Consumer::on_time(Instant now, Actions& out) {
             start_processing(processing_until_);
         }
     }
+    look_after_overdue(now, out);
 }
 
-void Consumer::free_slot(SlotId slot, Actions& out) {
-    Slot& place = slots_[slot.value];
-    WEIR_ASSERT(place.state == SlotState::queued);
-    place.state = SlotState::free;
-    --use_.queued;
-    ++use_.free;
-    out.open_slots.push_back(slot);
-    give_credit(slot, out);
+Instant Consumer::next_deadline() const {
+    if (finished_) {
+        return Instant::never();
+    }
+    return overdue_.empty() ? processing_until_
+                            : std::min(processing_until_, Instant{overdue_.key(overdue_.top())});
+}
+
+// Fragments
+
+void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out) {
+    WEIR_ASSERT(place.value < places_.size());
+    if (finished_) {
+        return;
+    }
+    if (plan_.lossy()) {
+        on_lossy_chunk(now, place, arrived, out);
+        return;
+    }
+    if (!arrived.header_intact) {
+        refuse_chunk(Fault::Kind::corrupt_header, place, arrived, "the header does not verify", out);
+        return;
+    }
+    const ChunkDescription& chunk = arrived.chunk;
+    FragmentPlace& fragment = places_[place.value];
+    if (fragment.has(chunk.event, chunk.sequence)) {
+        if (fragment.mark_duplicated()) {
+            ++ledger_.duplicate_events;
+        }
+        refuse_chunk(Fault::Kind::duplicate_chunk, place, arrived, "this chunk had already arrived", out);
+        return;
+    }
+    if (fragment.state() == FragmentPlace::State::free && !begin_fragment(place, arrived)) {
+        refuse_chunk(Fault::Kind::unexpected_chunk, place, arrived, "no event can begin with this chunk",
+                     out);
+        return;
+    }
+    const bool expected = fragment.state() == FragmentPlace::State::receiving &&
+                          chunk.event == fragment.event() && chunk.event_bytes == fragment.bytes() &&
+                          fits(chunk, fragment.bytes());
+    if (!expected) {
+        refuse_chunk(Fault::Kind::unexpected_chunk, place, arrived, "the slot is receiving another event",
+                     out);
+        return;
+    }
+    if (!arrived.payload_intact) {
+        fragment.mark_corrupt();
+        out.faults.push_back({.kind = Fault::Kind::corrupt_payload,
+                              .source = arrived.source,
+                              .destination = node_of(id_),
+                              .event = chunk.event,
+                              .offset = chunk.offset,
+                              .sequence = chunk.sequence,
+                              .detail = "the payload does not verify"});
+    }
+    fragment.add(chunk.sequence);
+    out.observations.push_back({.kind = Observation::Kind::chunk_received,
+                                .peer = arrived.source,
+                                .event = chunk.event,
+                                .bytes = chunk.length,
+                                .elapsed = {}});
+    if (fragment.whole()) {
+        end_fragment(now, place, out);
+    }
+}
+
+bool Consumer::belongs(SlotId place, EventId event) const {
+    const Slot& slot = slots_[slot_of(place).value];
+    const bool in_time = slot.state == SlotState::free || slot.state == SlotState::receiving;
+    const bool number_known = slot.state == SlotState::receiving || slot.assigned;
+    return in_time && event.producer().value < plan_.producers &&
+           (!builds() || (event.producer().value == place.value % fragments_ &&
+                          (!number_known || event.sequence() == slot.number)));
+}
+
+bool Consumer::fits(const ChunkDescription& chunk, Bytes event_bytes) const {
+    const Bytes offset = plan_.chunk_size * chunk.sequence;
+    return chunk.sequence < plan_.chunks_per_slot() && chunk.offset == offset && offset < event_bytes &&
+           chunk.length == std::min(plan_.chunk_size, event_bytes - offset);
+}
+
+bool Consumer::begin_fragment(SlotId place, const ArrivedChunk& arrived) {
+    const ChunkDescription& chunk = arrived.chunk;
+    // All of it is checked before the place is taken: a chunk that is wrong must not shut out the event that
+    // the slot was granted to.
+    const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
+                           chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size &&
+                           fits(chunk, chunk.event_bytes);
+    if (!plausible) {
+        return false;
+    }
+    if (slots_[slot_of(place).value].state == SlotState::free) {
+        begin_event(slot_of(place), chunk.event.sequence());
+    }
+    places_[place.value].begin(chunk.event, chunk.event_bytes, plan_.chunk_size, chunk.generated_at);
+    return true;
+}
+
+void Consumer::refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& arrived, const char* detail,
+                            Actions& out) {
+    out.faults.push_back({.kind = kind,
+                          .source = arrived.source,
+                          .destination = node_of(id_),
+                          .event = arrived.chunk.event,
+                          .offset = arrived.chunk.offset,
+                          .sequence = arrived.chunk.sequence,
+                          .detail = detail});
+    // The refused chunk took the receive of a chunk that is still to come: post another one.
+    const FragmentPlace::State state = places_[place.value].state();
+    if (state == FragmentPlace::State::receiving || state == FragmentPlace::State::free) {
+        out.open_slots.push_back(place);
+    }
+}
+
+/// The fragment is whole.
+void Consumer::end_fragment(Instant now, SlotId place, Actions& out) {
+    FragmentPlace& fragment = places_[place.value];
+    Slot& slot = slots_[slot_of(place).value];
+    const EventId event = fragment.event();
+    const Bytes bytes = fragment.bytes();
+    ledger_.received.add(event, bytes);
+    slot.whole.add(event, bytes);
+    slot.generated_at = std::min(slot.generated_at, fragment.generated_at());
+    received_from_[event.producer().value] += {1, bytes};
+    if (fragment.corrupt()) {
+        ledger_.corrupt.add(event, bytes);
+    }
+    out.observations.push_back({.kind = Observation::Kind::received,
+                                .peer = node_of(event.producer()),
+                                .event = event,
+                                .bytes = bytes,
+                                .elapsed = now - fragment.generated_at()});
+    slot.fragment = event;
+    if (plan_.lossy()) {
+        end_waiting(place, false, out);
+    }
+    settle(now, place, out);
+}
+
+/// Nothing more is expected in this place.
+void Consumer::settle(Instant now, SlotId place, Actions& out) {
+    const SlotId slot = slot_of(place);
+    places_[place.value].settle();
+    if (pulls()) {
+        WEIR_ASSERT(asked_ > 0);
+        --asked_;
+        ask(out);
+    }
+    if (++slots_[slot.value].settled == fragments_) {
+        end_event(now, slot, out);
+    }
+}
+
+// Initiation pull
+
+bool Consumer::on_assign(NodeId from, const ControlMessage& message, Actions& out) {
+    if (!pulls() || from != scheduler_node() || message.slot >= slots_.size() ||
+        (!builds() && message.node >= plan_.producers)) {
+        return false;
+    }
+    Slot& slot = slots_[message.slot];
+    if (slot.state != SlotState::free || slot.assigned) {
+        return false;
+    }
+    slot.assigned = true;
+    slot.number = message.events;
+    const std::uint32_t first = plan_.order == SendOrder::barrel ? id_.value % fragments_ : 0;
+    for (std::uint32_t step = 0; step < fragments_; ++step) {
+        const std::uint32_t fragment = (first + step) % fragments_;
+        to_ask_.push({{builds() ? fragment : message.node},
+                      {message.slot * fragments_ + fragment},
+                      builds() ? message.events : 0});
+    }
+    ask(out);
+    return true;
+}
+
+/// Asks for what is to be asked for, as far as the limit lets it.
+void Consumer::ask(Actions& out) {
+    while (!to_ask_.empty() && asked_ < plan_.requests) {
+        const Request request = to_ask_.pop();
+        ++asked_;
+        out.messages.push_back({node_of(request.producer),
+                                {.kind = MessageKind::grant,
+                                 .node = id_.value,
+                                 .slot = request.place.value,
+                                 .events = request.number}});
+    }
+}
+
+// Messages and the end
+
+/// What was granted to a producer is not there.
+bool Consumer::on_decline(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    if (from.role != Role::producer || from.index >= plan_.producers || message.node != id_.value ||
+        message.slot >= places_.size() ||
+        places_[message.slot].state() != FragmentPlace::State::free) {
+        return false;
+    }
+    if (direct()) {
+        producer_drained_[from.index] = true;
+        give_credit({message.slot}, out);
+        return true;
+    }
+    const SlotId place{message.slot};
+    const EventId event = EventId::of({from.index}, builds() ? message.events : 0);
+    if ((!builds() && !pulls()) || !belongs(place, event)) {
+        return false;
+    }
+    const SlotId slot = slot_of(place);
+    if (slots_[slot.value].state == SlotState::free) {
+        begin_event(slot, event.sequence());
+    }
+    slots_[slot.value].fragment = event;
+    settle(now, place, out);
+    return true;
 }
 
 void Consumer::report_progress(Actions& out) {
     out.messages.push_back({scheduler_node(),
                             {.kind = MessageKind::progress,
                              .node = id_.value,
-                             .events = ledger_.received.events,
-                             .bytes = ledger_.received.bytes.count}});
+                             .events = ledger_.received.events + ledger_.incomplete.events,
+                             .bytes = (ledger_.received.bytes + ledger_.incomplete.bytes).count}});
 }
 
-void Consumer::on_message(Instant /*now*/, NodeId from, const ControlMessage& message, Actions& out) {
+void Consumer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     if (finished_) {
         return;
     }
+    bool taken = false;
     switch (message.kind) {
+        case MessageKind::assign:
+            taken = on_assign(from, message, out);
+            break;
         case MessageKind::decline:
-            if (direct() && from.role == Role::producer && from.index < plan_.producers &&
-                message.node == id_.value && message.slot < slots_.size() &&
-                slots_[message.slot].state == SlotState::free) {
-                producer_drained_[from.index] = true;
-                give_credit({message.slot}, out);
-                return;
-            }
+            taken = on_decline(now, from, message, out);
+            break;
+        case MessageKind::sent:
+            taken = on_sent(now, from, message, out);
             break;
         case MessageKind::settle:
             settling_ = true;
@@ -279,24 +460,28 @@ void Consumer::on_message(Instant /*now*/, NodeId from, const ControlMessage& me
         default:
             break;
     }
-    out.faults.push_back(
-        {.source = from,
-         .destination = node_of(id_),
-         .detail = "a consumer takes settle, finish and (policy none) decline of a free slot"});
+    if (!taken) {
+        out.faults.push_back({.source = from,
+                              .destination = node_of(id_),
+                              .event = {message.event},
+                              .detail = "a message that a consumer does not take, or of a slot that is not free"});
+    }
 }
 
 void Consumer::close(Actions& out) {
-    for (const Slot& place : slots_) {
-        if (place.state != SlotState::receiving) {
+    for (const FragmentPlace& fragment : places_) {
+        if (fragment.state() != FragmentPlace::State::receiving || fragment.bytes() == Bytes{0}) {
             continue;
         }
-        ledger_.incomplete.add(place.event, place.event_bytes);
-        const auto missing = std::find(place.arrived.begin(), place.arrived.end(), false);
-        const auto sequence = static_cast<std::uint32_t>(missing - place.arrived.begin());
+        ledger_.incomplete.add(fragment.event(), fragment.bytes());
+        if (plan_.lossy()) {
+            continue;
+        }
+        const std::uint32_t sequence = fragment.first_missing();
         out.faults.push_back({.kind = Fault::Kind::incomplete_event,
-                              .source = node_of(place.event.producer()),
+                              .source = node_of(fragment.event().producer()),
                               .destination = node_of(id_),
-                              .event = place.event,
+                              .event = fragment.event(),
                               .offset = plan_.chunk_size * sequence,
                               .sequence = sequence,
                               .detail = "this chunk never arrived"});

@@ -2,6 +2,14 @@
 // their chunks, checks every chunk against what the slot expects, and processes events one after the other
 // while others arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its
 // free slots to the producers in turn.
+//
+// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when all its
+// places are settled: their fragments are whole, or were declined or given up. With initiation `pull` the consumer
+// asks for each fragment, a bounded number at a time.
+//
+// A transport that loses chunks does not tell what a fragment should have been, so the producer does (`sent`), when it
+// has sent all of it. Then the fragment is whole, or becomes so within the time-out, or is asked for again, or is given
+// up. Chunks that cannot be used are counted; they are no faults.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +18,25 @@
 
 #include "core/actions.hpp"
 #include "core/distribution.hpp"
+#include "core/fragment_place.hpp"
+#include "core/indexed_heap.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
 
 namespace weir::core {
 
-/// What a consumer's slots hold; the three add up to the plan's number of slots until the run closes.
+/// What a consumer's slots hold; the four add up to the plan's number of slots until the run closes.
 struct SlotUse {
     std::uint32_t free = 0;       ///< credits given and not yet used by an arriving chunk
     std::uint32_t receiving = 0;  ///< part of an event has arrived
-    std::uint32_t queued = 0;     ///< a whole event, waiting for processing or in it
+    std::uint32_t queued = 0;     ///< an event that is through, waiting for processing or in it
+    std::uint32_t withheld = 0;   ///< empty, and no credit given: more than `high_water` events are held
     bool operator==(const SlotUse&) const = default;
 };
 
-/// A chunk as the transport found it in a slot.
+/// A chunk as the transport found it in a place. Of a lossy transport, which does not know them, the size of the
+/// event and its instant of generation are 0.
 struct ArrivedChunk {
     NodeId source;
     bool header_intact = true;
@@ -39,64 +51,118 @@ class Consumer {
 
     /// Opens all slots and gives their credits. Once, before any other input.
     void on_start(Instant now, Actions& out);
-    void on_chunk(Instant now, SlotId slot, const ArrivedChunk& arrived, Actions& out);
-    /// Ends processing that is over and begins the next.
+    void on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out);
+    /// Ends processing that is over and begins the next; asks again for what is overdue, or gives it up.
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
 
     /// From now on each event takes `factor` times as long (a simulation of a consumer that has become slow).
     void slow_down(double factor) { processing_factor_ = factor; }
 
-    [[nodiscard]] Instant next_deadline() const { return finished_ ? Instant::never() : processing_until_; }
+    [[nodiscard]] Instant next_deadline() const;
 
     [[nodiscard]] SlotUse slot_use() const { return use_; }
     [[nodiscard]] bool processing() const { return processing_until_ != Instant::never(); }
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+    /// Fragments that were lost on the way, in the order in which they were given up; the first of them.
+    [[nodiscard]] std::span<const EventId> given_up() const { return given_up_; }
+    /// Events through so far, of which all fragments arrived (pattern `distribute`: the same as received).
+    [[nodiscard]] std::uint64_t finished_events() const { return finished_events_; }
+    [[nodiscard]] std::uint64_t given_up_events() const { return given_up_events_; }
     /// What the ledger counts as received, by producer. Empty before on_start.
     [[nodiscard]] std::span<const Traffic> received_from() const { return received_from_; }
     [[nodiscard]] bool finished() const { return finished_; }
 
+    /// Fragments given up that are kept by name; further ones are counted only.
+    static constexpr std::size_t given_up_limit = 256;
+
   private:
-    enum class SlotState : std::uint8_t { closed, free, receiving, queued };
+    enum class SlotState : std::uint8_t { closed, withheld, free, receiving, queued };
     struct Slot {
         SlotState state = SlotState::closed;
-        bool corrupt = false;
-        bool duplicated = false;
-        EventId event;
-        Bytes event_bytes;
-        Bytes received;
-        Instant generated_at;
-        std::vector<bool> arrived;  ///< by chunk sequence
+        bool assigned = false;      ///< pull: the scheduler has said for which event it is
+        std::uint64_t number = 0;   ///< build: of the event, once it is known
+        std::uint32_t settled = 0;  ///< places of which nothing more is expected
+        Tally whole;                ///< of them, those that are whole
+        EventId fragment;           ///< the one that was settled last
+        Instant generated_at;       ///< of the fragment that is oldest
+    };
+    /// A fragment to ask for.
+    struct Request {
+        ProducerId producer;
+        SlotId place;
+        std::uint64_t number = 0;  ///< build: of the event
     };
 
-    void open(Instant now, SlotId slot, Actions& out);
+    // Slots and credits.
+    void open(SlotId slot, Actions& out);
+    void free_slot(SlotId slot, Actions& out);
     void give_credit(SlotId slot, Actions& out);
+    void give_withheld(Actions& out);
+    [[nodiscard]] bool withholds();
+    void begin_event(SlotId slot, std::uint64_t number);
+    void end_event(Instant now, SlotId slot, Actions& out);
+    void start_processing(Instant from);
+
+    // Fragments.
+    [[nodiscard]] SlotId slot_of(SlotId place) const { return {place.value / fragments_}; }
+    /// Whether a fragment of this event belongs into this place now.
+    [[nodiscard]] bool belongs(SlotId place, EventId event) const;
     /// Whether the chunk lies where its sequence number says, in an event of this size.
     [[nodiscard]] bool fits(const ChunkDescription& chunk, Bytes event_bytes) const;
-    bool begin_event(SlotId slot, const ArrivedChunk& arrived);
-    void complete_event(Instant now, SlotId slot, Actions& out);
-    void start_processing(Instant from);
-    void free_slot(SlotId slot, Actions& out);
+    bool begin_fragment(SlotId place, const ArrivedChunk& arrived);
+    void end_fragment(Instant now, SlotId place, Actions& out);
+    void settle(Instant now, SlotId place, Actions& out);
+    void refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& arrived, const char* detail,
+                      Actions& out);
+
+    // Lossy transports (consumer_losses.cpp).
+    void on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out);
+    void begin_unannounced(SlotId place, EventId event);
+    bool on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void look_after_overdue(Instant now, Actions& out);
+    void give_up(Instant now, SlotId place, Actions& out);
+    void end_waiting(SlotId place, bool chunks_missing, Actions& out);
+    /// Was given up, or came whole after it was asked for again, not long ago.
+    [[nodiscard]] bool is_over(EventId event) const;
+
+    // Initiation pull.
+    bool on_assign(NodeId from, const ControlMessage& message, Actions& out);
+    void ask(Actions& out);
+
+    bool on_decline(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void report_progress(Actions& out);
     void close(Actions& out);
-    void refuse_chunk(Fault::Kind kind, SlotId slot, const ArrivedChunk& arrived, const char* detail,
-                      Actions& out);
     [[nodiscard]] bool direct() const { return plan_.policy == PolicyKind::none; }
+    [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
+    [[nodiscard]] bool pulls() const { return plan_.initiation == Initiation::pull; }
 
     Plan plan_;
     ConsumerId id_;
     Sampler processing_time_;
     double processing_factor_ = 1;
     bool busy_ = false;
+    std::uint32_t fragments_;  ///< per event
     std::vector<Slot> slots_;
+    std::vector<FragmentPlace> places_;
     SlotUse use_;
     RingQueue<std::uint32_t> queue_;  ///< slots waiting for processing, the one in processing first
+    RingQueue<std::uint32_t> withheld_;
+    bool withholding_ = false;
     Instant processing_until_ = Instant::never();
     Duration current_processing_;
     std::vector<bool> producer_drained_;  ///< policy `none`: said that nothing is left
     std::uint32_t next_producer_ = 0;     ///< policy `none`: whose turn it is
+    RingQueue<Request> to_ask_;           ///< pull
+    std::uint32_t asked_ = 0;             ///< pull: fragments asked for and not settled
+    IndexedHeap<std::int64_t> overdue_;   ///< lossy: places by the instant at which their fragment is, in ns
+    std::vector<EventId> given_up_;
+    std::vector<EventId> over_;  ///< lossy, ring: see is_over
+    std::size_t next_over_ = 0;
     Ledger ledger_;
     std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
+    std::uint64_t finished_events_ = 0;
+    std::uint64_t given_up_events_ = 0;
     bool settling_ = false;
     bool finished_ = false;
 };

@@ -81,6 +81,13 @@ std::optional<GeneratedEvent> EventGenerator::take(Instant now, Bytes backlog) {
     return event;
 }
 
+GeneratedEvent EventGenerator::take_beyond_end(Instant now) {
+    WEIR_ASSERT(next_due_ == Instant::never());
+    const GeneratedEvent event{next_sequence_++, next_size_, now};
+    next_size_ = draw_size();
+    return event;
+}
+
 void EventGenerator::prepare_next() {
     switch (generation_) {
         case Generation::sets:

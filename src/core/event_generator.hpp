@@ -47,6 +47,9 @@ class EventGenerator {
     /// producer's buffer, used by saturate only. Constant time, plus one draw of a size.
     std::optional<GeneratedEvent> take(Instant now, Bytes backlog);
 
+    /// The next event, although generation is over (pattern `build`: the others have made theirs).
+    GeneratedEvent take_beyond_end(Instant now);
+
   private:
     [[nodiscard]] Bytes draw_size();
     void prepare_next();

@@ -63,7 +63,7 @@ constexpr std::int64_t chunk_buffers_per_stream(const Plan& plan) {
     return std::max(std::int64_t{plan.window}, detail::ceil_div(per_stream, chunk_capacity_bytes(plan)));
 }
 
-/// Chunk buffers of one slot: one for every chunk of the largest event.
+/// Chunk buffers of one place of a slot: one for every chunk of the largest fragment.
 constexpr std::int64_t chunk_buffers_per_slot(const Plan& plan) {
     return detail::ceil_div(plan.slot_size.count, plan.chunk_size.count);
 }
@@ -78,7 +78,7 @@ constexpr std::int64_t producer_memory_bytes(const Plan& plan) {
 /// Bytes of chunk buffers on a consumer rank; saturates instead of overflowing.
 constexpr std::int64_t consumer_memory_bytes(const Plan& plan) {
     const std::int64_t buffers =
-        detail::saturating_product(chunk_buffers_per_slot(plan), std::int64_t{plan.slots});
+        detail::saturating_product(chunk_buffers_per_slot(plan), std::int64_t{plan.places()});
     return detail::saturating_product(buffers, chunk_stride_bytes(plan));
 }
 

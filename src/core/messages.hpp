@@ -11,27 +11,43 @@
 namespace weir::core {
 
 enum class MessageKind : std::uint8_t {
-    /// consumer -> scheduler. The receives of `slot` are posted: one credit.
+    /// consumer -> scheduler. The receives of slot `slot` are posted: one credit.
     ready,
-    /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start.
+    /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start. `flag` 1: the last offer,
+    /// generation is over.
     offer,
-    /// scheduler -> producer (policy `none`: consumer -> producer). Send your oldest waiting event into
-    /// `slot` of
-    /// consumer `node`. `events`: number of grants to this producer before this one (not with policy `none`).
+    /// scheduler -> producers (pattern `build`). Generation is over everywhere: there are `events` events, and each
+    /// producer makes its fragments of all of them.
+    complete,
+    /// scheduler -> producer; policy `none` and initiation `pull`: consumer -> producer. Send your oldest waiting
+    /// event (pattern `build`: your fragment of event number `events`) into place `slot` of consumer `node`.
+    /// Pattern `distribute`, from the scheduler: `events` is the number of grants to this producer before.
     grant,
-    /// producer -> the node that granted. The grant for `slot` of consumer `node` cannot be used: nothing is
-    /// left.
+    /// scheduler -> consumer (initiation `pull`). Slot `slot` is for the oldest event of producer `node` (pattern
+    /// `build`: for event number `events`). Ask for it.
+    assign,
+    /// producer -> scheduler; wherever a consumer waits for the answer (policy `none`, pattern `build`, initiation
+    /// `pull`): -> consumer `node`. What the grant for place `slot` asks for is not there. Pattern `build`:
+    /// `events` is the event's number.
     decline,
-    /// consumer -> scheduler. `event` of `bytes` arrived in `slot` whole; `flag` 1: the slot is free again
-    /// (the
-    /// credit is given with this message). `hash`: Tally mix of the event.
+    /// producer -> consumer (lossy transports). Every chunk of `event`, which has `bytes`, was sent to place `slot`.
+    /// `events`: when it was generated, in ns.
+    sent,
+    /// consumer -> producer (lossy transports that ask again). `event` did not come into place `slot` whole: send
+    /// it again.
+    again,
+    /// consumer -> producer (lossy transports that ask again). `event` for place `slot` will not be asked for any
+    /// more.
+    taken,
+    /// consumer -> scheduler. `events` fragments of `bytes` in all arrived in slot `slot` whole, which is all that
+    /// will come. `flag`: DoneFlag. `hash`: sum of their ledger mixes. `event`: one of the fragments asked for.
     done,
     /// producer -> scheduler. Generation is over, nothing waits, no transfer is under way. `events`, `bytes`:
     /// sent.
     drained,
     /// scheduler -> consumer. All producers have drained: say what you have received, now and at each change.
     settle,
-    /// consumer -> scheduler. Answer to settle: `events`, `bytes` received whole so far.
+    /// consumer -> scheduler. Answer to settle: `events`, `bytes` received whole, or given up, so far.
     progress,
     /// scheduler -> all. The run is over: close and report the ledger.
     finish,
@@ -44,6 +60,12 @@ enum class MessageKind : std::uint8_t {
     heartbeat,
 };
 
+/// Bits of `flag` in `done`.
+struct DoneFlag {
+    static constexpr std::uint8_t slot_is_free = 1;  ///< the credit is given with this message
+    static constexpr std::uint8_t incomplete = 2;    ///< a fragment is missing: the event was given up
+};
+
 enum class LedgerEntry : std::uint32_t { generated, sent, lost, received, corrupt, incomplete, duplicate };
 
 struct ControlMessage {
@@ -51,7 +73,7 @@ struct ControlMessage {
     std::uint8_t flag = 0;
     std::uint16_t reserved = 0;
     std::uint32_t node = 0;  ///< index of the consumer or producer that the message is about
-    std::uint32_t slot = 0;
+    std::uint32_t slot = 0;  ///< of a consumer, or one of its places (core::Plan::places)
     std::uint32_t reserved2 = 0;
     std::uint64_t event = 0;
     std::uint64_t events = 0;

@@ -16,10 +16,15 @@ enum class Generation : std::uint8_t { sets, steady, saturate };
 enum class Overflow : std::uint8_t { count, drop };
 enum class Verify : std::uint8_t { none, header, full };
 /// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes (one-sided),
-/// or the consumer reads (one-sided).
-enum class TransportKind : std::uint8_t { send, put, get };
+/// or the consumer reads (one-sided), or the producer sends datagrams, which may get lost.
+enum class TransportKind : std::uint8_t { send, put, get, datagram };
 /// What an event is: a block of one producer, or a fragment of every producer's.
 enum class Pattern : std::uint8_t { distribute, build };
+/// Who is told of an assignment: the producers, which send, or the consumer, which asks them.
+enum class Initiation : std::uint8_t { push, pull };
+/// In which order a producer serves consumers that it may send to (pull: a consumer asks producers): as they were
+/// assigned, or in turn, each rank beginning with another one.
+enum class SendOrder : std::uint8_t { assigned, barrel };
 
 enum class DistributionKind : std::uint8_t {
     none,
@@ -49,6 +54,8 @@ struct Plan {
     std::uint32_t consumers = 0;
 
     Pattern pattern = Pattern::distribute;
+    Initiation initiation = Initiation::push;
+    SendOrder order = SendOrder::assigned;
 
     // What producers generate.
     BitRate rate;
@@ -66,6 +73,16 @@ struct Plan {
     std::uint32_t window = 0;
     std::uint32_t slots = 0;
     std::uint32_t streams = 0;
+    std::uint32_t requests = 0;         ///< pull: fragments that a consumer has asked for and does not have yet, at most
+    std::uint32_t assigned_events = 0;  ///< build: events assigned and not finished, over all consumers, at most
+    /// A consumer that holds `high_water` events (arriving, waiting, in work) gives no credit until it holds
+    /// `low_water`. high_water 0: it always gives what is free.
+    std::uint32_t high_water = 0;
+    std::uint32_t low_water = 0;
+    /// Lossy transports: how long after the last chunk was sent a fragment may be incomplete, and how often it is
+    /// then asked for again before it is given up.
+    Duration fragment_timeout;
+    std::uint32_t reasks = 0;
 
     // What consumers do.
     Distribution busy;
@@ -84,6 +101,10 @@ struct Plan {
 
     /// Bytes of one set: rate x interval.
     [[nodiscard]] constexpr Bytes set_bytes() const { return bytes_in(rate, interval); }
+    /// Chunks may get lost on the way, and nobody but the consumer notices.
+    [[nodiscard]] constexpr bool lossy() const { return transport == TransportKind::datagram; }
+    /// Whether a producer keeps what it has sent until the consumer has it.
+    [[nodiscard]] constexpr bool asks_again() const { return lossy() && reasks > 0; }
     /// Fragments of an event, each from another producer.
     [[nodiscard]] constexpr std::uint32_t fragments_per_event() const {
         return pattern == Pattern::build ? producers : 1;

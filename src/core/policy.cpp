@@ -9,15 +9,17 @@
 namespace weir::core {
 
 std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed) {
+    // All producers are granted an event that they build together: they are one.
+    const std::uint32_t producers = plan.pattern == Pattern::build ? 1 : plan.producers;
     switch (plan.policy) {
         case PolicyKind::balanced:
-            return std::make_unique<BalancedPolicy>(plan.producers, plan.consumers);
+            return std::make_unique<BalancedPolicy>(producers, plan.consumers);
         case PolicyKind::token:
-            return std::make_unique<TokenPolicy>(plan.producers, plan.consumers, plan.slots);
+            return std::make_unique<TokenPolicy>(producers, plan.consumers, plan.slots);
         case PolicyKind::round_robin:
-            return std::make_unique<RoundRobinPolicy>(plan.producers, plan.consumers);
+            return std::make_unique<RoundRobinPolicy>(producers, plan.consumers);
         case PolicyKind::random:
-            return std::make_unique<RandomPolicy>(plan.producers, plan.consumers,
+            return std::make_unique<RandomPolicy>(producers, plan.consumers,
                                                   Random(seed, random_stream(RandomPurpose::policy, 0)));
         case PolicyKind::none:
             return nullptr;

@@ -27,7 +27,8 @@ Producer::Producer(const Plan& plan, ProducerId id, EventGenerator generator)
       closing_(closing_instant(plan)),
       give_up_(Instant{plan.duration.ns} + plan.drain),
       waiting_(waiting_events_limit),
-      grants_(static_cast<std::size_t>(plan.consumers) * plan.slots),
+      grants_(plan, id),
+      retained_(plan),
       transfers_(plan.streams) {
     WEIR_ASSERT(plan.streams > 0);
     WEIR_ASSERT(plan.window > 0 && plan.window <= window_limit);
@@ -46,6 +47,7 @@ void Producer::on_time(Instant now, Actions& out) {
     }
     generate(now, out);
     start_transfers(now, out);
+    // Fragments that wait to be asked for again are not given up: the consumer's limit ends that.
     if (!gave_up_ && now >= give_up_) {
         gave_up_ = true;
         abandon_waiting(out);
@@ -55,32 +57,44 @@ void Producer::on_time(Instant now, Actions& out) {
 
 void Producer::generate(Instant now, Actions& out) {
     while (const auto event = generator_.take(now, backlog_)) {
-        ledger_.generated.add(EventId::of(id_, event->sequence), event->bytes);
-        out.observations.push_back({.kind = Observation::Kind::generated,
-                                    .peer = scheduler_node(),
-                                    .event = EventId::of(id_, event->sequence),
-                                    .bytes = event->bytes,
-                                    .elapsed = now - event->generated_at});
-        const bool fits = backlog_ + event->bytes <= plan_.buffer;
-        if ((plan_.overflow == Overflow::drop && !fits) || waiting_.full()) {
-            lose(*event, LostRange::Reason::overflow, out);
-            continue;
-        }
-        waiting_.push({event->sequence, event->bytes, event->generated_at, now});
-        backlog_ += event->bytes;
-        ++offered_events_;
-        offered_bytes_ += event->bytes;
+        add(now, *event, out);
     }
     offer(out);
 }
 
+void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
+    ledger_.generated.add(EventId::of(id_, event.sequence), event.bytes);
+    out.observations.push_back({.kind = Observation::Kind::generated,
+                                .peer = scheduler_node(),
+                                .event = EventId::of(id_, event.sequence),
+                                .bytes = event.bytes,
+                                .elapsed = now - event.generated_at});
+    const bool fits = backlog_ + event.bytes <= plan_.buffer;
+    const bool lost = (plan_.overflow == Overflow::drop && !fits) || waiting_.full();
+    if (lost) {
+        lose(event, LostRange::Reason::overflow, out);
+    } else {
+        waiting_.push({event.sequence, event.bytes, event.generated_at, now});
+        backlog_ += event.bytes;
+    }
+    // A lost fragment is offered all the same: its event has fragments elsewhere, and an end.
+    if (!lost || builds()) {
+        ++offered_events_;
+        offered_bytes_ += event.bytes;
+    }
+}
+
 void Producer::offer(Actions& out) {
-    if (direct() || announced_events_ == offered_events_) {
+    const bool last = builds() && closed_account_ && generator_.next_due() == Instant::never();
+    const bool news = announced_events_ != offered_events_ || (last && !announced_last_);
+    if (plan_.policy == PolicyKind::none || !news) {
         return;
     }
     announced_events_ = offered_events_;
+    announced_last_ = last;
     out.messages.push_back({scheduler_node(),
                             {.kind = MessageKind::offer,
+                             .flag = static_cast<std::uint8_t>(last ? 1 : 0),
                              .node = id_.value,
                              .events = offered_events_,
                              .bytes = offered_bytes_.count}});
@@ -91,68 +105,148 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
         case MessageKind::grant:
             on_grant(now, from, message, out);
             return;
+        case MessageKind::complete:
+            on_complete(now, from, message, out);
+            return;
+        case MessageKind::again:
+            on_again(now, from, message, out);
+            return;
+        case MessageKind::taken:
+            on_taken(from, message, out);
+            return;
         case MessageKind::finish:
             if (!finished_) {
                 report_ledger(out);
             }
             return;
         default:
-            out.faults.push_back({.source = from,
-                                  .destination = node_of(id_),
-                                  .detail = "a producer takes grant and finish, not this message"});
+            violation(from, node_of(id_), {}, "a message that a producer does not take", out);
     }
 }
 
+void Producer::violation(NodeId from, NodeId to, EventId event, const char* detail, Actions& out) {
+    out.faults.push_back({.source = from, .destination = to, .event = event, .detail = detail});
+}
+
 void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    const bool names_a_slot = message.node < plan_.consumers && message.slot < plan_.slots;
-    const bool in_order = direct() ? from == NodeId{Role::consumer, message.node}
-                                   : from == scheduler_node() && message.events == granted_events_;
-    if (!names_a_slot || !in_order || grants_.full()) {
-        out.faults.push_back({.source = from,
-                              .destination = node_of(id_),
-                              .event = {message.event},
-                              .detail = "a grant that is out of order or names no slot"});
+    const bool names_a_place = message.node < plan_.consumers && message.slot < plan_.places() &&
+                               message.slot % plan_.fragments_per_event() == (builds() ? id_.value : 0);
+    const bool in_order = asked_by_consumers()
+                              ? from == NodeId{Role::consumer, message.node}
+                              : from == scheduler_node() && message.events == granted_events_;
+    const bool offered = !builds() || message.events < offered_events_;
+    if (!names_a_place || !in_order || !offered || grants_.full({message.node})) {
+        violation(from, node_of(id_), {message.event}, "a grant that is out of order or names no slot", out);
         return;
     }
     ++granted_events_;
-    const Grant grant{{message.node}, {message.slot}, now};
     if (finished_) {
         return;
     }
-    grants_.push(grant);
+    grants_.push({{message.node}, {message.slot}, message.events, now});
     start_transfers(now, out);
     settle_account(out);
 }
 
+void Producer::on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    if (!builds() || from != scheduler_node() || !announced_last_ || complete_ ||
+        message.events < offered_events_) {
+        violation(from, node_of(id_), {}, "complete, said too early, twice or with too few events", out);
+        return;
+    }
+    complete_ = true;
+    while (!gave_up_ && offered_events_ < message.events) {
+        add(now, generator_.take_beyond_end(now), out);
+    }
+    offer(out);
+    settle_account(out);
+}
+
+bool Producer::names_a_fragment(NodeId from, const ControlMessage& message) const {
+    return plan_.asks_again() && from.role == Role::consumer && from.index < plan_.consumers &&
+           message.slot < plan_.places() && EventId{message.event}.producer() == id_;
+}
+
+void Producer::on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    const EventId event{message.event};
+    if (!names_a_fragment(from, message) ||
+        !retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
+        violation(from, node_of(id_), event, "again, for a fragment that is not kept or was just asked for", out);
+        return;
+    }
+    start_transfers(now, out);
+}
+
+void Producer::on_taken(NodeId from, const ControlMessage& message, Actions& out) {
+    const EventId event{message.event};
+    const auto released = names_a_fragment(from, message)
+                              ? retained_.release({{from.index}, {message.slot}}, event.sequence())
+                              : std::nullopt;
+    if (!released) {
+        violation(from, node_of(id_), event, "taken, of a fragment that is not kept", out);
+        return;
+    }
+    if (!finished_) {
+        backlog_ -= *released;
+        settle_account(out);
+    }
+}
+
 void Producer::start_transfers(Instant now, Actions& out) {
     for (std::uint32_t stream = 0; stream < transfers_.size(); ++stream) {
-        if (grants_.empty() || waiting_.empty()) {
+        if (!transfers_[stream].active && !start_transfer(now, {stream}, out)) {
             return;
         }
-        Transfer& transfer = transfers_[stream];
-        if (transfer.active) {
-            continue;
-        }
-        transfer = Transfer{.active = true,
-                            .event = waiting_.pop(),
-                            .grant = grants_.pop(),
-                            .started_at = now,
-                            .handed_over = {}};
-        ++active_transfers_;
-        const EventId event = EventId::of(id_, transfer.event.sequence);
-        const NodeId consumer = node_of(transfer.grant.consumer);
-        out.observations.push_back({.kind = Observation::Kind::granted,
-                                    .peer = consumer,
-                                    .event = event,
-                                    .bytes = transfer.event.bytes,
-                                    .elapsed = transfer.grant.received_at - transfer.event.offered_at});
-        out.observations.push_back({.kind = Observation::Kind::transfer_started,
-                                    .peer = consumer,
-                                    .event = event,
-                                    .bytes = transfer.event.bytes,
-                                    .elapsed = now - transfer.grant.received_at});
-        hand_over_chunks({stream}, out);
     }
+}
+
+/// What was asked for again comes first. False: there is nothing to start.
+bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
+    if (const auto asked = retained_.take_asked()) {
+        start_again(now, stream, *asked, out);
+        return true;
+    }
+    std::optional<WaitingEvent> found;
+    Grant grant;
+    while (!found) {
+        if (grants_.empty() || (!builds() && waiting_.empty())) {
+            return false;
+        }
+        grant = grants_.pop();
+        found = builds() ? waiting_.take(grant.number) : waiting_.take_oldest();
+        if (!found) {
+            decline(grant, out);
+        }
+    }
+    Transfer& transfer = transfers_[stream.value];
+    transfer =
+        Transfer{.active = true, .event = *found, .grant = grant, .started_at = now, .handed_over = {}};
+    ++active_transfers_;
+    const EventId event = EventId::of(id_, transfer.event.sequence);
+    const NodeId consumer = node_of(transfer.grant.consumer);
+    out.observations.push_back({.kind = Observation::Kind::granted,
+                                .peer = consumer,
+                                .event = event,
+                                .bytes = transfer.event.bytes,
+                                .elapsed = transfer.grant.received_at - transfer.event.offered_at});
+    out.observations.push_back({.kind = Observation::Kind::transfer_started,
+                                .peer = consumer,
+                                .event = event,
+                                .bytes = transfer.event.bytes,
+                                .elapsed = now - transfer.grant.received_at});
+    hand_over_chunks(stream, out);
+    return true;
+}
+
+void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out) {
+    transfers_[stream.value] = Transfer{.active = true,
+                                        .again = true,
+                                        .event = asked.event,
+                                        .grant = {asked.to.consumer, asked.to.place, asked.event.sequence, now},
+                                        .started_at = now,
+                                        .handed_over = {}};
+    ++active_transfers_;
+    hand_over_chunks(stream, out);
 }
 
 void Producer::hand_over_chunks(StreamId stream, Actions& out) {
@@ -161,7 +255,7 @@ void Producer::hand_over_chunks(StreamId stream, Actions& out) {
            transfer.next_sequence - transfer.oldest_under_way < plan_.window) {
         const Bytes length = std::min(plan_.chunk_size, transfer.event.bytes - transfer.handed_over);
         out.chunks.push_back({.to = transfer.grant.consumer,
-                              .slot = transfer.grant.slot,
+                              .slot = transfer.grant.place,
                               .stream = stream,
                               .chunk = {.event = EventId::of(id_, transfer.event.sequence),
                                         .event_bytes = transfer.event.bytes,
@@ -188,13 +282,14 @@ void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequenc
 
     const Bytes offset = plan_.chunk_size * sequence;
     const Bytes length = std::min(plan_.chunk_size, transfer.event.bytes - offset);
-    backlog_ -= length;
-    WEIR_ASSERT(backlog_ >= Bytes{0});
-    const EventId event = EventId::of(id_, transfer.event.sequence);
-    const NodeId consumer = node_of(transfer.grant.consumer);
-    out.observations.push_back({.kind = Observation::Kind::chunk_sent,
-                                .peer = consumer,
-                                .event = event,
+    if (!plan_.asks_again()) {
+        backlog_ -= length;
+        WEIR_ASSERT(backlog_ >= Bytes{0});
+    }
+    out.observations.push_back({.kind = transfer.again ? Observation::Kind::chunk_sent_again
+                                                       : Observation::Kind::chunk_sent,
+                                .peer = node_of(transfer.grant.consumer),
+                                .event = EventId::of(id_, transfer.event.sequence),
                                 .bytes = length,
                                 .elapsed = {}});
 
@@ -209,23 +304,49 @@ void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequenc
     if (transfer.oldest_under_way < transfer.next_sequence) {
         return;
     }
-    transfer.active = false;
-    --active_transfers_;
-    ledger_.sent.add(event, transfer.event.bytes);
-    out.observations.push_back({.kind = Observation::Kind::transfer_completed,
-                                .peer = consumer,
-                                .event = event,
-                                .bytes = transfer.event.bytes,
-                                .elapsed = now - transfer.started_at});
+    end_transfer(now, transfer, out);
     generate(now, out);
     start_transfers(now, out);
     settle_account(out);
 }
 
+void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
+    transfer.active = false;
+    --active_transfers_;
+    const EventId event = EventId::of(id_, transfer.event.sequence);
+    const NodeId consumer = node_of(transfer.grant.consumer);
+    const Destination to{transfer.grant.consumer, transfer.grant.place};
+    if (!transfer.again) {
+        ledger_.sent.add(event, transfer.event.bytes);
+        out.observations.push_back({.kind = Observation::Kind::transfer_completed,
+                                    .peer = consumer,
+                                    .event = event,
+                                    .bytes = transfer.event.bytes,
+                                    .elapsed = now - transfer.started_at});
+        if (plan_.asks_again()) {
+            retained_.keep(to, transfer.event);
+        }
+    } else if (!retained_.keeps(to, transfer.event.sequence)) {
+        return;  // the consumer has got it, or has given it up, since it asked
+    }
+    if (plan_.lossy()) {
+        out.messages.push_back({consumer,
+                                {.kind = MessageKind::sent,
+                                 .node = id_.value,
+                                 .slot = transfer.grant.place.value,
+                                 .event = event.value,
+                                 .events = static_cast<std::uint64_t>(transfer.event.generated_at.ns),
+                                 .bytes = transfer.event.bytes.count}});
+    }
+}
+
 void Producer::decline(const Grant& grant, Actions& out) const {
-    out.messages.push_back(
-        {direct() ? node_of(grant.consumer) : scheduler_node(),
-         {.kind = MessageKind::decline, .node = grant.consumer.value, .slot = grant.slot.value}});
+    const bool to_consumer = asked_by_consumers() || builds();
+    out.messages.push_back({to_consumer ? node_of(grant.consumer) : scheduler_node(),
+                            {.kind = MessageKind::decline,
+                             .node = grant.consumer.value,
+                             .slot = grant.place.value,
+                             .events = builds() ? grant.number : 0}});
 }
 
 void Producer::lose(const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {
@@ -245,7 +366,7 @@ void Producer::lose(const GeneratedEvent& event, LostRange::Reason reason, Actio
 
 void Producer::abandon_waiting(Actions& out) {
     while (!waiting_.empty()) {
-        const WaitingEvent event = waiting_.pop();
+        const WaitingEvent event = waiting_.take_oldest();
         backlog_ -= event.bytes;
         lose({event.sequence, event.bytes, event.generated_at}, LostRange::Reason::undelivered, out);
     }
@@ -254,14 +375,15 @@ void Producer::abandon_waiting(Actions& out) {
 void Producer::settle_account(Actions& out) {
     // Not before the account is closed, however early the last event has left: a run lasts as long as it was
     // asked to.
-    const bool nothing_to_come = closed_account_ && generator_.next_due() == Instant::never();
+    const bool nothing_to_come = closed_account_ && generator_.next_due() == Instant::never() &&
+                                 (!builds() || complete_ || gave_up_);
     if (!nothing_to_come || !waiting_.empty()) {
         return;
     }
     while (!grants_.empty()) {
         decline(grants_.pop(), out);
     }
-    if (!drained_ && active_transfers_ == 0) {
+    if (!drained_ && active_transfers_ == 0 && retained_.empty()) {
         drained_ = true;
         out.messages.push_back({scheduler_node(),
                                 {.kind = MessageKind::drained,
@@ -275,9 +397,12 @@ void Producer::report_ledger(Actions& out) {
     // A run that was ended before it drained: what has not left is lost, transfers under way among it.
     abandon_waiting(out);
     for (Transfer& transfer : transfers_) {
-        if (transfer.active) {
-            transfer.active = false;
-            --active_transfers_;
+        if (!transfer.active) {
+            continue;
+        }
+        transfer.active = false;
+        --active_transfers_;
+        if (!transfer.again) {
             lose({transfer.event.sequence, transfer.event.bytes, transfer.event.generated_at},
                  LostRange::Reason::undelivered, out);
         }

@@ -2,6 +2,13 @@
 // chunks when it is granted. Choice: events are granted in the order of their generation, so a grant names a
 // slot and not an event, and the scheduler needs no memory per event. Rejected: grants by event id (they
 // would let a scheduler pick by size, at the price of per-event state on both sides).
+//
+// Pattern `build`: what a producer generates are its fragments of events 0, 1, 2, ..., and a grant names the
+// event's number, because all producers are granted the same event. A fragment that is not there (it was dropped
+// at overflow, or given up at the end of the drain) is declined to the consumer that waits for it.
+//
+// A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the consumer
+// what should have come. If consumers ask again, a fragment counts as backlog until it is `taken`.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +16,11 @@
 
 #include "core/actions.hpp"
 #include "core/event_generator.hpp"
+#include "core/grant_queue.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
-#include "core/ring_queue.hpp"
+#include "core/retained_fragments.hpp"
+#include "core/waiting_events.hpp"
 
 namespace weir::core {
 
@@ -52,7 +61,7 @@ class Producer {
     /// The next instant at which on_time has something to do.
     [[nodiscard]] Instant next_deadline() const;
 
-    /// Generated and not yet sent.
+    /// Generated and not yet sent; where consumers ask again: and not yet taken.
     [[nodiscard]] Bytes backlog() const { return backlog_; }
     [[nodiscard]] StreamUse stream_use() const;
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
@@ -64,19 +73,9 @@ class Producer {
     [[nodiscard]] bool finished() const { return finished_; }
 
   private:
-    struct WaitingEvent {
-        std::uint64_t sequence = 0;
-        Bytes bytes;
-        Instant generated_at;
-        Instant offered_at;
-    };
-    struct Grant {
-        ConsumerId consumer;
-        SlotId slot;
-        Instant received_at;
-    };
     struct Transfer {
         bool active = false;
+        bool again = false;  ///< was sent before
         WaitingEvent event;
         Grant grant;
         Instant started_at;
@@ -87,24 +86,39 @@ class Producer {
     };
 
     void generate(Instant now, Actions& out);
+    void add(Instant now, const GeneratedEvent& event, Actions& out);
     void offer(Actions& out);
     void start_transfers(Instant now, Actions& out);
+    bool start_transfer(Instant now, StreamId stream, Actions& out);
+    void start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out);
     void hand_over_chunks(StreamId stream, Actions& out);
+    void end_transfer(Instant now, Transfer& transfer, Actions& out);
     void on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void on_taken(NodeId from, const ControlMessage& message, Actions& out);
     void decline(const Grant& grant, Actions& out) const;
+    static void violation(NodeId from, NodeId to, EventId event, const char* detail, Actions& out);
+    /// The fragment that a message of a consumer is about is for one of its places, and from this producer.
+    [[nodiscard]] bool names_a_fragment(NodeId from, const ControlMessage& message) const;
     void lose(const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
     void abandon_waiting(Actions& out);
     void settle_account(Actions& out);
     void report_ledger(Actions& out);
-    [[nodiscard]] bool direct() const { return plan_.policy == PolicyKind::none; }
+    [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
+    /// Grants come from consumers, which wait for an answer.
+    [[nodiscard]] bool asked_by_consumers() const {
+        return plan_.policy == PolicyKind::none || plan_.initiation == Initiation::pull;
+    }
 
     Plan plan_;
     ProducerId id_;
     EventGenerator generator_;
     Instant closing_;  ///< when the set after the last would be generated
     Instant give_up_;  ///< end of the drain
-    RingQueue<WaitingEvent> waiting_;
-    RingQueue<Grant> grants_;  ///< received and not yet used
+    WaitingEvents waiting_;
+    GrantQueue grants_;
+    RetainedFragments retained_;
     std::vector<Transfer> transfers_;
     std::uint32_t active_transfers_ = 0;
     Bytes backlog_;
@@ -115,6 +129,8 @@ class Producer {
     Ledger ledger_;
     std::vector<LostRange> lost_ranges_;
     bool closed_account_ = false;
+    bool announced_last_ = false;  ///< build: the scheduler knows that generation is over here
+    bool complete_ = false;        ///< build: as many events as the others have
     bool overflowed_at_close_ = false;
     bool gave_up_ = false;
     bool drained_ = false;

@@ -33,6 +33,11 @@ class RingQueue {
         return elements_[(head_ + position) & (elements_.size() - 1)];
     }
 
+    [[nodiscard]] T& at(std::size_t position) {
+        WEIR_ASSERT(position < size_);
+        return elements_[(head_ + position) & (elements_.size() - 1)];
+    }
+
     /// Appends. Not on a full queue.
     void push(T element) {
         WEIR_ASSERT(size_ < bound_);

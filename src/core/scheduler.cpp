@@ -1,17 +1,41 @@
 #include "core/scheduler.hpp"
 
+#include <algorithm>
+
 #include "core/ledger_report.hpp"
 
 namespace weir::core {
 
+namespace {
+
+/// How long fragments may still be waited for when the last was sent.
+Duration losses_time(const Plan& plan) {
+    return plan.lossy() ? plan.fragment_timeout * (std::int64_t{plan.reasks} + 1) : Duration{};
+}
+
+std::uint32_t most_under_way(const Plan& plan) {
+    if (plan.pattern == Pattern::distribute) {
+        return plan.streams;
+    }
+    return plan.assigned_events > 0 ? plan.assigned_events : plan.consumers * plan.slots;
+}
+
+}  // namespace
+
 Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
     : plan_(plan),
       policy_(std::move(policy)),
+      under_way_limit_(most_under_way(plan)),
       producers_(plan.producers),
+      least_offered_(plan.pattern == Pattern::build ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
-      drain_until_(Instant{plan.duration.ns} + plan.drain + drain_grace),
+      drain_until_(Instant{plan.duration.ns} + plan.drain + drain_grace + losses_time(plan)),
       accounted_until_(Instant{} - plan.warmup) {
     WEIR_ASSERT((policy_ == nullptr) == (plan.policy == PolicyKind::none));
+    WEIR_ASSERT(!builds() || !direct());
+    for (std::uint32_t producer = 0; builds() && producer < plan.producers; ++producer) {
+        least_offered_.update(producer, 0);
+    }
 }
 
 void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
@@ -78,25 +102,75 @@ void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& ou
         violation(from, "an offer that takes back what was offered before", out);
         return;
     }
-    waiting_events_ += message.events - producer.offered_events;
+    if (builds()) {
+        offered_fragments_ += message.events - producer.offered_events;
+        offered_bytes_ += Bytes{message.bytes} - producer.offered_bytes;
+    } else {
+        waiting_events_ += message.events - producer.offered_events;
+    }
     producer.offered_events = message.events;
     producer.offered_bytes = Bytes{message.bytes};
-    update_policy(ProducerId{from.index});
+    if (!builds()) {
+        update_policy(ProducerId{from.index});
+        return;
+    }
+    least_offered_.update(from.index, message.events);
+    update_common_offers();
+    if (message.flag != 0 && !producer.last_offer) {
+        producer.last_offer = true;
+        if (++last_offers_ == producers_.size()) {
+            complete_generation(out);
+        }
+    }
+}
+
+/// Pattern `build`: an event is there when every producer has offered its fragment.
+void Scheduler::update_common_offers() {
+    const std::uint64_t common =
+        std::max(least_offered_.key(least_offered_.top()), together_.granted_events);
+    waiting_events_ = common - together_.granted_events;
+    together_.offered_events = common;
+    update_policy(ProducerId{0});
+}
+
+/// Generation `saturate` ends with some producers ahead of others; every event that was begun gets all of its
+/// fragments.
+void Scheduler::complete_generation(Actions& out) {
+    std::uint64_t events = 0;
+    for (const ProducerAccount& producer : producers_) {
+        events = std::max(events, producer.offered_events);
+    }
+    for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
+        out.messages.push_back(
+            {node_of(ProducerId{producer}), {.kind = MessageKind::complete, .events = events}});
+    }
+}
+
+/// Whether what `done` says can be, apart from the slot.
+bool Scheduler::is_right(const ControlMessage& done) const {
+    const EventId event{done.event};
+    const Bytes bytes{done.bytes};
+    const std::uint32_t fragments = plan_.fragments_per_event();
+    const bool incomplete = (done.flag & DoneFlag::incomplete) != 0;
+    const bool counts = incomplete ? done.events < fragments : done.events == fragments;
+    const bool sizes = done.events == 0 ? bytes == Bytes{0} && done.hash == 0
+                                        : bytes > Bytes{0} && bytes <= plan_.slot_size *
+                                                                           static_cast<std::int64_t>(done.events);
+    const bool hash = builds() || done.events == 0 || done.hash == ledger_mix(event, bytes);
+    return event.producer().value < producers_.size() && counts && sizes && hash;
 }
 
 void Scheduler::on_done(NodeId from, const ControlMessage& message, Actions& out) {
-    const EventId event{message.event};
     ConsumerAccount& consumer = consumers_[from.index];
-    const Bytes bytes{message.bytes};
     if (message.slot >= consumer.slots.size() || consumer.slots[message.slot].state != SlotState::granted ||
-        consumer.slots[message.slot].producer != event.producer().value || bytes <= Bytes{0} ||
-        bytes > plan_.slot_size || message.hash != ledger_mix(event, bytes)) {
+        !is_right(message) ||
+        (!builds() && consumer.slots[message.slot].producer != EventId{message.event}.producer().value)) {
         violation(from, "done for a slot that was not granted to this event's producer", out);
         return;
     }
-    done_.add(event, bytes);
-    return_grant({from.index}, {message.slot}, bytes);
-    if (message.flag != 0) {
+    done_ += Tally{message.events, {message.bytes}, message.hash};
+    return_grant({from.index}, {message.slot}, {message.bytes});
+    if ((message.flag & DoneFlag::slot_is_free) != 0) {
         add_credit({from.index}, {message.slot});
     }
 }
@@ -104,7 +178,7 @@ void Scheduler::on_done(NodeId from, const ControlMessage& message, Actions& out
 void Scheduler::return_grant(ConsumerId consumer, SlotId slot, Bytes actual) {
     ConsumerAccount& account = consumers_[consumer.value];
     Slot& place = account.slots[slot.value];
-    ProducerAccount& producer = producers_[place.producer];
+    ProducerAccount& producer = source(place.producer);
     WEIR_ASSERT(place.state == SlotState::granted);
     WEIR_ASSERT(producer.under_way > 0 && outstanding_ > 0);
     place.state = SlotState::held_by_consumer;
@@ -117,8 +191,8 @@ void Scheduler::return_grant(ConsumerId consumer, SlotId slot, Bytes actual) {
 }
 
 void Scheduler::on_decline(NodeId from, const ControlMessage& message, Actions& out) {
-    if (message.node >= consumers_.size() || message.slot >= plan_.slots ||
-        consumers_[message.node].slots[message.slot].state != SlotState::granted ||
+    if (builds() || plan_.initiation == Initiation::pull || message.node >= consumers_.size() ||
+        message.slot >= plan_.slots || consumers_[message.node].slots[message.slot].state != SlotState::granted ||
         consumers_[message.node].slots[message.slot].producer != from.index) {
         violation(from, "decline of a grant that was not made", out);
         return;
@@ -136,17 +210,22 @@ void Scheduler::on_drained(Instant now, NodeId from, const ControlMessage& messa
     producer.drained = true;
     producer.sent_events = message.events;
     // What it offered and did not send is lost; no grant for it may follow.
-    waiting_events_ -= producer.offered_events - producer.granted_events;
-    producer.offered_events = producer.granted_events;
-    producer.offered_bytes = producer.granted_bytes;
-    if (!direct()) {
+    if (builds()) {
+        least_offered_.update(from.index, std::min(producer.offered_events, together_.granted_events));
+        update_common_offers();
+    } else {
+        waiting_events_ -= producer.offered_events - producer.granted_events;
+        producer.offered_events = producer.granted_events;
+        producer.offered_bytes = producer.granted_bytes;
+    }
+    if (!direct() && !builds()) {
         update_policy(ProducerId{from.index});
     }
     if (++drained_producers_ < producers_.size() || phase_ != Phase::running) {
         return;
     }
     phase_ = Phase::settling;
-    settle_until_ = now + settle_grace;
+    settle_until_ = now + settle_grace + losses_time(plan_);
     if (direct()) {
         for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
             out.messages.push_back({node_of(ConsumerId{consumer}), {.kind = MessageKind::settle}});
@@ -187,24 +266,16 @@ void Scheduler::grant_all(Actions& out) {
 }
 
 void Scheduler::grant(Pairing pair, Actions& out) {
-    ProducerAccount& producer = producers_[pair.producer.value];
+    ProducerAccount& producer = source(pair.producer.value);
     ConsumerAccount& consumer = consumers_[pair.consumer.value];
-    const std::uint64_t waiting = producer.offered_events - producer.granted_events;
-    WEIR_ASSERT(waiting > 0);
-    WEIR_ASSERT(producer.under_way < plan_.streams);
+    WEIR_ASSERT(producer.offered_events > producer.granted_events);
+    WEIR_ASSERT(producer.under_way < under_way_limit_);
     const SlotId slot{consumer.free.pop()};
     Slot& place = consumer.slots[slot.value];
     WEIR_ASSERT(place.state == SlotState::free);
-    // Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
-    const Bytes waiting_bytes = producer.offered_bytes - producer.granted_bytes;
-    const Bytes estimate{waiting_bytes.count > 0 ? waiting_bytes.count / static_cast<std::int64_t>(waiting)
-                                                 : 0};
+    const Bytes estimate = estimate_waiting(producer);
     place = {SlotState::granted, pair.producer.value, estimate};
-    out.messages.push_back({node_of(pair.producer),
-                            {.kind = MessageKind::grant,
-                             .node = pair.consumer.value,
-                             .slot = slot.value,
-                             .events = producer.granted_events}});
+    say_grant(pair, slot, producer.granted_events, out);
     ++producer.granted_events;
     producer.granted_bytes += estimate;
     ++producer.under_way;
@@ -212,14 +283,45 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     --free_slots_;
     --waiting_events_;
     ++outstanding_;
+    ++granted_events_;
     update_policy(pair.producer);
     update_policy(pair.consumer);
 }
 
+/// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
+Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
+    if (builds()) {
+        return {offered_bytes_.count / static_cast<std::int64_t>(offered_fragments_) *
+                static_cast<std::int64_t>(producers_.size())};
+    }
+    const std::uint64_t waiting = source.offered_events - source.granted_events;
+    const Bytes bytes = source.offered_bytes - source.granted_bytes;
+    return {bytes.count > 0 ? bytes.count / static_cast<std::int64_t>(waiting) : 0};
+}
+
+void Scheduler::say_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const {
+    if (plan_.initiation == Initiation::pull) {
+        out.messages.push_back({node_of(pair.consumer),
+                                {.kind = MessageKind::assign,
+                                 .node = pair.producer.value,
+                                 .slot = slot.value,
+                                 .events = number}});
+        return;
+    }
+    const std::uint32_t fragments = plan_.fragments_per_event();
+    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
+        out.messages.push_back({node_of(ProducerId{builds() ? fragment : pair.producer.value}),
+                                {.kind = MessageKind::grant,
+                                 .node = pair.consumer.value,
+                                 .slot = slot.value * fragments + fragment,
+                                 .events = number}});
+    }
+}
+
 void Scheduler::update_policy(ProducerId producer) {
-    const ProducerAccount& account = producers_[producer.value];
+    const ProducerAccount& account = source(builds() ? 0 : producer.value);
     policy_->update(producer, {.eligible = account.offered_events > account.granted_events &&
-                                           account.under_way < plan_.streams,
+                                           account.under_way < under_way_limit_,
                                .waiting = account.offered_bytes - account.granted_bytes,
                                .granted = account.granted_bytes});
 }

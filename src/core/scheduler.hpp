@@ -2,6 +2,9 @@
 // credit, how many transfers a producer has, when the run may end); a Policy decides who is served next. Per
 // rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots)
 // and a decision costs what the policy costs, O(log ranks).
+//
+// Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted to all of them
+// (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "core/actions.hpp"
+#include "core/indexed_heap.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/policy.hpp"
@@ -44,14 +48,16 @@ class Scheduler {
     /// What consumers said was done, event by event (policy `none`: empty).
     [[nodiscard]] const Tally& done() const { return done_; }
 
-    /// Events offered and not granted; credits that can be spent.
+    /// Events offered (pattern `build`: by all producers) and not granted; credits that can be spent.
     [[nodiscard]] std::uint64_t waiting_events() const { return waiting_events_; }
     [[nodiscard]] std::uint64_t free_slots() const { return free_slots_; }
     [[nodiscard]] bool producer_available() const { return policy_ && policy_->producer_available(); }
     [[nodiscard]] bool consumer_available() const { return policy_ && policy_->consumer_available(); }
     /// Time up to `now` in which a producer could have been served and no consumer had a credit.
     [[nodiscard]] Duration no_credit_time(Instant now) const;
-    /// Transfers granted and not done.
+    /// Events granted since the start.
+    [[nodiscard]] std::uint64_t granted_events() const { return granted_events_; }
+    /// Events granted and not done.
     [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
     [[nodiscard]] bool has_drained(ProducerId producer) const {
         return producers_.at(producer.value).drained;
@@ -71,6 +77,7 @@ class Scheduler {
         std::uint64_t granted_events = 0;
         Bytes granted_bytes;  ///< estimates of transfers under way included
         std::uint32_t under_way = 0;
+        bool last_offer = false;  ///< build: generation is over
         bool drained = false;
         std::uint64_t sent_events = 0;  ///< as said with `drained`
         std::uint32_t ledger_messages = 0;
@@ -92,24 +99,41 @@ class Scheduler {
     void on_progress(NodeId from, const ControlMessage& message, Actions& out);
     void on_ledger(NodeId from, const ControlMessage& message, Actions& out);
 
+    void update_common_offers();
+    void complete_generation(Actions& out);
+    [[nodiscard]] bool is_right(const ControlMessage& done) const;
     void add_credit(ConsumerId consumer, SlotId slot);
     void return_grant(ConsumerId consumer, SlotId slot, Bytes actual);
     void grant_all(Actions& out);
     void grant(Pairing pair, Actions& out);
+    void say_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const;
+    [[nodiscard]] Bytes estimate_waiting(const ProducerAccount& source) const;
     void update_policy(ProducerId producer);
     void update_policy(ConsumerId consumer);
     void account_time(Instant now);
     void finish_if_settled(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
     [[nodiscard]] bool direct() const { return policy_ == nullptr; }
+    [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
+    /// What the policy knows as a producer. Pattern `build`: all of them together are one.
+    [[nodiscard]] ProducerAccount& source(std::uint32_t index) {
+        return builds() ? together_ : producers_[index];
+    }
 
     Plan plan_;
     std::unique_ptr<Policy> policy_;
+    std::uint32_t under_way_limit_;  ///< of a source
     std::vector<ProducerAccount> producers_;
+    ProducerAccount together_;              ///< build: offered by all, granted, under way
+    IndexedHeap<std::uint64_t> least_offered_;  ///< build: producers by offered events
+    std::uint64_t offered_fragments_ = 0;   ///< build, of all producers
+    Bytes offered_bytes_;                   ///< build, of all producers
+    std::uint32_t last_offers_ = 0;         ///< build: producers whose generation is over
     std::vector<ConsumerAccount> consumers_;
     Phase phase_ = Phase::running;
     std::uint64_t waiting_events_ = 0;
     std::uint64_t free_slots_ = 0;
+    std::uint64_t granted_events_ = 0;
     std::uint64_t outstanding_ = 0;
     std::uint32_t drained_producers_ = 0;
     std::uint32_t complete_reports_ = 0;

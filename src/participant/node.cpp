@@ -1,5 +1,7 @@
 #include "participant/node.hpp"
 
+#include <utility>
+
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
 #include "core/random.hpp"
@@ -9,7 +11,9 @@ namespace weir::participant {
 namespace {
 
 core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id, core::Instant start) {
-    const core::Random random(plan.seed, random_stream(core::RandomPurpose::event_size, id.value));
+    // Fragments of one event are equally large, so that all producers generate equally many in the same time.
+    const std::uint32_t sizes_of = plan.pattern == core::Pattern::build ? 0 : id.value;
+    const core::Random random(plan.seed, random_stream(core::RandomPurpose::event_size, sizes_of));
     return {plan, core::Sampler(plan.event_size, random), start, core::Instant{} + plan.duration};
 }
 
@@ -183,12 +187,8 @@ void SchedulerNode::on_message(core::Instant now, core::NodeId from, const core:
     core_.on_message(now, from, message, out);
 }
 
-void SchedulerNode::record(core::Instant now, const core::Actions& out) {
-    std::uint64_t grants = 0;
-    for (const core::SendMessage& message : out.messages) {
-        grants += message.message.kind == core::MessageKind::grant ? 1U : 0U;
-    }
-    recorder_.granted(now, grants);
+void SchedulerNode::record(core::Instant now, const core::Actions& /*out*/) {
+    recorder_.granted(now, core_.granted_events() - std::exchange(granted_events_, core_.granted_events()));
     recorder_.set_state(now, {.offers_waiting = core_.waiting_events() > 0,
                               .credits_available = core_.consumer_available(),
                               .offers = core_.waiting_events(),

@@ -136,6 +136,7 @@ class SchedulerNode final : public Node {
 
   private:
     core::Scheduler core_;
+    std::uint64_t granted_events_ = 0;  ///< of them, recorded
     telemetry::SchedulerRecorder recorder_;
 };
 

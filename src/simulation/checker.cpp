@@ -1,7 +1,5 @@
 #include "simulation/checker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace weir::simulation {
@@ -24,16 +22,9 @@ Checker::Checker(const core::Plan& plan)
                      plan.set_bytes().count % static_cast<std::int64_t>(plan.event_size.mean) == 0)),
       producers_(plan.producers),
       consumers_(plan.consumers),
-      slots_(std::size_t{plan.consumers} * plan.slots),
+      places_(std::size_t{plan.consumers} * plan.places()),
       consumers_by_credits_(plan.slots + 1) {
     consumers_by_credits_[0] = plan.consumers;
-}
-
-template <typename... Arguments>
-void Checker::object(const char* form, const Arguments&... arguments) {
-    if (!objection_) {
-        objection_ = fmt::format(fmt::runtime(form), arguments...);
-    }
 }
 
 Checker::Event* Checker::find(EventId event) {
@@ -91,7 +82,7 @@ void Checker::observed(core::Instant now, NodeId node, const Observation& observ
                 return;
             }
             if (event->arrived != event->bytes || observation.bytes != event->bytes ||
-                event->slot == no_slot || event->slot / plan_.slots != node.index) {
+                event->place == no_place || event->place / plan_.places() != node.index) {
                 object(
                     "consumer {} received event {} of producer {} with {} of {} bytes arrived, or it was not "
                     "sent there",
@@ -100,11 +91,13 @@ void Checker::observed(core::Instant now, NodeId node, const Observation& observ
                 return;
             }
             event->fate = Fate::delivered;
-            Slot& slot = slots_[event->slot];
-            slot.carries = false;
-            slot.posted = false;
+            Place& place = places_[event->place];
+            place.carries = false;
+            place.posted = false;
+            place.delivered = true;
+            ask_settled(event->place);
             if (direct_) {
-                move_credit(event->slot, Credit::granted, Credit::withheld, "an event came into it");
+                move_credit(event->place, Credit::granted, Credit::withheld, "an event came into it");
             }
             forget_settled(producers_[observation.event.producer().value]);
             return;
@@ -127,23 +120,29 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
     if (event == nullptr || event->fate != Fate::waiting || chunk.event.producer() != producer ||
         chunk.offset != event->handed_over || chunk.offset + chunk.length > event->bytes ||
         chunk.event_bytes != event->bytes || sent.to.value >= plan_.consumers ||
-        sent.slot.value >= plan_.slots) {
+        sent.slot.value >= plan_.places()) {
         object("producer {} sends a chunk of event {} at byte {} that it does not have or has sent before",
                producer.value, chunk.event.sequence(), chunk.offset.count);
         return;
     }
-    const std::uint32_t place = flat(sent.to.value, sent.slot.value);
-    Slot& slot = slots_[place];
-    if (event->slot == no_slot) {
-        if (slot.credit != Credit::granted || slot.producer != producer.value || slot.carries) {
-            object("producer {} sends event {} into slot {} of consumer {}, which was not granted to it",
+    const std::uint32_t flat_place = flat(sent.to.value, sent.slot.value);
+    Place& place = places_[flat_place];
+    if (event->place == no_place) {
+        if (place.credit != Credit::granted || place.producer != producer.value || place.carries ||
+            (pulls() && !place.asked)) {
+            object("producer {} sends event {} into place {} of consumer {}, which was not granted to it",
                    producer.value, chunk.event.sequence(), sent.slot.value, sent.to.value);
             return;
         }
-        event->slot = place;
-        slot.carries = true;
-        slot.event = chunk.event;
-    } else if (event->slot != place) {
+        if (builds() && place.event != chunk.event) {
+            object("producer {} sends event {} where event {} was granted", producer.value, chunk.event.sequence(),
+                   place.event.sequence());
+            return;
+        }
+        event->place = flat_place;
+        place.carries = true;
+        place.event = chunk.event;
+    } else if (event->place != flat_place) {
         object("producer {} sends event {} into two slots", producer.value, chunk.event.sequence());
         return;
     }
@@ -164,7 +163,7 @@ void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
 }
 
 void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::ChunkDescription& chunk) {
-    const Slot& place = slots_[flat(consumer.value, slot.value)];
+    const Place& place = places_[flat(consumer.value, slot.value)];
     Event* event = find(chunk.event);
     if (!place.posted || !place.carries || place.event != chunk.event || event == nullptr ||
         event->arrived != chunk.offset || event->arrived + chunk.length > event->handed_over) {
@@ -188,71 +187,60 @@ void Checker::all_finished() {
 // Credits
 
 void Checker::slot_opened(ConsumerId consumer, core::SlotId slot) {
-    Slot& place = slots_[flat(consumer.value, slot.value)];
-    if (place.posted) {
+    Place& place = places_[flat(consumer.value, slot.value)];
+    // An event that lacks a fragment frees its slot with receives left over.
+    if (place.posted && !place.declined) {
         object("consumer {} posts the receives of slot {} twice", consumer.value, slot.value);
     }
     place.posted = true;
+    place.declined = false;
 }
 
-void Checker::move_credit(std::uint32_t slot, Credit from, Credit to, const char* what) {
-    static constexpr const char* places[] = {"its consumer", "a message to the scheduler", "the scheduler",
-                                             "a producer", "a message of a producer"};
-    Slot& place = slots_[slot];
-    if (place.credit != from) {
-        object("slot {} of consumer {}: {}, but its credit is with {}", slot % plan_.slots,
-               slot / plan_.slots, what, places[static_cast<std::size_t>(place.credit)]);
+void Checker::move_credit(std::uint32_t place, Credit from, Credit to, const char* what) {
+    static constexpr const char* holders[] = {"its consumer", "a message to the scheduler", "the scheduler",
+                                              "a producer", "a message of a producer"};
+    Place& moved = places_[place];
+    if (moved.credit != from) {
+        object("place {} of consumer {}: {}, but its credit is with {}", place % plan_.places(),
+               place / plan_.places(), what, holders[static_cast<std::size_t>(moved.credit)]);
     }
-    place.credit = to;
+    moved.credit = to;
+}
+
+void Checker::move_credit_of_slot(std::uint32_t consumer, std::uint32_t slot, Credit from, Credit to,
+                                  const char* what) {
+    const std::uint32_t fragments = plan_.fragments_per_event();
+    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
+        move_credit(flat(consumer, slot * fragments + fragment), from, to, what);
+    }
+}
+
+void Checker::check_posted(std::uint32_t consumer, std::uint32_t slot) {
+    const std::uint32_t fragments = plan_.fragments_per_event();
+    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
+        if (!places_[flat(consumer, slot * fragments + fragment)].posted) {
+            object("consumer {} gives the credit of slot {} before its receives are posted", consumer, slot);
+        }
+    }
 }
 
 void Checker::message_sent(NodeId from, const core::SendMessage& sent) {
     const core::ControlMessage& message = sent.message;
     switch (message.kind) {
-        case MessageKind::ready: {
-            const std::uint32_t slot = flat(from.index, message.slot);
-            move_credit(slot, Credit::withheld, Credit::under_way, "it is said to be ready");
-            if (!slots_[slot].posted) {
-                object("consumer {} gives the credit of slot {} before its receives are posted", from.index,
-                       message.slot);
-            }
+        case MessageKind::ready:
+            ready_sent(from, message);
             return;
-        }
-        case MessageKind::done: {
-            const std::uint32_t slot = flat(from.index, message.slot);
-            const bool free = message.flag != 0;
-            move_credit(slot, Credit::granted, free ? Credit::under_way : Credit::withheld,
-                        "an event came into it");
-            if (free && !slots_[slot].posted) {
-                object("consumer {} gives the credit of slot {} before its receives are posted", from.index,
-                       message.slot);
-            }
+        case MessageKind::done:
+            done_sent(from, message);
             return;
-        }
-        case MessageKind::grant: {
-            if (message.node >= plan_.consumers || message.slot >= plan_.slots ||
-                sent.to.role != Role::producer || sent.to.index >= plan_.producers ||
-                (direct_ ? from != NodeId{Role::consumer, message.node} : from != core::scheduler_node())) {
-                object("a grant that names no slot, goes to no producer or comes from the wrong node");
-                return;
-            }
-            const std::uint32_t slot = flat(message.node, message.slot);
-            move_credit(slot, direct_ ? Credit::withheld : Credit::at_scheduler, Credit::granted,
-                        "it is granted");
-            slots_[slot].producer = sent.to.index;
-            if (!slots_[slot].posted) {
-                object("slot {} of consumer {} is granted before its receives are posted", message.slot,
-                       message.node);
-            }
-            if (!direct_) {
-                granted_by_scheduler(sent.to.index, message.node);
-            }
+        case MessageKind::grant:
+            grant_sent(from, sent.to, message);
             return;
-        }
+        case MessageKind::assign:
+            assign_sent(from, sent.to, message);
+            return;
         case MessageKind::decline:
-            move_credit(flat(message.node, message.slot), Credit::granted, Credit::declined,
-                        "its grant is declined");
-            declined_ = true;
+            decline_sent(from, sent.to, message);
             return;
         case MessageKind::finish:
             closed_ = true;
@@ -262,7 +250,121 @@ void Checker::message_sent(NodeId from, const core::SendMessage& sent) {
     }
 }
 
+void Checker::ready_sent(NodeId from, const core::ControlMessage& message) {
+    move_credit_of_slot(from.index, message.slot, Credit::withheld, Credit::under_way, "it is said to be ready");
+    check_posted(from.index, message.slot);
+}
+
+void Checker::done_sent(NodeId from, const core::ControlMessage& message) {
+    const std::uint32_t fragments = plan_.fragments_per_event();
+    std::uint64_t delivered = 0;
+    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
+        delivered += places_[flat(from.index, message.slot * fragments + fragment)].delivered ? 1U : 0U;
+    }
+    const bool incomplete = (message.flag & core::DoneFlag::incomplete) != 0;
+    if (message.events != delivered || incomplete != (delivered < fragments)) {
+        object("consumer {} says that {} fragments arrived in slot {}, and {} of {} did", from.index, message.events,
+               message.slot, delivered, fragments);
+    }
+    const bool free = (message.flag & core::DoneFlag::slot_is_free) != 0;
+    move_credit_of_slot(from.index, message.slot, Credit::granted, free ? Credit::under_way : Credit::withheld,
+                        "an event came into it");
+    if (free) {
+        check_posted(from.index, message.slot);
+    }
+}
+
+void Checker::grant_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
+    const bool by_consumer = direct_ || pulls();
+    if (message.node >= plan_.consumers || message.slot >= plan_.places() || to.role != Role::producer ||
+        to.index >= plan_.producers ||
+        (by_consumer ? from != NodeId{Role::consumer, message.node} : from != core::scheduler_node())) {
+        object("a grant that names no slot, goes to no producer or comes from the wrong node");
+        return;
+    }
+    const std::uint32_t flat_place = flat(message.node, message.slot);
+    Place& place = places_[flat_place];
+    if (pulls()) {
+        if (place.credit != Credit::granted || place.producer != to.index || place.asked ||
+            (builds() && place.event.sequence() != message.events)) {
+            object("consumer {} asks producer {} for a fragment in place {} that was not assigned or was asked for",
+                   from.index, to.index, message.slot);
+        }
+        place.asked = true;
+        if (++consumers_[from.index].asked > plan_.requests) {
+            object("consumer {} has asked for more than {} fragments at a time", from.index, plan_.requests);
+        }
+        return;
+    }
+    move_credit(flat_place, direct_ ? Credit::withheld : Credit::at_scheduler, Credit::granted, "it is granted");
+    place.producer = to.index;
+    place.delivered = false;
+    if (!place.posted) {
+        object("place {} of consumer {} is granted before its receives are posted", message.slot, message.node);
+    }
+    if (direct_) {
+        return;
+    }
+    const std::uint32_t fragment = message.slot % plan_.fragments_per_event();
+    if (builds()) {
+        place.event = EventId::of(ProducerId{to.index}, message.events);
+        if (fragment != to.index || message.events + (fragment > 0 ? 1 : 0) != together_.granted) {
+            object("event {} is granted to producer {} for the fragment of producer {}, or out of order",
+                   message.events, to.index, fragment);
+        }
+    }
+    if (fragment == 0) {
+        granted_by_scheduler(to.index, message.node);
+    }
+}
+
+void Checker::assign_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
+    if (!pulls() || from != core::scheduler_node() || to.role != Role::consumer || to.index >= plan_.consumers ||
+        message.slot >= plan_.slots || (!builds() && message.node >= plan_.producers)) {
+        object("an assignment that names no slot, goes to no consumer or comes from the wrong node");
+        return;
+    }
+    const std::uint32_t fragments = plan_.fragments_per_event();
+    move_credit_of_slot(to.index, message.slot, Credit::at_scheduler, Credit::granted, "it is assigned");
+    check_posted(to.index, message.slot);
+    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
+        Place& place = places_[flat(to.index, message.slot * fragments + fragment)];
+        place.producer = builds() ? fragment : message.node;
+        place.event = EventId::of(ProducerId{place.producer}, message.events);
+        place.asked = false;
+        place.delivered = false;
+    }
+    granted_by_scheduler(builds() ? 0 : message.node, to.index);
+}
+
+void Checker::decline_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
+    declined_ = true;
+    const std::uint32_t flat_place = flat(message.node, message.slot);
+    if (!builds() && !pulls()) {
+        move_credit(flat_place, Credit::granted, Credit::declined, "its grant is declined");
+        return;
+    }
+    Place& place = places_[flat_place];
+    if (place.credit != Credit::granted || place.producer != from.index || place.carries || place.delivered ||
+        to != NodeId{Role::consumer, message.node}) {
+        object("producer {} declines place {} of consumer {}, which was not granted to it or is in use", from.index,
+               message.slot, message.node);
+    }
+    place.declined = true;
+}
+
+/// Pull: a fragment that was asked for has come, or has been declined.
+void Checker::ask_settled(std::uint32_t place) {
+    if (pulls() && places_[place].asked) {
+        --consumers_[place / plan_.places()].asked;
+    }
+}
+
 void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& message) {
+    if (to.role == Role::consumer && message.kind == MessageKind::decline && !direct_) {
+        ask_settled(flat(message.node, message.slot));
+        return;
+    }
     if (to.role == Role::consumer && message.kind == MessageKind::decline) {
         move_credit(flat(message.node, message.slot), Credit::declined, Credit::withheld,
                     "a decline comes back");
@@ -272,17 +374,17 @@ void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& 
     }
     switch (message.kind) {
         case MessageKind::ready:
-            move_credit(flat(from.index, message.slot), Credit::under_way, Credit::at_scheduler,
-                        "its credit comes");
+            move_credit_of_slot(from.index, message.slot, Credit::under_way, Credit::at_scheduler,
+                                "its credit comes");
             credit_comes(from.index);
             return;
         case MessageKind::done: {
             const std::uint32_t producer = EventId{message.event}.producer().value;
-            --producers_[producer].under_way;
+            --source(producer).under_way;
             update_eligible(producer);
-            if (message.flag != 0) {
-                move_credit(flat(from.index, message.slot), Credit::under_way, Credit::at_scheduler,
-                            "its credit comes");
+            if ((message.flag & core::DoneFlag::slot_is_free) != 0) {
+                move_credit_of_slot(from.index, message.slot, Credit::under_way, Credit::at_scheduler,
+                                    "its credit comes");
                 credit_comes(from.index);
             }
             return;
@@ -296,15 +398,26 @@ void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& 
             return;
         case MessageKind::offer:
             producers_[from.index].offered = message.events;
-            update_eligible(from.index);
+            offers_change(from.index);
             return;
         case MessageKind::drained:
-            producers_[from.index].offered = producers_[from.index].granted;
-            update_eligible(from.index);
+            producers_[from.index].offered =
+                std::min(producers_[from.index].offered, source(from.index).granted);
+            offers_change(from.index);
             return;
         default:
             return;
     }
+}
+
+/// Pattern `build`: an event is there when all have offered it.
+void Checker::offers_change(std::uint32_t producer) {
+    if (builds()) {
+        const auto least = std::min_element(producers_.begin(), producers_.end(),
+                                            [](const Producer& a, const Producer& b) { return a.offered < b.offered; });
+        together_.offered = least->offered;
+    }
+    update_eligible(producer);
 }
 
 void Checker::credit_comes(std::uint32_t consumer) {
@@ -322,154 +435,6 @@ void Checker::credit_comes(std::uint32_t consumer) {
     ++credits_;
     if (plan_.policy == PolicyKind::token) {
         tokens_.push_back(consumer);
-    }
-}
-
-// Grants and policies
-
-void Checker::update_eligible(std::uint32_t index) {
-    Producer& producer = producers_[index];
-    const bool eligible = producer.offered > producer.granted && producer.under_way < plan_.streams;
-    if (eligible != producer.eligible) {
-        producer.eligible = eligible;
-        producer.passed_over = 0;
-        eligible_producers_ = eligible ? eligible_producers_ + 1 : eligible_producers_ - 1;
-    }
-}
-
-void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer) {
-    Producer& served = producers_[producer];
-    if (!served.eligible) {
-        object("producer {} is granted a slot, but it has no event waiting or no stream free", producer);
-        return;
-    }
-    if (closed_) {
-        object("producer {} is granted a slot after the run was closed", producer);
-        return;
-    }
-    if (consumers_[consumer].credits == 0) {
-        object("a slot of consumer {} is granted, but no credit of it is there", consumer);
-        return;
-    }
-    check_choice(consumer);
-    ++grants_;
-    ++served.granted;
-    ++served.under_way;
-    served.passed_over = 0;
-    update_eligible(producer);
-    Consumer& taken = consumers_[consumer];
-    --consumers_by_credits_[taken.credits];
-    --taken.credits;
-    ++consumers_by_credits_[taken.credits];
-    --credits_;
-    ++taken.granted;
-    taken.available_since = grants_;
-    check_patience();
-}
-
-void Checker::check_choice(std::uint32_t consumer) {
-    switch (plan_.policy) {
-        case PolicyKind::token:
-            if (tokens_.empty() || tokens_.front() != consumer) {
-                object("policy token: consumer {} is served before consumer {}, whose credit came first",
-                       consumer, tokens_.empty() ? 0 : tokens_.front());
-                return;
-            }
-            tokens_.pop_front();
-            return;
-        case PolicyKind::round_robin:
-            if (consumer != turn_) {
-                object("policy round-robin: consumer {} is served, but it is the turn of consumer {}",
-                       consumer, turn_);
-                return;
-            }
-            turn_ = (turn_ + 1) % plan_.consumers;
-            return;
-        case PolicyKind::balanced:
-            check_balance(consumer);
-            return;
-        default:
-            return;
-    }
-}
-
-void Checker::check_balance(std::uint32_t consumer) {
-    const Consumer& chosen = consumers_[consumer];
-    if (grants_ - chosen.available_since >= patience * plan_.consumers) {
-        return;  // has waited for so long that it is its turn, whatever the others have
-    }
-    for (std::uint32_t more = chosen.credits + 1; more <= plan_.slots; ++more) {
-        if (consumers_by_credits_[more] > 0) {
-            object(
-                "policy balanced: consumer {} is served with {} of its slots free, while another has {} free",
-                consumer, chosen.credits, more);
-            return;
-        }
-    }
-    // Walking over all consumers at each grant is for small runs only; the rule is the same in large ones.
-    constexpr std::uint32_t few = 64;
-    if (!equal_events_ || declined_ || plan_.consumers > few) {
-        return;
-    }
-    for (std::uint32_t other = 0; other < plan_.consumers; ++other) {
-        if (consumers_[other].credits == chosen.credits && consumers_[other].granted < chosen.granted) {
-            object(
-                "policy balanced: consumer {} is served, while consumer {} is as ready and was granted less",
-                consumer, other);
-            return;
-        }
-    }
-}
-
-/// All of a role are looked at together, now and then, which costs little.
-void Checker::check_patience() {
-    check_producers_patience();
-    check_consumers_patience();
-}
-
-void Checker::check_producers_patience() {
-    const std::uint64_t together = std::max<std::uint64_t>(1, plan_.producers / 4);
-    if (plan_.policy == PolicyKind::random || grants_ % together != 0) {
-        return;
-    }
-    const std::uint64_t bound = (patience + 2) * plan_.producers + plan_.streams + together;
-    for (std::uint32_t index = 0; index < producers_.size(); ++index) {
-        Producer& producer = producers_[index];
-        if (producer.eligible && (producer.passed_over += together) > bound) {
-            object("producer {} starves: {} grants went to others while it waited with a stream free", index,
-                   producer.passed_over);
-            return;
-        }
-    }
-}
-
-/// Policies token and round-robin keep an order, which is checked at each grant.
-void Checker::check_consumers_patience() {
-    const std::uint64_t together = std::max<std::uint64_t>(1, plan_.consumers / 4);
-    if (plan_.policy != PolicyKind::balanced || grants_ % together != 0) {
-        return;
-    }
-    const std::uint64_t bound = (patience + 2) * plan_.consumers;
-    for (std::uint32_t index = 0; index < consumers_.size(); ++index) {
-        const Consumer& consumer = consumers_[index];
-        if (consumer.credits > 0 && grants_ - consumer.available_since > bound) {
-            object("consumer {} starves: {} grants went to others while its credits were there", index,
-                   grants_ - consumer.available_since);
-            return;
-        }
-    }
-}
-
-void Checker::scheduler_decided() {
-    if (direct_ || closed_ || eligible_producers_ == 0) {
-        return;
-    }
-    const bool credit =
-        plan_.policy == PolicyKind::round_robin ? consumers_[turn_].credits > 0 : credits_ > 0;
-    if (credit) {
-        object(
-            "the scheduler leaves events waiting although it has a credit for them ({} producers could send)",
-            eligible_producers_);
     }
 }
 

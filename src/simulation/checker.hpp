@@ -6,6 +6,9 @@
 //   arrives
 //               once and no byte that was not sent; delivered once or lost, at the end one of the two; lost
 //               only when it is generated (overflow `drop`) or when the time to drain is over
+//   fragments   pattern `build`: all of an event go to one slot, each from its producer; pull: only what was asked for is
+//   sent,
+//               and no more is asked for at a time than allowed
 //   credits     given only with receives posted, spent only when the scheduler has them, one at a time: the
 //   credit of a
 //               slot is in exactly one place
@@ -19,6 +22,8 @@
 //               has waited long; nobody waits for more than a bound
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <deque>
@@ -65,14 +70,18 @@ class Checker {
         core::Instant generated;
         core::Bytes handed_over;
         core::Bytes arrived;
-        std::uint32_t slot = no_slot;  ///< flat
+        std::uint32_t place = no_place;  ///< flat
         Fate fate = Fate::waiting;
     };
-    struct Slot {
-        Credit credit = Credit::withheld;
+    /// Room for one fragment; a slot is one for each fragment of an event.
+    struct Place {
+        Credit credit = Credit::withheld;  ///< of its slot
         bool posted = false;
         std::uint32_t producer = 0;
+        bool asked = false;  ///< pull: the consumer has asked the producer
+        bool declined = false;  ///< nothing will come into it
         bool carries = false;
+        bool delivered = false;  ///< since it was granted
         core::EventId event;
     };
     struct Producer {
@@ -89,18 +98,36 @@ class Checker {
         std::uint32_t credits = 0;  ///< at the scheduler
         std::uint64_t granted = 0;
         std::uint64_t available_since = 0;  ///< number of grants before
+        std::uint32_t asked = 0;            ///< pull: fragments asked for, neither delivered nor declined
     };
-    static constexpr std::uint32_t no_slot = 0xffffffffU;
+    static constexpr std::uint32_t no_place = 0xffffffffU;
     static constexpr std::uint64_t patience =
         16;  ///< policy balanced: nobody is passed over more often per node
 
     template <typename... Arguments>
-    void object(const char* form, const Arguments&... arguments);
-    Event* find(core::EventId event);
-    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, std::uint32_t slot) const {
-        return consumer * plan_.slots + slot;
+    void object(const char* form, const Arguments&... arguments) {
+        if (!objection_) {
+            objection_ = fmt::format(fmt::runtime(form), arguments...);
+        }
     }
-    void move_credit(std::uint32_t slot, Credit from, Credit to, const char* what);
+    Event* find(core::EventId event);
+    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, std::uint32_t place) const {
+        return consumer * plan_.places() + place;
+    }
+    [[nodiscard]] bool builds() const { return plan_.pattern == core::Pattern::build; }
+    [[nodiscard]] bool pulls() const { return plan_.initiation == core::Initiation::pull; }
+    /// What can be granted: a producer; pattern `build`: all of them together.
+    Producer& source(std::uint32_t index) { return builds() ? together_ : producers_[index]; }
+    void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
+    void move_credit_of_slot(std::uint32_t consumer, std::uint32_t slot, Credit from, Credit to, const char* what);
+    void check_posted(std::uint32_t consumer, std::uint32_t slot);
+    void ready_sent(core::NodeId from, const core::ControlMessage& message);
+    void done_sent(core::NodeId from, const core::ControlMessage& message);
+    void grant_sent(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
+    void assign_sent(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
+    void decline_sent(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
+    void ask_settled(std::uint32_t place);
+    void offers_change(std::uint32_t producer);
     void credit_comes(std::uint32_t consumer);
     void granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer);
     void check_choice(std::uint32_t consumer);
@@ -116,7 +143,8 @@ class Checker {
     bool equal_events_;
     std::vector<Producer> producers_;
     std::vector<Consumer> consumers_;
-    std::vector<Slot> slots_;
+    std::vector<Place> places_;
+    Producer together_;  ///< build
     std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits
     std::deque<std::uint32_t> tokens_;                 ///< policy token: whose credit came when
     std::uint32_t turn_ = 0;                           ///< policy round-robin

@@ -72,12 +72,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
                 latencies_.processing.add(observation.elapsed);
             }
             break;
-        case Observation::Kind::generated:
-        case Observation::Kind::lost:
-        case Observation::Kind::granted:
-        case Observation::Kind::transfer_started:
-        case Observation::Kind::chunk_sent:
-        case Observation::Kind::transfer_completed:
+        default:
             break;
     }
 }

@@ -110,9 +110,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
                 latencies_.transfer.add(observation.elapsed);
             }
             break;
-        case Observation::Kind::chunk_received:
-        case Observation::Kind::received:
-        case Observation::Kind::processed:
+        default:
             break;
     }
 }

@@ -13,6 +13,8 @@ std::unique_ptr<MpiTransport> make_transport(MPI_Comm comm, const core::RoleMap&
             return std::make_unique<MpiSendTransport>(comm, roles, plan);
         case core::TransportKind::put:
             return std::make_unique<MpiPutTransport>(comm, roles, plan);
+        case core::TransportKind::datagram:  // not offered
+            break;
         case core::TransportKind::get:
             return std::make_unique<MpiGetTransport>(comm, roles, plan);
     }

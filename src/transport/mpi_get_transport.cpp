@@ -18,7 +18,7 @@ namespace {
 /// Chunks that can be on offer to a consumer at a time: a slot is granted to one stream, which has `window`
 /// under way, and each may be doubled on purpose.
 std::size_t offers_bound(const core::Plan& plan) {
-    return 2 * std::size_t{plan.slots} * plan.window;
+    return 2 * std::size_t{plan.places()} * plan.window;
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ MpiGetTransport::MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan 
 
 void MpiGetTransport::set_up_consumer() {
     buffers_ = ChunkBuffers::for_consumer(plan_);
-    const std::size_t per_slot = buffers_.count() / plan_.slots;
-    for (std::uint32_t slot = 0; slot < plan_.slots; ++slot) {
+    const std::size_t per_slot = buffers_.count() / plan_.places();
+    for (std::uint32_t slot = 0; slot < plan_.places(); ++slot) {
         slots_.push_back({core::RingQueue<std::size_t>(per_slot), core::RingQueue<std::size_t>(per_slot)});
         for (std::size_t buffer = 0; buffer < per_slot; ++buffer) {
             slots_.back().idle.push(buffer);
@@ -95,7 +95,7 @@ void MpiGetTransport::open_slot(core::SlotId slot) {
 }
 
 void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.slots);
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, take_fault());
     const OutgoingChunks::Chunk& begun = outgoing_.at(entry);
@@ -163,7 +163,7 @@ bool MpiGetTransport::is_possible(const RmaNotices::Received& offer) const {
     const RmaNotice& notice = offer.notice;
     const auto buffers = static_cast<std::uint64_t>(core::chunk_buffers_per_stream(plan_)) * plan_.streams;
     return roles_.node(offer.from).role == core::Role::producer && notice.kind == RmaNotice::Kind::offered &&
-           notice.slot < plan_.slots && notice.buffer < buffers && notice.message_bytes > header_bytes &&
+           notice.slot < plan_.places() && notice.buffer < buffers && notice.message_bytes > header_bytes &&
            notice.message_bytes <= buffers_.message_bytes();
 }
 
@@ -183,7 +183,7 @@ void MpiGetTransport::begin_reads() {
         free_requests_.pop_back();
         const std::size_t buffer = place.available.pop();
         readings_[request] = {offer, buffer};
-        const std::size_t per_slot = buffers_.count() / plan_.slots;
+        const std::size_t per_slot = buffers_.count() / plan_.places();
         window_->get(buffers_.at(offer.notice.slot * per_slot + buffer).first(offer.notice.message_bytes),
                      offer.from, std::int64_t{offer.notice.buffer} * core::chunk_stride_bytes(plan_),
                      requests_[request]);
@@ -201,7 +201,7 @@ void MpiGetTransport::complete_reads(Polled& found) {
     for (std::size_t i = 0; i < finished; ++i) {
         const auto request = static_cast<std::size_t>(finished_[i]);
         const auto& [offer, buffer] = readings_[request];
-        const std::size_t per_slot = buffers_.count() / plan_.slots;
+        const std::size_t per_slot = buffers_.count() / plan_.places();
         const std::span<const std::byte> message =
             buffers_.at(offer.notice.slot * per_slot + buffer).first(offer.notice.message_bytes);
         ChunkArrived arrived =

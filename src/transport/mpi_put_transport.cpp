@@ -76,12 +76,12 @@ std::unique_ptr<Warmup> MpiPutTransport::make_warmup() {
 void MpiPutTransport::open_slot(core::SlotId slot) {
     // A slot's memory can be written to at any time; that nobody does who was not granted it is the
     // protocol's.
-    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < plan_.slots);
+    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < plan_.places());
     WEIR_ASSERT(!warming_up() && !closed_);
 }
 
 void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.slots);
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
     WEIR_ASSERT(chunk.to.value < targets_.size() && chunk.chunk.sequence < plan_.chunks_per_slot());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, take_fault());
@@ -198,7 +198,7 @@ bool MpiPutTransport::take_notices(Polled& found) {
 bool MpiPutTransport::is_possible(const RmaNotices::Received& received) const {
     const RmaNotice& notice = received.notice;
     return roles_.node(received.from).role == core::Role::producer &&
-           notice.kind == RmaNotice::Kind::written && notice.slot < plan_.slots &&
+           notice.kind == RmaNotice::Kind::written && notice.slot < plan_.places() &&
            notice.sequence < plan_.chunks_per_slot() && notice.message_bytes > header_bytes &&
            notice.message_bytes <= buffers_.message_bytes();
 }

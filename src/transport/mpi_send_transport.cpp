@@ -20,8 +20,8 @@ void check_tags(const core::Plan& plan) {
               "MPI_Comm_get_attr");
     constexpr int least_by_standard = 32767;
     const int largest_tag = found != 0 ? *static_cast<const int*>(attribute) : least_by_standard;
-    if (plan.slots > static_cast<std::uint32_t>(largest_tag)) {
-        throw CapacityError(std::to_string(plan.slots) +
+    if (plan.places() > static_cast<std::uint32_t>(largest_tag)) {
+        throw CapacityError(std::to_string(plan.places()) +
                             " slots need as many message tags, and this MPI has " +
                             std::to_string(largest_tag) + ": --slots must be at most that");
     }
@@ -70,13 +70,13 @@ void MpiSendTransport::set_up_producer() {
 
 void MpiSendTransport::set_up_consumer() {
     buffers_ = ChunkBuffers::for_consumer(plan_);
-    const std::size_t per_slot = buffers_.count() / plan_.slots;
+    const std::size_t per_slot = buffers_.count() / plan_.places();
     // Only one sender is active in a slot, with at most `window` chunks under way, and MPI gives them the
     // receives in the order in which these were posted. So the next to complete is among the oldest `window`,
     // and however many receives are posted, no more are tested. (A sender whose chunk has left may have begun
     // the next before that one is complete here; then the younger is found one poll later.)
     watched_per_slot_ = std::min<std::size_t>(plan_.window, per_slot);
-    slots_.resize(plan_.slots);
+    slots_.resize(plan_.places());
     for (Slot& slot : slots_) {
         slot.idle.resize(per_slot);
         slot.queue.resize(per_slot);
@@ -84,7 +84,7 @@ void MpiSendTransport::set_up_consumer() {
             push_ring(slot.idle, slot.idle_head, slot.idle_count, buffer);
         }
     }
-    requests_.assign(std::size_t{plan_.slots} * watched_per_slot_, MPI_REQUEST_NULL);
+    requests_.assign(std::size_t{plan_.places()} * watched_per_slot_, MPI_REQUEST_NULL);
     watched_.resize(requests_.size());
     finished_.resize(requests_.size());
     statuses_.resize(requests_.size());
@@ -101,7 +101,7 @@ MpiSendTransport::~MpiSendTransport() {
 }
 
 std::unique_ptr<Warmup> MpiSendTransport::make_warmup() {
-    return std::make_unique<MpiWarmup>(data_comm_, static_cast<int>(plan_.slots), control_comm_,
+    return std::make_unique<MpiWarmup>(data_comm_, static_cast<int>(plan_.places()), control_comm_,
                                        MpiControl::warmup_tag, roles_, plan_, buffers_);
 }
 
@@ -135,7 +135,7 @@ void MpiSendTransport::watch_next(std::size_t entry) {
 }
 
 void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.slots);
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, take_fault());
     const auto message = outgoing_.message(entry);

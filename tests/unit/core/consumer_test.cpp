@@ -147,6 +147,7 @@ TEST_CASE("Chunks make an event whole in any order") {
                                                      .node = 1,
                                                      .slot = 1,
                                                      .event = event_a.value,
+                                                     .events = 1,
                                                      .bytes = 100,
                                                      .hash = ledger_mix(event_a, {100})});
     CHECK(last.open_slots == Slots{{1}});  // not busy: the credit travels with the done message

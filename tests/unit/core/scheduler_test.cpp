@@ -126,6 +126,7 @@ class Driven {
                                                     .node = consumer,
                                                     .slot = slot,
                                                     .event = event.value,
+                                                    .events = 1,
                                                     .bytes = bytes,
                                                     .hash = ledger_mix(event, {bytes})});
     }
@@ -330,6 +331,7 @@ TEST_CASE("A done message that fits no grant is refused") {
                                .node = 0,
                                .slot = 0,
                                .event = event_0.value,
+                               .events = 1,
                                .bytes = 100,
                                .hash = ledger_mix(event_0, {100})};
     ControlMessage wrong = right;
@@ -520,7 +522,7 @@ TEST_CASE("Without a policy the scheduler takes no part in transfers") {
     check_refused(scheduler, producer_0, {.kind = MessageKind::offer, .events = 1, .bytes = 100});
     check_refused(scheduler, producer_0, {.kind = MessageKind::decline});
     check_refused(scheduler, consumer_0,
-                  {.kind = MessageKind::done, .bytes = 100, .hash = ledger_mix(event_0, {100})});
+                  {.kind = MessageKind::done, .events = 1, .bytes = 100, .hash = ledger_mix(event_0, {100})});
     CHECK(scheduler->no_credit_time(at_s(9)) == Duration{0});
 }
 

@@ -1,0 +1,159 @@
+// The consumer's part in transports that lose chunks: what arrives may be of any event, and what is missing has to be
+// noticed.
+#include "core/consumer.hpp"
+
+#include <algorithm>
+
+namespace weir::core {
+
+namespace {
+
+/// Fragments that are over whose late chunks and messages are told from the beginning of others. A place itself knows
+/// only the last one that it held.
+constexpr std::size_t remembered = 256;
+
+Observation chunk_observation(Observation::Kind kind, const ArrivedChunk& arrived) {
+    return {.kind = kind,
+            .peer = arrived.source,
+            .event = arrived.chunk.event,
+            .bytes = arrived.chunk.length,
+            .elapsed = {}};
+}
+
+}  // namespace
+
+void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out) {
+    const ChunkDescription& chunk = arrived.chunk;
+    FragmentPlace& fragment = places_[place.value];
+    if (!arrived.header_intact || !arrived.payload_intact) {
+        out.observations.push_back(chunk_observation(Observation::Kind::chunk_corrupt, arrived));
+        return;
+    }
+    if (fragment.has(chunk.event, chunk.sequence)) {
+        out.observations.push_back(chunk_observation(Observation::Kind::chunk_duplicate, arrived));
+        return;
+    }
+    const bool plausible = belongs(place, chunk.event) &&
+                           arrived.source == node_of(chunk.event.producer()) &&
+                           chunk.sequence < plan_.chunks_per_slot();
+    if (plausible && fragment.state() == FragmentPlace::State::free && !is_over(chunk.event) &&
+        chunk.event != fragment.event()) {
+        begin_unannounced(place, chunk.event);
+    }
+    if (!plausible || fragment.state() != FragmentPlace::State::receiving || fragment.event() != chunk.event) {
+        out.observations.push_back(chunk_observation(Observation::Kind::chunk_late, arrived));
+        return;
+    }
+    fragment.add(chunk.sequence);
+    out.observations.push_back(chunk_observation(Observation::Kind::chunk_received, arrived));
+    if (fragment.whole()) {
+        end_fragment(now, place, out);
+    }
+}
+
+void Consumer::begin_unannounced(SlotId place, EventId event) {
+    const SlotId slot = slot_of(place);
+    if (slots_[slot.value].state == SlotState::free) {
+        begin_event(slot, event.sequence());
+    }
+    places_[place.value].begin(event, Bytes{0}, plan_.chunk_size, Instant{});
+}
+
+bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    const EventId event{message.event};
+    const Bytes bytes{message.bytes};
+    if (!plan_.lossy() || from != node_of(event.producer()) || message.slot >= places_.size() ||
+        bytes <= Bytes{0} || bytes > plan_.slot_size) {
+        return false;
+    }
+    const SlotId place{message.slot};
+    FragmentPlace& fragment = places_[place.value];
+    if (is_over(event)) {
+        return true;  // it became whole, or was given up, while the producer sent it again
+    }
+    if (!belongs(place, event)) {
+        return false;
+    }
+    // The producer knows what it was granted; a chunk that came astray may have said otherwise.
+    const bool receiving = fragment.state() == FragmentPlace::State::receiving;
+    if (fragment.state() == FragmentPlace::State::free ||
+        (receiving && fragment.event() != event && fragment.bytes() == Bytes{0})) {
+        begin_unannounced(place, event);
+    }
+    if (fragment.state() != FragmentPlace::State::receiving || fragment.event() != event) {
+        return false;
+    }
+    fragment.announce(bytes, plan_.chunk_size, Instant{static_cast<std::int64_t>(message.events)});
+    if (fragment.whole()) {
+        end_fragment(now, place, out);
+    } else {
+        overdue_.update(place.value, (now + plan_.fragment_timeout).ns);
+    }
+    return true;
+}
+
+void Consumer::look_after_overdue(Instant now, Actions& out) {
+    while (!finished_ && !overdue_.empty() && overdue_.key(overdue_.top()) <= now.ns) {
+        const SlotId place{overdue_.top()};
+        FragmentPlace& fragment = places_[place.value];
+        if (fragment.asked() == plan_.reasks) {
+            give_up(now, place, out);
+            continue;
+        }
+        // Until the producer has sent it again there is nothing to wait for.
+        overdue_.erase(place.value);
+        fragment.ask_again();
+        const NodeId producer = node_of(fragment.event().producer());
+        out.messages.push_back(
+            {producer, {.kind = MessageKind::again, .node = id_.value, .slot = place.value, .event = fragment.event().value}});
+        out.observations.push_back({.kind = Observation::Kind::asked_again,
+                                    .peer = producer,
+                                    .event = fragment.event(),
+                                    .bytes = fragment.bytes(),
+                                    .elapsed = {}});
+    }
+}
+
+void Consumer::give_up(Instant now, SlotId place, Actions& out) {
+    const FragmentPlace& fragment = places_[place.value];
+    const EventId event = fragment.event();
+    ledger_.incomplete.add(event, fragment.bytes());
+    if (given_up_.size() < given_up_limit) {
+        given_up_.push_back(event);
+    }
+    out.observations.push_back({.kind = Observation::Kind::given_up,
+                                .peer = node_of(event.producer()),
+                                .event = event,
+                                .bytes = fragment.bytes(),
+                                .elapsed = now - fragment.generated_at()});
+    slots_[slot_of(place).value].fragment = event;
+    end_waiting(place, true, out);
+    settle(now, place, out);
+}
+
+/// The fragment in the place is whole or given up.
+void Consumer::end_waiting(SlotId place, bool chunks_missing, Actions& out) {
+    const FragmentPlace& fragment = places_[place.value];
+    overdue_.erase(place.value);
+    if (chunks_missing || fragment.asked() > 0) {
+        if (over_.size() < remembered) {
+            over_.push_back(fragment.event());
+        } else {
+            over_[next_over_] = fragment.event();
+            next_over_ = (next_over_ + 1) % remembered;
+        }
+    }
+    if (plan_.asks_again()) {
+        out.messages.push_back({node_of(fragment.event().producer()),
+                                {.kind = MessageKind::taken,
+                                 .node = id_.value,
+                                 .slot = place.value,
+                                 .event = fragment.event().value}});
+    }
+}
+
+bool Consumer::is_over(EventId event) const {
+    return std::find(over_.begin(), over_.end(), event) != over_.end();
+}
+
+}  // namespace weir::core

@@ -1,0 +1,68 @@
+// What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time and still
+// knows the last one when it is free again, so that a late copy cannot pass for the beginning of another.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+class FragmentPlace {
+  public:
+    /// `settled`: nothing more is expected, the fragment is whole or was given up.
+    enum class State : std::uint8_t { closed, free, receiving, settled };
+
+    explicit FragmentPlace(const Plan& plan) : arrived_(plan.chunks_per_slot(), false) {}
+
+    [[nodiscard]] State state() const { return state_; }
+    [[nodiscard]] EventId event() const { return event_; }
+    /// Size of the fragment; 0 while it is not known (lossy transports, until the producer has said it).
+    [[nodiscard]] Bytes bytes() const { return bytes_; }
+    [[nodiscard]] Instant generated_at() const { return generated_at_; }
+    [[nodiscard]] bool corrupt() const { return corrupt_; }
+    /// How often it was asked for again.
+    [[nodiscard]] std::uint32_t asked() const { return asked_; }
+    /// The chunk of this event has arrived here before.
+    [[nodiscard]] bool has(EventId event, std::uint32_t sequence) const {
+        return event == event_ && sequence < arrived_.size() && arrived_[sequence];
+    }
+    /// Every chunk has arrived.
+    [[nodiscard]] bool whole() const { return bytes_ > Bytes{0} && chunks_ == expected_; }
+    /// The first chunk that has not arrived.
+    [[nodiscard]] std::uint32_t first_missing() const;
+
+    void open() { state_ = State::free; }
+    /// The fragment of `event` begins. `bytes` 0: its size will be told.
+    void begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at);
+    /// The size of the fragment that is arriving.
+    void announce(Bytes bytes, Bytes chunk_size, Instant generated_at);
+    /// A chunk that had not arrived before.
+    void add(std::uint32_t sequence) {
+        arrived_[sequence] = true;
+        ++chunks_;
+    }
+    void mark_corrupt() { corrupt_ = true; }
+    /// True once per fragment.
+    bool mark_duplicated() { return !std::exchange(duplicated_, true); }
+    void ask_again() { ++asked_; }
+    void settle() { state_ = State::settled; }
+
+  private:
+    State state_ = State::closed;
+    bool corrupt_ = false;
+    bool duplicated_ = false;
+    std::uint32_t asked_ = 0;
+    std::uint32_t chunks_ = 0;    ///< that have arrived
+    std::uint32_t expected_ = 0;  ///< of the whole fragment
+    EventId event_{~std::uint64_t{0}};  ///< at first none that there is
+    Bytes bytes_;
+    Instant generated_at_;
+    std::vector<bool> arrived_;  ///< by chunk sequence
+};
+
+}  // namespace weir::core

@@ -1,0 +1,63 @@
+#include "core/retained_fragments.hpp"
+
+#include "core/assertion.hpp"
+
+namespace weir::core {
+
+RetainedFragments::RetainedFragments(const Plan& plan)
+    : slots_(plan.slots),
+      fragments_(plan.fragments_per_event()),
+      kept_(plan.asks_again() ? std::size_t{plan.consumers} * plan.slots : 0),
+      asked_(kept_.size()) {}
+
+std::size_t RetainedFragments::index(Destination to) const {
+    const std::size_t place = std::size_t{to.consumer.value} * slots_ + to.place.value / fragments_;
+    WEIR_ASSERT(place < kept_.size());
+    return place;
+}
+
+void RetainedFragments::keep(Destination to, const WaitingEvent& event) {
+    Kept& kept = kept_[index(to)];
+    WEIR_ASSERT(!kept.active);
+    kept.active = true;
+    kept.event = event;
+    ++count_;
+}
+
+bool RetainedFragments::keeps(Destination to, std::uint64_t sequence) const {
+    const Kept& kept = kept_[index(to)];
+    return kept.active && kept.event.sequence == sequence;
+}
+
+std::optional<Bytes> RetainedFragments::release(Destination to, std::uint64_t sequence) {
+    if (!keeps(to, sequence)) {
+        return std::nullopt;
+    }
+    Kept& kept = kept_[index(to)];
+    kept.active = false;
+    --count_;
+    return kept.event.bytes;
+}
+
+bool RetainedFragments::ask_again(Destination to, std::uint64_t sequence) {
+    if (!keeps(to, sequence) || kept_[index(to)].asked) {
+        return false;
+    }
+    kept_[index(to)].asked = true;
+    asked_.push(to);
+    return true;
+}
+
+std::optional<RetainedFragments::Asked> RetainedFragments::take_asked() {
+    while (!asked_.empty()) {
+        const Destination to = asked_.pop();
+        Kept& kept = kept_[index(to)];
+        kept.asked = false;
+        if (kept.active) {
+            return Asked{to, kept.event};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace weir::core

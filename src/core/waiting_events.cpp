@@ -1,0 +1,46 @@
+#include "core/waiting_events.hpp"
+
+namespace weir::core {
+
+void WaitingEvents::push(const WaitingEvent& event) {
+    WEIR_ASSERT(events_.empty() || events_.at(events_.size() - 1).event.sequence < event.sequence);
+    events_.push({event, false});
+    ++waiting_;
+}
+
+WaitingEvent WaitingEvents::take_oldest() {
+    const WaitingEvent event = events_.pop().event;
+    --waiting_;
+    drop_taken();
+    return event;
+}
+
+std::optional<WaitingEvent> WaitingEvents::take(std::uint64_t sequence) {
+    std::size_t low = 0;
+    std::size_t high = events_.size();
+    while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (events_.at(middle).event.sequence < sequence) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == events_.size() || events_.at(low).event.sequence != sequence || events_.at(low).taken) {
+        return std::nullopt;
+    }
+    Entry& entry = events_.at(low);
+    entry.taken = true;
+    const WaitingEvent event = entry.event;
+    --waiting_;
+    drop_taken();
+    return event;
+}
+
+void WaitingEvents::drop_taken() {
+    while (!events_.empty() && events_.front().taken) {
+        events_.pop();
+    }
+}
+
+}  // namespace weir::core

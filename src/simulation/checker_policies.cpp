@@ -1,0 +1,159 @@
+// The checker's part about grants: who may be granted, whose turn it is by the policy, and that nobody starves.
+#include <algorithm>
+
+#include "simulation/checker.hpp"
+
+namespace weir::simulation {
+
+using core::PolicyKind;
+
+void Checker::update_eligible(std::uint32_t index) {
+    Producer& producer = source(index);
+    const std::uint32_t most = !builds()                   ? plan_.streams
+                               : plan_.assigned_events > 0 ? plan_.assigned_events
+                                                           : plan_.consumers * plan_.slots;
+    const bool eligible = producer.offered > producer.granted && producer.under_way < most;
+    if (eligible != producer.eligible) {
+        producer.eligible = eligible;
+        producer.passed_over = 0;
+        eligible_producers_ = eligible ? eligible_producers_ + 1 : eligible_producers_ - 1;
+    }
+}
+
+void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer) {
+    Producer& served = source(producer);
+    if (!served.eligible) {
+        object("producer {} is granted a slot, but it has no event waiting or no stream free", producer);
+        return;
+    }
+    if (closed_) {
+        object("producer {} is granted a slot after the run was closed", producer);
+        return;
+    }
+    if (consumers_[consumer].credits == 0) {
+        object("a slot of consumer {} is granted, but no credit of it is there", consumer);
+        return;
+    }
+    check_choice(consumer);
+    ++grants_;
+    ++served.granted;
+    ++served.under_way;
+    served.passed_over = 0;
+    update_eligible(producer);
+    Consumer& taken = consumers_[consumer];
+    --consumers_by_credits_[taken.credits];
+    --taken.credits;
+    ++consumers_by_credits_[taken.credits];
+    --credits_;
+    ++taken.granted;
+    taken.available_since = grants_;
+    check_patience();
+}
+
+void Checker::check_choice(std::uint32_t consumer) {
+    switch (plan_.policy) {
+        case PolicyKind::token:
+            if (tokens_.empty() || tokens_.front() != consumer) {
+                object("policy token: consumer {} is served before consumer {}, whose credit came first",
+                       consumer, tokens_.empty() ? 0 : tokens_.front());
+                return;
+            }
+            tokens_.pop_front();
+            return;
+        case PolicyKind::round_robin:
+            if (consumer != turn_) {
+                object("policy round-robin: consumer {} is served, but it is the turn of consumer {}",
+                       consumer, turn_);
+                return;
+            }
+            turn_ = (turn_ + 1) % plan_.consumers;
+            return;
+        case PolicyKind::balanced:
+            check_balance(consumer);
+            return;
+        default:
+            return;
+    }
+}
+
+void Checker::check_balance(std::uint32_t consumer) {
+    const Consumer& chosen = consumers_[consumer];
+    if (grants_ - chosen.available_since >= patience * plan_.consumers) {
+        return;  // has waited for so long that it is its turn, whatever the others have
+    }
+    for (std::uint32_t more = chosen.credits + 1; more <= plan_.slots; ++more) {
+        if (consumers_by_credits_[more] > 0) {
+            object(
+                "policy balanced: consumer {} is served with {} of its slots free, while another has {} free",
+                consumer, chosen.credits, more);
+            return;
+        }
+    }
+    // Walking over all consumers at each grant is for small runs only; the rule is the same in large ones.
+    constexpr std::uint32_t few = 64;
+    if (!equal_events_ || declined_ || plan_.consumers > few) {
+        return;
+    }
+    for (std::uint32_t other = 0; other < plan_.consumers; ++other) {
+        if (consumers_[other].credits == chosen.credits && consumers_[other].granted < chosen.granted) {
+            object(
+                "policy balanced: consumer {} is served, while consumer {} is as ready and was granted less",
+                consumer, other);
+            return;
+        }
+    }
+}
+
+/// All of a role are looked at together, now and then, which costs little.
+void Checker::check_patience() {
+    check_producers_patience();
+    check_consumers_patience();
+}
+
+void Checker::check_producers_patience() {
+    const std::uint64_t together = std::max<std::uint64_t>(1, plan_.producers / 4);
+    if (plan_.policy == PolicyKind::random || grants_ % together != 0) {
+        return;
+    }
+    const std::uint64_t bound = (patience + 2) * plan_.producers + plan_.streams + together;
+    for (std::uint32_t index = 0; index < producers_.size(); ++index) {
+        Producer& producer = producers_[index];
+        if (producer.eligible && (producer.passed_over += together) > bound) {
+            object("producer {} starves: {} grants went to others while it waited with a stream free", index,
+                   producer.passed_over);
+            return;
+        }
+    }
+}
+
+/// Policies token and round-robin keep an order, which is checked at each grant.
+void Checker::check_consumers_patience() {
+    const std::uint64_t together = std::max<std::uint64_t>(1, plan_.consumers / 4);
+    if (plan_.policy != PolicyKind::balanced || grants_ % together != 0) {
+        return;
+    }
+    const std::uint64_t bound = (patience + 2) * plan_.consumers;
+    for (std::uint32_t index = 0; index < consumers_.size(); ++index) {
+        const Consumer& consumer = consumers_[index];
+        if (consumer.credits > 0 && grants_ - consumer.available_since > bound) {
+            object("consumer {} starves: {} grants went to others while its credits were there", index,
+                   grants_ - consumer.available_since);
+            return;
+        }
+    }
+}
+
+void Checker::scheduler_decided() {
+    if (direct_ || closed_ || eligible_producers_ == 0) {
+        return;
+    }
+    const bool credit =
+        plan_.policy == PolicyKind::round_robin ? consumers_[turn_].credits > 0 : credits_ > 0;
+    if (credit) {
+        object(
+            "the scheduler leaves events waiting although it has a credit for them ({} producers could send)",
+            eligible_producers_);
+    }
+}
+
+}  // namespace weir::simulation
