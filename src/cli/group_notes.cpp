@@ -23,6 +23,18 @@ normal and lognormal also ,max=SIZE. A trace file has one size per line; # begin
 The unit is never left out. Sizes: B kB MB GB TB (1000), KiB MiB GiB TiB (1024);
 rates: b/s kb/s Mb/s Gb/s Tb/s; times: ns us ms s min h.
 )";
+        case OptionGroup::transfer:
+            return R"(
+Shaping of each producer:
+  bucket:20Mb/s,burst=64KiB   a token bucket for payload; burst is 64KiB unless given
+  in-step:25us,tick=2.5ms     a chunk per 25us; every tick of the scheduler begins the grid anew, so
+                              that producers stay in step; a tick every 100 chunks unless given
+)";
+        case OptionGroup::building:
+            return R"(
+A slot has room for a fragment of every producer. Events that lose a fragment on the way (datagram) are
+given up and named.
+)";
         case OptionGroup::busy:
             return R"(
 Times per event, MEAN being a time such as 1.2s:

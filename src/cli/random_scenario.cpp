@@ -28,6 +28,7 @@ class Draw {
         network();
         faults();
         building();
+        shaping_and_datagrams();
         add("seed", "{}", seed_);
         return std::move(options_);
     }
@@ -183,6 +184,24 @@ class Draw {
                     add("fault", "die:{},at={}us", one_in(2) ? consumer : producer, at_us);
             }
         }
+    }
+
+    void shaping_and_datagrams() {
+        if (one_in(5)) {
+            // Around the rate, on both sides.
+            add("shaping", "bucket:{}b/s,burst={}B",
+                static_cast<std::int64_t>(bits_per_second_ * static_cast<double>(number(5, 30)) / 10),
+                number(64, largest_));
+        } else if (one_in(6)) {
+            add("shaping", "in-step:{}us,tick={}us", number(1, 5) * 20, 12000 * number(1, 3));
+        }
+        if (!one_in(5)) {
+            return;
+        }
+        add("transport", "datagram");
+        add("port-buffer", "{}B", number(1000, 1000 + 2 * slot_));
+        add("fragment-timeout", "{}us", number(100, 20000));
+        add("reasks", "{}", one_in(2) ? 0 : number(1, 3));
     }
 
     void building() {

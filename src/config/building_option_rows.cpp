@@ -48,7 +48,10 @@ const Option building_rows[] = {
      .fallback = "32",
      .initial = "32",
      .set = [](RunRequest& r, Text text) { r.plan.requests = count(text, 1, requests_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.requests); }},
+     .get =
+         [](const RunRequest& r) {
+             return r.plan.initiation == core::Initiation::pull ? count_text(r.plan.requests) : std::string{};
+         }},
     {.name = "outstanding",
      .group = OptionGroup::building,
      .syntax = "N",
@@ -84,7 +87,10 @@ const Option building_rows[] = {
              r.plan.fragment_timeout =
                  some_time(text, core::Duration::microseconds(100), core::Duration::seconds(60));
          },
-     .get = [](const RunRequest& r) { return to_text(r.plan.fragment_timeout); }},
+     .get =
+         [](const RunRequest& r) {
+             return r.plan.lossy() ? to_text(r.plan.fragment_timeout) : std::string{};
+         }},
     {.name = "reasks",
      .group = OptionGroup::building,
      .syntax = "N",
@@ -92,7 +98,10 @@ const Option building_rows[] = {
      .fallback = "0",
      .initial = "0",
      .set = [](RunRequest& r, Text text) { r.plan.reasks = count(text, 0, reasks_limit); },
-     .get = [](const RunRequest& r) { return fmt::format("{}", r.plan.reasks); }},
+     .get =
+         [](const RunRequest& r) {
+             return r.plan.lossy() ? fmt::format("{}", r.plan.reasks) : std::string{};
+         }},
 };
 
 }  // namespace

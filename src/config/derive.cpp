@@ -60,6 +60,10 @@ void apply_scale(RunRequest& request) {
     });
     plan.buffer = scaled("buffer", [&] { return scale_up(plan.buffer, request.scale); });
     plan.slot_size = scaled("slot-size", [&] { return scale_up(plan.slot_size, request.scale); });
+    if (plan.shaping.kind == core::ShapingKind::bucket) {
+        plan.shaping.rate = scaled("shaping", [&] { return scale_down(plan.shaping.rate, request.scale); });
+        plan.shaping.burst = scaled("shaping", [&] { return scale_up(plan.shaping.burst, request.scale); });
+    }
     core::NetworkPlan& network = request.network;
     network.producer_link =
         scaled("producer-link", [&] { return scale_down(network.producer_link, request.scale); });
@@ -230,7 +234,8 @@ void check_pattern(const RunRequest& request) {
     }
     if (plan.initiation == core::Initiation::pull && plan.transport == core::TransportKind::put) {
         throw UsageError(
-            "--initiation: pull contradicts --transport put, where the producer writes; use get, which lets the "
+            "--initiation: pull contradicts --transport put, where the producer writes; use get, which lets "
+            "the "
             "consumer read, or send");
     }
 }
@@ -267,8 +272,9 @@ void check_building(RunRequest& request) {
                                      plan.low_water, plan.high_water));
     }
     if (plan.high_water > plan.slots) {
-        throw UsageError(fmt::format("--high-water: {} events never fit into {} slots (--slots); make it at most that",
-                                     plan.high_water, plan.slots));
+        throw UsageError(
+            fmt::format("--high-water: {} events never fit into {} slots (--slots); make it at most that",
+                        plan.high_water, plan.slots));
     }
 }
 
@@ -334,10 +340,10 @@ void check_busy_consumers(const core::Plan& plan) {
 void check_places(const core::Plan& plan) {
     const std::int64_t chunks = (plan.slot_size.count - 1) / plan.chunk_size.count + 1;
     if (!plan.lossy() && chunks * plan.places() > receives_limit) {
-        throw UsageError(
-            fmt::format("--slots: {} slots for {} fragments of {} chunks are {} open receives, and at most {} are "
-                        "possible; use fewer slots or larger chunks",
-                        plan.slots, plan.fragments_per_event(), chunks, chunks * plan.places(), receives_limit));
+        throw UsageError(fmt::format(
+            "--slots: {} slots for {} fragments of {} chunks are {} open receives, and at most {} are "
+            "possible; use fewer slots or larger chunks",
+            plan.slots, plan.fragments_per_event(), chunks, chunks * plan.places(), receives_limit));
     }
 }
 

@@ -12,8 +12,8 @@ void derive(RunRequest& request);
 /// Refuses --busy-consumers that do not exist. Throws UsageError.
 void check_busy_consumers(const core::Plan& plan);
 
-/// Refuses slots that need more open receives than are possible, once the number of producers is known. Throws
-/// UsageError.
+/// Refuses slots that need more open receives than are possible, once the number of producers is known.
+/// Throws UsageError.
 void check_places(const core::Plan& plan);
 
 }  // namespace weir::config

@@ -11,6 +11,7 @@
 #include "config/option_setters.hpp"
 #include "config/option_values.hpp"
 #include "config/quantities.hpp"
+#include "config/shaping.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -37,7 +38,8 @@ constexpr Choice<core::PolicyKind> policies[] = {{"balanced", core::PolicyKind::
                                                  {"none", core::PolicyKind::none}};
 constexpr Choice<core::TransportKind> transports[] = {{"send", core::TransportKind::send},
                                                       {"put", core::TransportKind::put},
-                                                      {"get", core::TransportKind::get}};
+                                                      {"get", core::TransportKind::get},
+                                                      {"datagram", core::TransportKind::datagram}};
 constexpr Choice<core::Verify> verifies[] = {
     {"none", core::Verify::none}, {"header", core::Verify::header}, {"full", core::Verify::full}};
 constexpr Choice<core::Role> role_choices[] = {{"scheduler", core::Role::scheduler},
@@ -312,6 +314,14 @@ const Option rows[] = {
      .initial = "4",
      .set = [](RunRequest& r, Text text) { r.plan.streams = count(text, 1, streams_limit); },
      .get = [](const RunRequest& r) { return count_text(r.plan.streams); }},
+    {.name = "shaping",
+     .group = OptionGroup::transfer,
+     .syntax = "none|bucket:RATE|in-step:TIME",
+     .help = "what holds back a producer's chunks",
+     .fallback = "none",
+     .initial = "none",
+     .set = [](RunRequest& r, Text text) { r.plan.shaping = parse_shaping(text); },
+     .get = [](const RunRequest& r) { return shaping_text(r.plan.shaping); }},
     {.name = "slots",
      .group = OptionGroup::transfer,
      .syntax = "N",

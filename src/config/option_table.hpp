@@ -22,9 +22,9 @@ enum class OptionGroup : std::uint8_t {
     network,
     testing
 };
-inline constexpr OptionGroup shown_groups[] = {OptionGroup::layout, OptionGroup::data, OptionGroup::transfer, OptionGroup::building,
-                                               OptionGroup::busy,   OptionGroup::run,  OptionGroup::output,
-                                               OptionGroup::network};
+inline constexpr OptionGroup shown_groups[] = {
+    OptionGroup::layout, OptionGroup::data, OptionGroup::transfer, OptionGroup::building,
+    OptionGroup::busy,   OptionGroup::run,  OptionGroup::output,   OptionGroup::network};
 
 /// Options of this group are for `weir simulate` only; a scenario may hold them for both.
 inline constexpr OptionGroup simulation_group = OptionGroup::network;

@@ -29,6 +29,7 @@ struct SendChunk {
     SlotId slot;
     StreamId stream;
     ChunkDescription chunk;
+    Instant due_at{};  ///< shaping: when it should have been handed over
 };
 
 struct SendMessage {
@@ -53,9 +54,9 @@ struct Observation {
         chunk_corrupt,       ///< consumer, lossy: does not verify, so it counts as missing; `bytes`
         received,            ///< consumer: whole fragment; `elapsed` since it was generated (common clock)
         given_up,            ///< consumer: fragment of `bytes` that never became whole (declined: of 0)
-        event_finished,      ///< consumer, pattern build: all fragments; `elapsed` since the first was generated
-        event_given_up,      ///< consumer, pattern build: an event of which a fragment was given up
-        processed,           ///< consumer: `elapsed` processing time of the event
+        event_finished,  ///< consumer, pattern build: all fragments; `elapsed` since the first was generated
+        event_given_up,  ///< consumer, pattern build: an event of which a fragment was given up
+        processed,       ///< consumer: `elapsed` processing time of the event
     };
     Kind kind = Kind::generated;
     NodeId peer{};  ///< the other side, where there is one

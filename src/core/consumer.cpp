@@ -153,17 +153,10 @@ void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
         free_slot(slot, out);
     }
     if (!direct()) {
-        // The credit travels with the done message, except with policy `none`, where it is a grant of its own.
+        // The credit travels with the done message, except with policy `none`, where it is a grant of its
+        // own.
         const bool credit = !works && place.state == SlotState::free;
-        const ControlMessage done{.kind = MessageKind::done,
-                                  .flag = static_cast<std::uint8_t>((credit ? DoneFlag::slot_is_free : 0) |
-                                                                    (complete ? 0 : DoneFlag::incomplete)),
-                                  .node = id_.value,
-                                  .slot = slot.value,
-                                  .event = place.fragment.value,
-                                  .events = place.whole.events,
-                                  .bytes = place.whole.bytes.count,
-                                  .hash = place.whole.hash};
+        const ControlMessage done = done_message(slot, credit);
         if (credit) {
             out.messages[before].message = done;  // in place of `ready`
         } else {
@@ -177,6 +170,20 @@ void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
             on_time(now, out);
         }
     }
+}
+
+ControlMessage Consumer::done_message(SlotId slot, bool credit) const {
+    const Slot& place = slots_[slot.value];
+    const bool complete = place.whole.events == fragments_;
+    return {.kind = MessageKind::done,
+            .flag = static_cast<std::uint8_t>((credit ? DoneFlag::slot_is_free : 0) |
+                                              (complete ? 0 : DoneFlag::incomplete)),
+            .node = id_.value,
+            .slot = slot.value,
+            .event = place.fragment.value,
+            .events = place.whole.events,
+            .bytes = place.whole.bytes.count,
+            .hash = place.whole.hash};
 }
 
 void Consumer::start_processing(Instant from) {
@@ -362,50 +369,12 @@ void Consumer::settle(Instant now, SlotId place, Actions& out) {
     }
 }
 
-// Initiation pull
-
-bool Consumer::on_assign(NodeId from, const ControlMessage& message, Actions& out) {
-    if (!pulls() || from != scheduler_node() || message.slot >= slots_.size() ||
-        (!builds() && message.node >= plan_.producers)) {
-        return false;
-    }
-    Slot& slot = slots_[message.slot];
-    if (slot.state != SlotState::free || slot.assigned) {
-        return false;
-    }
-    slot.assigned = true;
-    slot.number = message.events;
-    const std::uint32_t first = plan_.order == SendOrder::barrel ? id_.value % fragments_ : 0;
-    for (std::uint32_t step = 0; step < fragments_; ++step) {
-        const std::uint32_t fragment = (first + step) % fragments_;
-        to_ask_.push({{builds() ? fragment : message.node},
-                      {message.slot * fragments_ + fragment},
-                      builds() ? message.events : 0});
-    }
-    ask(out);
-    return true;
-}
-
-/// Asks for what is to be asked for, as far as the limit lets it.
-void Consumer::ask(Actions& out) {
-    while (!to_ask_.empty() && asked_ < plan_.requests) {
-        const Request request = to_ask_.pop();
-        ++asked_;
-        out.messages.push_back({node_of(request.producer),
-                                {.kind = MessageKind::grant,
-                                 .node = id_.value,
-                                 .slot = request.place.value,
-                                 .events = request.number}});
-    }
-}
-
 // Messages and the end
 
 /// What was granted to a producer is not there.
 bool Consumer::on_decline(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     if (from.role != Role::producer || from.index >= plan_.producers || message.node != id_.value ||
-        message.slot >= places_.size() ||
-        places_[message.slot].state() != FragmentPlace::State::free) {
+        message.slot >= places_.size() || places_[message.slot].state() != FragmentPlace::State::free) {
         return false;
     }
     if (direct()) {
@@ -461,10 +430,11 @@ void Consumer::on_message(Instant now, NodeId from, const ControlMessage& messag
             break;
     }
     if (!taken) {
-        out.faults.push_back({.source = from,
-                              .destination = node_of(id_),
-                              .event = {message.event},
-                              .detail = "a message that a consumer does not take, or of a slot that is not free"});
+        out.faults.push_back(
+            {.source = from,
+             .destination = node_of(id_),
+             .event = {message.event},
+             .detail = "a message that a consumer does not take, or of a slot that is not free"});
     }
 }
 
@@ -473,10 +443,11 @@ void Consumer::close(Actions& out) {
         if (fragment.state() != FragmentPlace::State::receiving || fragment.bytes() == Bytes{0}) {
             continue;
         }
-        ledger_.incomplete.add(fragment.event(), fragment.bytes());
         if (plan_.lossy()) {
+            count_as_lost(fragment, out);
             continue;
         }
+        ledger_.incomplete.add(fragment.event(), fragment.bytes());
         const std::uint32_t sequence = fragment.first_missing();
         out.faults.push_back({.kind = Fault::Kind::incomplete_event,
                               .source = node_of(fragment.event().producer()),
@@ -485,6 +456,13 @@ void Consumer::close(Actions& out) {
                               .offset = plan_.chunk_size * sequence,
                               .sequence = sequence,
                               .detail = "this chunk never arrived"});
+    }
+    // Fragments of events that were never finished are received all the same.
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+        if (slots_[slot].state == SlotState::receiving && slots_[slot].whole.events > 0) {
+            ++given_up_events_;
+            out.messages.push_back({scheduler_node(), done_message({slot}, false)});
+        }
     }
     out.close_slots = true;
     finished_ = true;

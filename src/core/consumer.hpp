@@ -3,13 +3,13 @@
 // while others arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its
 // free slots to the producers in turn.
 //
-// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when all its
-// places are settled: their fragments are whole, or were declined or given up. With initiation `pull` the consumer
-// asks for each fragment, a bounded number at a time.
+// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when all
+// its places are settled: their fragments are whole, or were declined or given up. With initiation `pull` the
+// consumer asks for each fragment, a bounded number at a time.
 //
-// A transport that loses chunks does not tell what a fragment should have been, so the producer does (`sent`), when it
-// has sent all of it. Then the fragment is whole, or becomes so within the time-out, or is asked for again, or is given
-// up. Chunks that cannot be used are counted; they are no faults.
+// A transport that loses chunks does not tell what a fragment should have been, so the producer does
+// (`sent`), when it has sent all of it. Then the fragment is whole, or becomes so within the time-out, or is
+// asked for again, or is given up. Chunks that cannot be used are counted; they are no faults.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct SlotUse {
     bool operator==(const SlotUse&) const = default;
 };
 
-/// A chunk as the transport found it in a place. Of a lossy transport, which does not know them, the size of the
-/// event and its instant of generation are 0.
+/// A chunk as the transport found it in a place. Of a lossy transport, which does not know them, the size of
+/// the event and its instant of generation are 0.
 struct ArrivedChunk {
     NodeId source;
     bool header_intact = true;
@@ -102,6 +102,7 @@ class Consumer {
     [[nodiscard]] bool withholds();
     void begin_event(SlotId slot, std::uint64_t number);
     void end_event(Instant now, SlotId slot, Actions& out);
+    [[nodiscard]] ControlMessage done_message(SlotId slot, bool credit) const;
     void start_processing(Instant from);
 
     // Fragments.
@@ -121,6 +122,7 @@ class Consumer {
     void begin_unannounced(SlotId place, EventId event);
     bool on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void look_after_overdue(Instant now, Actions& out);
+    void count_as_lost(const FragmentPlace& fragment, Actions& out);
     void give_up(Instant now, SlotId place, Actions& out);
     void end_waiting(SlotId place, bool chunks_missing, Actions& out);
     /// Was given up, or came whole after it was asked for again, not long ago.

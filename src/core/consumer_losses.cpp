@@ -1,5 +1,5 @@
-// The consumer's part in transports that lose chunks: what arrives may be of any event, and what is missing has to be
-// noticed.
+// The consumer's part in transports that lose chunks: what arrives may be of any event, and what is missing
+// has to be noticed.
 #include "core/consumer.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace weir::core {
 
 namespace {
 
-/// Fragments that are over whose late chunks and messages are told from the beginning of others. A place itself knows
-/// only the last one that it held.
+/// Fragments that are over whose late chunks and messages are told from the beginning of others. A place
+/// itself knows only the last one that it held.
 constexpr std::size_t remembered = 256;
 
 Observation chunk_observation(Observation::Kind kind, const ArrivedChunk& arrived) {
@@ -33,14 +33,14 @@ void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arr
         out.observations.push_back(chunk_observation(Observation::Kind::chunk_duplicate, arrived));
         return;
     }
-    const bool plausible = belongs(place, chunk.event) &&
-                           arrived.source == node_of(chunk.event.producer()) &&
+    const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
                            chunk.sequence < plan_.chunks_per_slot();
     if (plausible && fragment.state() == FragmentPlace::State::free && !is_over(chunk.event) &&
         chunk.event != fragment.event()) {
         begin_unannounced(place, chunk.event);
     }
-    if (!plausible || fragment.state() != FragmentPlace::State::receiving || fragment.event() != chunk.event) {
+    if (!plausible || fragment.state() != FragmentPlace::State::receiving ||
+        fragment.event() != chunk.event) {
         out.observations.push_back(chunk_observation(Observation::Kind::chunk_late, arrived));
         return;
     }
@@ -104,8 +104,11 @@ void Consumer::look_after_overdue(Instant now, Actions& out) {
         overdue_.erase(place.value);
         fragment.ask_again();
         const NodeId producer = node_of(fragment.event().producer());
-        out.messages.push_back(
-            {producer, {.kind = MessageKind::again, .node = id_.value, .slot = place.value, .event = fragment.event().value}});
+        out.messages.push_back({producer,
+                                {.kind = MessageKind::again,
+                                 .node = id_.value,
+                                 .slot = place.value,
+                                 .event = fragment.event().value}});
         out.observations.push_back({.kind = Observation::Kind::asked_again,
                                     .peer = producer,
                                     .event = fragment.event(),
@@ -114,8 +117,7 @@ void Consumer::look_after_overdue(Instant now, Actions& out) {
     }
 }
 
-void Consumer::give_up(Instant now, SlotId place, Actions& out) {
-    const FragmentPlace& fragment = places_[place.value];
+void Consumer::count_as_lost(const FragmentPlace& fragment, Actions& out) {
     const EventId event = fragment.event();
     ledger_.incomplete.add(event, fragment.bytes());
     if (given_up_.size() < given_up_limit) {
@@ -125,8 +127,13 @@ void Consumer::give_up(Instant now, SlotId place, Actions& out) {
                                 .peer = node_of(event.producer()),
                                 .event = event,
                                 .bytes = fragment.bytes(),
-                                .elapsed = now - fragment.generated_at()});
-    slots_[slot_of(place).value].fragment = event;
+                                .elapsed = {}});
+}
+
+void Consumer::give_up(Instant now, SlotId place, Actions& out) {
+    const FragmentPlace& fragment = places_[place.value];
+    count_as_lost(fragment, out);
+    slots_[slot_of(place).value].fragment = fragment.event();
     end_waiting(place, true, out);
     settle(now, place, out);
 }

@@ -1,5 +1,6 @@
-// What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time and still
-// knows the last one when it is free again, so that a late copy cannot pass for the beginning of another.
+// What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time and
+// still knows the last one when it is free again, so that a late copy cannot pass for the beginning of
+// another.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +58,8 @@ class FragmentPlace {
     bool corrupt_ = false;
     bool duplicated_ = false;
     std::uint32_t asked_ = 0;
-    std::uint32_t chunks_ = 0;    ///< that have arrived
-    std::uint32_t expected_ = 0;  ///< of the whole fragment
+    std::uint32_t chunks_ = 0;          ///< that have arrived
+    std::uint32_t expected_ = 0;        ///< of the whole fragment
     EventId event_{~std::uint64_t{0}};  ///< at first none that there is
     Bytes bytes_;
     Instant generated_at_;

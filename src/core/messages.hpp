@@ -13,34 +13,46 @@ namespace weir::core {
 enum class MessageKind : std::uint8_t {
     /// consumer -> scheduler. The receives of slot `slot` are posted: one credit.
     ready,
-    /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start. `flag` 1: the last offer,
+    /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start. `flag` 1: the last
+    /// offer,
     /// generation is over.
     offer,
-    /// scheduler -> producers (pattern `build`). Generation is over everywhere: there are `events` events, and each
+    /// scheduler -> producers (shaping `in_step`). Tick `events` (a signed number: 0 is at instant 0).
+    tick,
+    /// scheduler -> producers (pattern `build`). Generation is over everywhere: there are `events` events,
+    /// and each
     /// producer makes its fragments of all of them.
     complete,
-    /// scheduler -> producer; policy `none` and initiation `pull`: consumer -> producer. Send your oldest waiting
+    /// scheduler -> producer; policy `none` and initiation `pull`: consumer -> producer. Send your oldest
+    /// waiting
     /// event (pattern `build`: your fragment of event number `events`) into place `slot` of consumer `node`.
     /// Pattern `distribute`, from the scheduler: `events` is the number of grants to this producer before.
     grant,
-    /// scheduler -> consumer (initiation `pull`). Slot `slot` is for the oldest event of producer `node` (pattern
+    /// scheduler -> consumer (initiation `pull`). Slot `slot` is for the oldest event of producer `node`
+    /// (pattern
     /// `build`: for event number `events`). Ask for it.
     assign,
-    /// producer -> scheduler; wherever a consumer waits for the answer (policy `none`, pattern `build`, initiation
+    /// producer -> scheduler; wherever a consumer waits for the answer (policy `none`, pattern `build`,
+    /// initiation
     /// `pull`): -> consumer `node`. What the grant for place `slot` asks for is not there. Pattern `build`:
     /// `events` is the event's number.
     decline,
-    /// producer -> consumer (lossy transports). Every chunk of `event`, which has `bytes`, was sent to place `slot`.
+    /// producer -> consumer (lossy transports). Every chunk of `event`, which has `bytes`, was sent to place
+    /// `slot`.
     /// `events`: when it was generated, in ns.
     sent,
-    /// consumer -> producer (lossy transports that ask again). `event` did not come into place `slot` whole: send
+    /// consumer -> producer (lossy transports that ask again). `event` did not come into place `slot` whole:
+    /// send
     /// it again.
     again,
-    /// consumer -> producer (lossy transports that ask again). `event` for place `slot` will not be asked for any
+    /// consumer -> producer (lossy transports that ask again). `event` for place `slot` will not be asked for
+    /// any
     /// more.
     taken,
-    /// consumer -> scheduler. `events` fragments of `bytes` in all arrived in slot `slot` whole, which is all that
-    /// will come. `flag`: DoneFlag. `hash`: sum of their ledger mixes. `event`: one of the fragments asked for.
+    /// consumer -> scheduler. `events` fragments of `bytes` in all arrived in slot `slot` whole, which is all
+    /// that
+    /// will come. `flag`: DoneFlag. `hash`: sum of their ledger mixes. `event`: one of the fragments asked
+    /// for.
     done,
     /// producer -> scheduler. Generation is over, nothing waits, no transfer is under way. `events`, `bytes`:
     /// sent.

@@ -22,8 +22,8 @@ enum class TransportKind : std::uint8_t { send, put, get, datagram };
 enum class Pattern : std::uint8_t { distribute, build };
 /// Who is told of an assignment: the producers, which send, or the consumer, which asks them.
 enum class Initiation : std::uint8_t { push, pull };
-/// In which order a producer serves consumers that it may send to (pull: a consumer asks producers): as they were
-/// assigned, or in turn, each rank beginning with another one.
+/// In which order a producer serves consumers that it may send to (pull: a consumer asks producers): as they
+/// were assigned, or in turn, each rank beginning with another one.
 enum class SendOrder : std::uint8_t { assigned, barrel };
 
 enum class DistributionKind : std::uint8_t {
@@ -47,6 +47,18 @@ struct Distribution {
     double maximum = 0;    ///< values are cut to this (0: not cut)
     std::vector<std::int64_t> trace{};  ///< trace: the values in order, repeated from the start when used up
     bool operator==(const Distribution&) const = default;
+};
+
+enum class ShapingKind : std::uint8_t { none, bucket, in_step };
+
+/// What holds back a producer's chunks. Fields that a kind does not use are 0.
+struct Shaping {
+    ShapingKind kind = ShapingKind::none;
+    BitRate rate;   ///< bucket: tokens that come, payload
+    Bytes burst;    ///< bucket: tokens that it holds
+    Duration grid;  ///< in_step: from chunk to chunk
+    Duration tick;  ///< in_step: from tick to tick of the scheduler, a multiple of `grid`
+    bool operator==(const Shaping&) const = default;
 };
 
 struct Plan {
@@ -73,14 +85,17 @@ struct Plan {
     std::uint32_t window = 0;
     std::uint32_t slots = 0;
     std::uint32_t streams = 0;
-    std::uint32_t requests = 0;         ///< pull: fragments that a consumer has asked for and does not have yet, at most
-    std::uint32_t assigned_events = 0;  ///< build: events assigned and not finished, over all consumers, at most
+    Shaping shaping;
+    std::uint32_t requests =
+        0;  ///< pull: fragments that a consumer has asked for and does not have yet, at most
+    std::uint32_t assigned_events =
+        0;  ///< build: events assigned and not finished, over all consumers, at most
     /// A consumer that holds `high_water` events (arriving, waiting, in work) gives no credit until it holds
     /// `low_water`. high_water 0: it always gives what is free.
     std::uint32_t high_water = 0;
     std::uint32_t low_water = 0;
-    /// Lossy transports: how long after the last chunk was sent a fragment may be incomplete, and how often it is
-    /// then asked for again before it is given up.
+    /// Lossy transports: how long after the last chunk was sent a fragment may be incomplete, and how often
+    /// it is then asked for again before it is given up.
     Duration fragment_timeout;
     std::uint32_t reasks = 0;
 

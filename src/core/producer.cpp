@@ -29,6 +29,7 @@ Producer::Producer(const Plan& plan, ProducerId id, EventGenerator generator)
       waiting_(waiting_events_limit),
       grants_(plan, id),
       retained_(plan),
+      pacer_(plan.shaping),
       transfers_(plan.streams) {
     WEIR_ASSERT(plan.streams > 0);
     WEIR_ASSERT(plan.window > 0 && plan.window <= window_limit);
@@ -47,6 +48,7 @@ void Producer::on_time(Instant now, Actions& out) {
     }
     generate(now, out);
     start_transfers(now, out);
+    hand_over(now, out);
     // Fragments that wait to be asked for again are not given up: the consumer's limit ends that.
     if (!gave_up_ && now >= give_up_) {
         gave_up_ = true;
@@ -105,6 +107,10 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
         case MessageKind::grant:
             on_grant(now, from, message, out);
             return;
+        case MessageKind::tick:
+            pacer_.on_tick(now, static_cast<std::int64_t>(message.events));
+            hand_over(now, out);
+            return;
         case MessageKind::complete:
             on_complete(now, from, message, out);
             return;
@@ -143,6 +149,9 @@ void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message,
     if (finished_) {
         return;
     }
+    if (plan_.asks_again()) {
+        backlog_ -= retained_.release({{message.node}, {message.slot}}).value_or(Bytes{});
+    }
     grants_.push({{message.node}, {message.slot}, message.events, now});
     start_transfers(now, out);
     settle_account(out);
@@ -169,24 +178,24 @@ bool Producer::names_a_fragment(NodeId from, const ControlMessage& message) cons
 
 void Producer::on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
-    if (!names_a_fragment(from, message) ||
-        !retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
-        violation(from, node_of(id_), event, "again, for a fragment that is not kept or was just asked for", out);
+    if (!names_a_fragment(from, message)) {
+        violation(from, node_of(id_), event, "again, for a fragment of another producer or for no place",
+                  out);
         return;
     }
-    start_transfers(now, out);
+    if (retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
+        start_transfers(now, out);
+    }
 }
 
 void Producer::on_taken(NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
-    const auto released = names_a_fragment(from, message)
-                              ? retained_.release({{from.index}, {message.slot}}, event.sequence())
-                              : std::nullopt;
-    if (!released) {
-        violation(from, node_of(id_), event, "taken, of a fragment that is not kept", out);
+    if (!names_a_fragment(from, message)) {
+        violation(from, node_of(id_), event, "taken, of a fragment of another producer or in no place", out);
         return;
     }
-    if (!finished_) {
+    const auto released = retained_.release({{from.index}, {message.slot}}, event.sequence());
+    if (released && !finished_) {
         backlog_ -= *released;
         settle_account(out);
     }
@@ -234,26 +243,62 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
                                 .event = event,
                                 .bytes = transfer.event.bytes,
                                 .elapsed = now - transfer.grant.received_at});
-    hand_over_chunks(stream, out);
+    hand_over_chunks(now, stream, out);
     return true;
 }
 
-void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out) {
-    transfers_[stream.value] = Transfer{.active = true,
-                                        .again = true,
-                                        .event = asked.event,
-                                        .grant = {asked.to.consumer, asked.to.place, asked.event.sequence, now},
-                                        .started_at = now,
-                                        .handed_over = {}};
+void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked,
+                           Actions& out) {
+    transfers_[stream.value] =
+        Transfer{.active = true,
+                 .again = true,
+                 .event = asked.event,
+                 .grant = {asked.to.consumer, asked.to.place, asked.event.sequence, now},
+                 .started_at = now,
+                 .handed_over = {}};
     ++active_transfers_;
-    hand_over_chunks(stream, out);
+    hand_over_chunks(now, stream, out);
 }
 
-void Producer::hand_over_chunks(StreamId stream, Actions& out) {
+bool Producer::wants_to_send(const Transfer& transfer) const {
+    return transfer.active && transfer.handed_over < transfer.event.bytes &&
+           transfer.next_sequence - transfer.oldest_under_way < plan_.window;
+}
+
+Bytes Producer::next_chunk(const Transfer& transfer) const {
+    return std::min(plan_.chunk_size, transfer.event.bytes - transfer.handed_over);
+}
+
+/// Shaping: what was held back and may go now, streams in turn.
+void Producer::hand_over(Instant now, Actions& out) {
+    if (!pacer_.shapes() || finished_) {
+        return;
+    }
+    bool held_up = false;
+    for (std::uint32_t tried = 0; tried < transfers_.size(); ++tried) {
+        const std::uint32_t stream = next_stream_;
+        next_stream_ = (next_stream_ + 1) % static_cast<std::uint32_t>(transfers_.size());
+        const std::size_t before = out.chunks.size();
+        hand_over_chunks(now, {stream}, out);
+        if (out.chunks.size() > before) {
+            tried = 0;
+        }
+        held_up = held_up || (transfers_[stream].active &&
+                              transfers_[stream].handed_over < transfers_[stream].event.bytes);
+    }
+    if (!held_up && (waiting_.empty() || grants_.empty())) {
+        pacer_.pass(now);
+    }
+}
+
+/// Without shaping as many as the window lets, with shaping one.
+void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
     Transfer& transfer = transfers_[stream.value];
-    while (transfer.handed_over < transfer.event.bytes &&
-           transfer.next_sequence - transfer.oldest_under_way < plan_.window) {
-        const Bytes length = std::min(plan_.chunk_size, transfer.event.bytes - transfer.handed_over);
+    while (wants_to_send(transfer)) {
+        const Bytes length = next_chunk(transfer);
+        if (pacer_.shapes() && pacer_.ready_at(length) > now) {
+            return;
+        }
         out.chunks.push_back({.to = transfer.grant.consumer,
                               .slot = transfer.grant.place,
                               .stream = stream,
@@ -262,9 +307,13 @@ void Producer::hand_over_chunks(StreamId stream, Actions& out) {
                                         .offset = transfer.handed_over,
                                         .length = length,
                                         .sequence = transfer.next_sequence,
-                                        .generated_at = transfer.event.generated_at}});
+                                        .generated_at = transfer.event.generated_at},
+                              .due_at = pacer_.take(now, length)});
         transfer.handed_over += length;
         ++transfer.next_sequence;
+        if (pacer_.shapes()) {
+            return;
+        }
     }
 }
 
@@ -286,19 +335,20 @@ void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequenc
         backlog_ -= length;
         WEIR_ASSERT(backlog_ >= Bytes{0});
     }
-    out.observations.push_back({.kind = transfer.again ? Observation::Kind::chunk_sent_again
-                                                       : Observation::Kind::chunk_sent,
-                                .peer = node_of(transfer.grant.consumer),
-                                .event = EventId::of(id_, transfer.event.sequence),
-                                .bytes = length,
-                                .elapsed = {}});
+    out.observations.push_back(
+        {.kind = transfer.again ? Observation::Kind::chunk_sent_again : Observation::Kind::chunk_sent,
+         .peer = node_of(transfer.grant.consumer),
+         .event = EventId::of(id_, transfer.event.sequence),
+         .bytes = length,
+         .elapsed = {}});
 
     while ((transfer.left & 1U) != 0) {
         transfer.left >>= 1U;
         ++transfer.oldest_under_way;
     }
     if (transfer.handed_over < transfer.event.bytes) {
-        hand_over_chunks(stream, out);
+        hand_over_chunks(now, stream, out);
+        hand_over(now, out);
         return;
     }
     if (transfer.oldest_under_way < transfer.next_sequence) {
@@ -360,7 +410,7 @@ void Producer::lose(const GeneratedEvent& event, LostRange::Reason reason, Actio
         lost_ranges_.back().last + 1 == event.sequence) {
         lost_ranges_.back().last = event.sequence;
     } else if (lost_ranges_.size() < lost_ranges_limit) {
-        lost_ranges_.push_back({event.sequence, event.sequence, reason});
+        lost_ranges_.push_back({id_, event.sequence, event.sequence, reason});
     }
 }
 
@@ -375,8 +425,8 @@ void Producer::abandon_waiting(Actions& out) {
 void Producer::settle_account(Actions& out) {
     // Not before the account is closed, however early the last event has left: a run lasts as long as it was
     // asked to.
-    const bool nothing_to_come = closed_account_ && generator_.next_due() == Instant::never() &&
-                                 (!builds() || complete_ || gave_up_);
+    const bool nothing_to_come =
+        closed_account_ && generator_.next_due() == Instant::never() && (!builds() || complete_ || gave_up_);
     if (!nothing_to_come || !waiting_.empty()) {
         return;
     }
@@ -427,6 +477,13 @@ Instant Producer::next_deadline() const {
     }
     if (!gave_up_ && !drained_) {
         next = std::min(next, give_up_);
+    }
+    if (pacer_.shapes()) {
+        for (const Transfer& transfer : transfers_) {
+            if (wants_to_send(transfer)) {
+                next = std::min(next, pacer_.ready_at(next_chunk(transfer)));
+            }
+        }
     }
     return next;
 }

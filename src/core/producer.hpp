@@ -4,11 +4,11 @@
 // would let a scheduler pick by size, at the price of per-event state on both sides).
 //
 // Pattern `build`: what a producer generates are its fragments of events 0, 1, 2, ..., and a grant names the
-// event's number, because all producers are granted the same event. A fragment that is not there (it was dropped
-// at overflow, or given up at the end of the drain) is declined to the consumer that waits for it.
+// event's number, because all producers are granted the same event. A fragment that is not there (it was
+// dropped at overflow, or given up at the end of the drain) is declined to the consumer that waits for it.
 //
-// A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the consumer
-// what should have come. If consumers ask again, a fragment counts as backlog until it is `taken`.
+// A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the
+// consumer what should have come. If consumers ask again, a fragment counts as backlog until it is `taken`.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "core/event_generator.hpp"
 #include "core/grant_queue.hpp"
 #include "core/ledger.hpp"
+#include "core/pacer.hpp"
 #include "core/plan.hpp"
 #include "core/retained_fragments.hpp"
 #include "core/waiting_events.hpp"
@@ -32,9 +33,11 @@ struct StreamUse {
     bool operator==(const StreamUse&) const = default;
 };
 
-/// Events of one producer that were lost, by name: sequence numbers first to last.
+/// Events of one producer that were lost, by name: sequence numbers first to last. `on_the_way`: sent, but a
+/// consumer gave them up.
 struct LostRange {
-    enum class Reason : std::uint8_t { overflow, undelivered };
+    enum class Reason : std::uint8_t { overflow, undelivered, on_the_way };
+    ProducerId producer;
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     Reason reason = Reason::overflow;
@@ -91,7 +94,10 @@ class Producer {
     void start_transfers(Instant now, Actions& out);
     bool start_transfer(Instant now, StreamId stream, Actions& out);
     void start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out);
-    void hand_over_chunks(StreamId stream, Actions& out);
+    void hand_over(Instant now, Actions& out);
+    void hand_over_chunks(Instant now, StreamId stream, Actions& out);
+    [[nodiscard]] bool wants_to_send(const Transfer& transfer) const;
+    [[nodiscard]] Bytes next_chunk(const Transfer& transfer) const;
     void end_transfer(Instant now, Transfer& transfer, Actions& out);
     void on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out);
@@ -119,6 +125,8 @@ class Producer {
     WaitingEvents waiting_;
     GrantQueue grants_;
     RetainedFragments retained_;
+    Pacer pacer_;
+    std::uint32_t next_stream_ = 0;  ///< shaping: whose turn it is
     std::vector<Transfer> transfers_;
     std::uint32_t active_transfers_ = 0;
     Bytes backlog_;

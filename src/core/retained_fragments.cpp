@@ -8,7 +8,7 @@ RetainedFragments::RetainedFragments(const Plan& plan)
     : slots_(plan.slots),
       fragments_(plan.fragments_per_event()),
       kept_(plan.asks_again() ? std::size_t{plan.consumers} * plan.slots : 0),
-      asked_(kept_.size()) {}
+      asked_(2 * kept_.size()) {}
 
 std::size_t RetainedFragments::index(Destination to) const {
     const std::size_t place = std::size_t{to.consumer.value} * slots_ + to.place.value / fragments_;
@@ -20,6 +20,7 @@ void RetainedFragments::keep(Destination to, const WaitingEvent& event) {
     Kept& kept = kept_[index(to)];
     WEIR_ASSERT(!kept.active);
     kept.active = true;
+    kept.asked = false;
     kept.event = event;
     ++count_;
 }
@@ -30,10 +31,14 @@ bool RetainedFragments::keeps(Destination to, std::uint64_t sequence) const {
 }
 
 std::optional<Bytes> RetainedFragments::release(Destination to, std::uint64_t sequence) {
-    if (!keeps(to, sequence)) {
+    return keeps(to, sequence) ? release(to) : std::nullopt;
+}
+
+std::optional<Bytes> RetainedFragments::release(Destination to) {
+    Kept& kept = kept_[index(to)];
+    if (!kept.active) {
         return std::nullopt;
     }
-    Kept& kept = kept_[index(to)];
     kept.active = false;
     --count_;
     return kept.event.bytes;
@@ -44,17 +49,16 @@ bool RetainedFragments::ask_again(Destination to, std::uint64_t sequence) {
         return false;
     }
     kept_[index(to)].asked = true;
-    asked_.push(to);
+    asked_.push({to, kept_[index(to)].event});
     return true;
 }
 
 std::optional<RetainedFragments::Asked> RetainedFragments::take_asked() {
     while (!asked_.empty()) {
-        const Destination to = asked_.pop();
-        Kept& kept = kept_[index(to)];
-        kept.asked = false;
-        if (kept.active) {
-            return Asked{to, kept.event};
+        const Asked asked = asked_.pop();
+        if (keeps(asked.to, asked.event.sequence)) {
+            kept_[index(asked.to)].asked = false;
+            return asked;
         }
     }
     return std::nullopt;

@@ -1,5 +1,6 @@
-// What a producer has sent over a transport that loses chunks and must be able to send again: one fragment per
-// slot of each consumer at most, because a slot is granted again only when its event was taken or given up.
+// What a producer has sent over a transport that loses chunks and must be able to send again: one fragment
+// per slot of each consumer at most, because a slot is granted again only when its event was taken or given
+// up.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,11 @@ class RetainedFragments {
     void keep(Destination to, const WaitingEvent& event);
     /// Whether this fragment is still kept.
     [[nodiscard]] bool keeps(Destination to, std::uint64_t sequence) const;
-    /// It will not be asked for any more: its size. Nothing if it is not kept.
+    /// It will not be asked for any more: its size. Nothing if it is not kept (any more).
     std::optional<Bytes> release(Destination to, std::uint64_t sequence);
+    /// The same for whatever was sent there: the place was granted again, which may be known before it is
+    /// said that the last fragment in it was taken.
+    std::optional<Bytes> release(Destination to);
 
     /// The consumer asks for it again. False if it is not kept, or is already to be sent again.
     bool ask_again(Destination to, std::uint64_t sequence);
@@ -46,7 +50,7 @@ class RetainedFragments {
   private:
     struct Kept {
         bool active = false;
-        bool asked = false;
+        bool asked = false;  ///< and not taken from the queue yet
         WaitingEvent event;
     };
     [[nodiscard]] std::size_t index(Destination to) const;
@@ -54,7 +58,8 @@ class RetainedFragments {
     std::uint32_t slots_;
     std::uint32_t fragments_;
     std::vector<Kept> kept_;  ///< by consumer and slot
-    RingQueue<Destination> asked_;
+    /// In the order in which they were asked for; among them some that were released since.
+    RingQueue<Asked> asked_;
     std::size_t count_ = 0;
 };
 

@@ -33,6 +33,9 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       accounted_until_(Instant{} - plan.warmup) {
     WEIR_ASSERT((policy_ == nullptr) == (plan.policy == PolicyKind::none));
     WEIR_ASSERT(!builds() || !direct());
+    if (plan.shaping.kind == ShapingKind::in_step) {
+        next_tick_ = Instant{} - plan.warmup;  // at once, then at multiples of the time between ticks
+    }
     for (std::uint32_t producer = 0; builds() && producer < plan.producers; ++producer) {
         least_offered_.update(producer, 0);
     }
@@ -126,8 +129,7 @@ void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& ou
 
 /// Pattern `build`: an event is there when every producer has offered its fragment.
 void Scheduler::update_common_offers() {
-    const std::uint64_t common =
-        std::max(least_offered_.key(least_offered_.top()), together_.granted_events);
+    const std::uint64_t common = std::max(least_offered_.key(least_offered_.top()), together_.granted_events);
     waiting_events_ = common - together_.granted_events;
     together_.offered_events = common;
     update_policy(ProducerId{0});
@@ -153,9 +155,10 @@ bool Scheduler::is_right(const ControlMessage& done) const {
     const std::uint32_t fragments = plan_.fragments_per_event();
     const bool incomplete = (done.flag & DoneFlag::incomplete) != 0;
     const bool counts = incomplete ? done.events < fragments : done.events == fragments;
-    const bool sizes = done.events == 0 ? bytes == Bytes{0} && done.hash == 0
-                                        : bytes > Bytes{0} && bytes <= plan_.slot_size *
-                                                                           static_cast<std::int64_t>(done.events);
+    const bool sizes =
+        done.events == 0
+            ? bytes == Bytes{0} && done.hash == 0
+            : bytes > Bytes{0} && bytes <= plan_.slot_size * static_cast<std::int64_t>(done.events);
     const bool hash = builds() || done.events == 0 || done.hash == ledger_mix(event, bytes);
     return event.producer().value < producers_.size() && counts && sizes && hash;
 }
@@ -192,7 +195,8 @@ void Scheduler::return_grant(ConsumerId consumer, SlotId slot, Bytes actual) {
 
 void Scheduler::on_decline(NodeId from, const ControlMessage& message, Actions& out) {
     if (builds() || plan_.initiation == Initiation::pull || message.node >= consumers_.size() ||
-        message.slot >= plan_.slots || consumers_[message.node].slots[message.slot].state != SlotState::granted ||
+        message.slot >= plan_.slots ||
+        consumers_[message.node].slots[message.slot].state != SlotState::granted ||
         consumers_[message.node].slots[message.slot].producer != from.index) {
         violation(from, "decline of a grant that was not made", out);
         return;
@@ -336,6 +340,7 @@ void Scheduler::update_policy(ConsumerId consumer) {
 
 void Scheduler::on_time(Instant now, Actions& out) {
     account_time(now);
+    tick(now, out);
     if ((phase_ == Phase::settling && now >= settle_until_) ||
         (phase_ == Phase::running && now >= drain_until_)) {
         finish(out);
@@ -378,12 +383,26 @@ void Scheduler::finish(Actions& out) {
     }
 }
 
+/// A late scheduler leaves out ticks rather than sending several at once.
+void Scheduler::tick(Instant now, Actions& out) {
+    if (now < next_tick_ || phase_ == Phase::closing || phase_ == Phase::closed) {
+        return;
+    }
+    const std::int64_t period = plan_.shaping.tick.ns;
+    const std::int64_t number = now.ns / period - (now.ns % period < 0 ? 1 : 0);
+    next_tick_ = {(number + 1) * period};
+    for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
+        out.messages.push_back({node_of(ProducerId{producer}),
+                                {.kind = MessageKind::tick, .events = static_cast<std::uint64_t>(number)}});
+    }
+}
+
 Instant Scheduler::next_deadline() const {
     switch (phase_) {
         case Phase::running:
-            return drain_until_;
+            return std::min(drain_until_, next_tick_);
         case Phase::settling:
-            return settle_until_;
+            return std::min(settle_until_, next_tick_);
         default:
             return Instant::never();
     }

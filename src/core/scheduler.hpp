@@ -3,8 +3,8 @@
 // rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots)
 // and a decision costs what the policy costs, O(log ranks).
 //
-// Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted to all of them
-// (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
+// Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted to
+// all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
 #pragma once
 
 #include <cstdint>
@@ -111,6 +111,7 @@ class Scheduler {
     void update_policy(ProducerId producer);
     void update_policy(ConsumerId consumer);
     void account_time(Instant now);
+    void tick(Instant now, Actions& out);
     void finish_if_settled(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
     [[nodiscard]] bool direct() const { return policy_ == nullptr; }
@@ -124,11 +125,11 @@ class Scheduler {
     std::unique_ptr<Policy> policy_;
     std::uint32_t under_way_limit_;  ///< of a source
     std::vector<ProducerAccount> producers_;
-    ProducerAccount together_;              ///< build: offered by all, granted, under way
+    ProducerAccount together_;                  ///< build: offered by all, granted, under way
     IndexedHeap<std::uint64_t> least_offered_;  ///< build: producers by offered events
-    std::uint64_t offered_fragments_ = 0;   ///< build, of all producers
-    Bytes offered_bytes_;                   ///< build, of all producers
-    std::uint32_t last_offers_ = 0;         ///< build: producers whose generation is over
+    std::uint64_t offered_fragments_ = 0;       ///< build, of all producers
+    Bytes offered_bytes_;                       ///< build, of all producers
+    std::uint32_t last_offers_ = 0;             ///< build: producers whose generation is over
     std::vector<ConsumerAccount> consumers_;
     Phase phase_ = Phase::running;
     std::uint64_t waiting_events_ = 0;
@@ -139,6 +140,7 @@ class Scheduler {
     std::uint32_t complete_reports_ = 0;
     Instant settle_until_ = Instant::never();
     Instant drain_until_;
+    Instant next_tick_ = Instant::never();  ///< shaping `in_step`
     Instant accounted_until_;
     Duration no_credit_;
     bool short_of_credits_ = false;

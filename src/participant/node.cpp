@@ -156,6 +156,15 @@ core::Instant ConsumerNode::next_deadline() const {
     return core_.next_deadline();
 }
 
+std::vector<core::LostRange> ConsumerNode::lost_ranges() const {
+    std::vector<core::LostRange> ranges;
+    for (const core::EventId event : core_.given_up()) {
+        ranges.push_back(
+            {event.producer(), event.sequence(), event.sequence(), core::LostRange::Reason::on_the_way});
+    }
+    return ranges;
+}
+
 telemetry::RankSummary ConsumerNode::summary() const {
     telemetry::RankSummary summary = recorder_.summary();
     summary.ledger = core_.ledger();

@@ -54,7 +54,7 @@ class Node {
     [[nodiscard]] virtual core::Bytes backlog() const { return {}; }
     /// Consumer: from now on each event takes `factor` times as long.
     virtual void slow_down(double factor);
-    /// Producer: the events that it lost.
+    /// Events that were lost: a producer's own, and what a consumer gave up.
     [[nodiscard]] virtual std::vector<core::LostRange> lost_ranges() const { return {}; }
     /// Consumer: what it received, by producer; those from which nothing came are left out.
     [[nodiscard]] virtual std::vector<telemetry::ProducerTraffic> traffic() const { return {}; }
@@ -106,6 +106,7 @@ class ConsumerNode final : public Node {
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     [[nodiscard]] bool processing() const override { return core_.processing() && !core_.finished(); }
     void slow_down(double factor) override { core_.slow_down(factor); }
+    [[nodiscard]] std::vector<core::LostRange> lost_ranges() const override;
     [[nodiscard]] std::vector<telemetry::ProducerTraffic> traffic() const override {
         return telemetry::traffic_entries(core_.received_from());
     }

@@ -83,7 +83,7 @@ void RunReport::add(int rank, const RankAccount& account) {
     base_.lost_range_count += account.lost.size();
     for (const core::LostRange& range : account.lost) {
         if (base_.lost.size() < telemetry::RunRecord::listed_max) {
-            base_.lost.push_back({run_.roles.node(rank).index, range.first, range.last});
+            base_.lost.push_back(range);
         }
     }
     if (account.started_late > core::Duration{}) {
@@ -112,7 +112,7 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     record.blocked_at_once = collector.blocked_at_once();
     record.ledger_checked = true;
     record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks);
-    const auto of_traffic = telemetry::traffic_differences(traffic_, record.ranks);
+    const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     record.environment["late_starts"] = late_starts_;
     if (!record.hosts.empty()) {

@@ -81,8 +81,9 @@ void Checker::observed(core::Instant now, NodeId node, const Observation& observ
                        node.index, observation.event.sequence(), observation.event.producer().value);
                 return;
             }
-            if (event->arrived != event->bytes || observation.bytes != event->bytes ||
-                event->place == no_place || event->place / plan_.places() != node.index) {
+            if ((plan_.lossy() ? event->arrived < event->bytes : event->arrived != event->bytes) ||
+                observation.bytes != event->bytes || event->place == no_place ||
+                event->place / plan_.places() != node.index) {
                 object(
                     "consumer {} received event {} of producer {} with {} of {} bytes arrived, or it was not "
                     "sent there",
@@ -102,13 +103,37 @@ void Checker::observed(core::Instant now, NodeId node, const Observation& observ
             forget_settled(producers_[observation.event.producer().value]);
             return;
         }
+        case Observation::Kind::given_up: {
+            if (observation.bytes == Bytes{}) {
+                return;  // declined
+            }
+            Event* event = find(observation.event);
+            if (!plan_.lossy() || event == nullptr || event->fate != Fate::waiting ||
+                (event->handed_over != event->bytes && !event->again) || event->place == no_place ||
+                event->place / plan_.places() != node.index) {
+                object("consumer {} gives up event {} of producer {}, which was not sent to it", node.index,
+                       observation.event.sequence(), observation.event.producer().value);
+                return;
+            }
+            event->fate = Fate::lost;
+            Place& place = places_[event->place];
+            place.carries = false;
+            place.posted = false;
+            ask_settled(event->place);
+            if (direct_) {
+                move_credit(event->place, Credit::granted, Credit::withheld, "an event was given up in it");
+            }
+            forget_settled(producers_[observation.event.producer().value]);
+            return;
+        }
         default:
             return;
     }
 }
 
 void Checker::forget_settled(Producer& producer) {
-    while (!producer.events.empty() && producer.events.front().fate != Fate::waiting) {
+    while (!producer.events.empty() && producer.events.front().fate != Fate::waiting &&
+           !producer.events.front().retained) {
         producer.events.pop_front();
         ++producer.first;
     }
@@ -117,6 +142,20 @@ void Checker::forget_settled(Producer& producer) {
 void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent) {
     const core::ChunkDescription& chunk = sent.chunk;
     Event* event = find(chunk.event);
+    if (event != nullptr && event->retained && event->handed_over == event->bytes &&
+        chunk.offset == Bytes{}) {
+        event->handed_over = {};  // asked for again
+        event->again = true;
+    }
+    if (event != nullptr && event->again) {
+        event->handed_over += chunk.length;
+        return;
+    }
+    const bool over = event != nullptr ? event->fate != Fate::waiting && !event->retained
+                                       : chunk.event.sequence() < producers_[producer.value].first;
+    if (plan_.asks_again() && over && chunk.event.producer() == producer) {
+        return;  // the consumer took it while it was being sent again
+    }
     if (event == nullptr || event->fate != Fate::waiting || chunk.event.producer() != producer ||
         chunk.offset != event->handed_over || chunk.offset + chunk.length > event->bytes ||
         chunk.event_bytes != event->bytes || sent.to.value >= plan_.consumers ||
@@ -135,8 +174,8 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
             return;
         }
         if (builds() && place.event != chunk.event) {
-            object("producer {} sends event {} where event {} was granted", producer.value, chunk.event.sequence(),
-                   place.event.sequence());
+            object("producer {} sends event {} where event {} was granted", producer.value,
+                   chunk.event.sequence(), place.event.sequence());
             return;
         }
         event->place = flat_place;
@@ -147,9 +186,16 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
         return;
     }
     event->handed_over += chunk.length;
+    if (plan_.asks_again()) {
+        event->retained = true;
+        kept_[{producer.value, flat_place}] = chunk.event;
+    }
 }
 
 void Checker::chunk_left(ProducerId producer, const core::ChunkDescription& chunk) {
+    if (plan_.asks_again()) {
+        return;
+    }
     producers_[producer.value].backlog -= chunk.length;
 }
 
@@ -165,8 +211,17 @@ void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
 void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::ChunkDescription& chunk) {
     const Place& place = places_[flat(consumer.value, slot.value)];
     Event* event = find(chunk.event);
+    if (plan_.lossy()) {
+        // May be late, of an event that is over; what counts is what the consumer makes of it.
+        if (event != nullptr) {
+            event->arrived += chunk.length;
+        }
+        return;
+    }
+    const bool in_order = event != nullptr && event->arrived == chunk.offset;
     if (!place.posted || !place.carries || place.event != chunk.event || event == nullptr ||
-        event->arrived != chunk.offset || event->arrived + chunk.length > event->handed_over) {
+        (!in_order && plan_.shaping.kind == core::ShapingKind::none) ||
+        event->arrived + chunk.length > event->handed_over) {
         object("a chunk of event {} of producer {} at byte {} arrives unexpected in slot {} of consumer {}",
                chunk.event.sequence(), chunk.event.producer().value, chunk.offset.count, slot.value,
                consumer.value);
@@ -177,9 +232,14 @@ void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::
 
 void Checker::all_finished() {
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        if (!producers_[producer].events.empty()) {
-            object("event {} of producer {} was neither delivered nor lost when the run was over",
-                   producers_[producer].first, producer);
+        std::uint64_t sequence = producers_[producer].first;
+        for (const Event& event : producers_[producer].events) {
+            if (event.fate == Fate::waiting) {
+                object("event {} of producer {} was neither delivered nor lost when the run was over",
+                       sequence, producer);
+                break;
+            }
+            ++sequence;
         }
     }
 }
@@ -251,7 +311,8 @@ void Checker::message_sent(NodeId from, const core::SendMessage& sent) {
 }
 
 void Checker::ready_sent(NodeId from, const core::ControlMessage& message) {
-    move_credit_of_slot(from.index, message.slot, Credit::withheld, Credit::under_way, "it is said to be ready");
+    move_credit_of_slot(from.index, message.slot, Credit::withheld, Credit::under_way,
+                        "it is said to be ready");
     check_posted(from.index, message.slot);
 }
 
@@ -263,12 +324,13 @@ void Checker::done_sent(NodeId from, const core::ControlMessage& message) {
     }
     const bool incomplete = (message.flag & core::DoneFlag::incomplete) != 0;
     if (message.events != delivered || incomplete != (delivered < fragments)) {
-        object("consumer {} says that {} fragments arrived in slot {}, and {} of {} did", from.index, message.events,
-               message.slot, delivered, fragments);
+        object("consumer {} says that {} fragments arrived in slot {}, and {} of {} did", from.index,
+               message.events, message.slot, delivered, fragments);
     }
+    declined_ = declined_ || incomplete;  // it brought less than it was granted
     const bool free = (message.flag & core::DoneFlag::slot_is_free) != 0;
-    move_credit_of_slot(from.index, message.slot, Credit::granted, free ? Credit::under_way : Credit::withheld,
-                        "an event came into it");
+    move_credit_of_slot(from.index, message.slot, Credit::granted,
+                        free ? Credit::under_way : Credit::withheld, "an event came into it");
     if (free) {
         check_posted(from.index, message.slot);
     }
@@ -287,8 +349,10 @@ void Checker::grant_sent(NodeId from, NodeId to, const core::ControlMessage& mes
     if (pulls()) {
         if (place.credit != Credit::granted || place.producer != to.index || place.asked ||
             (builds() && place.event.sequence() != message.events)) {
-            object("consumer {} asks producer {} for a fragment in place {} that was not assigned or was asked for",
-                   from.index, to.index, message.slot);
+            object(
+                "consumer {} asks producer {} for a fragment in place {} that was not assigned or was asked "
+                "for",
+                from.index, to.index, message.slot);
         }
         place.asked = true;
         if (++consumers_[from.index].asked > plan_.requests) {
@@ -296,11 +360,13 @@ void Checker::grant_sent(NodeId from, NodeId to, const core::ControlMessage& mes
         }
         return;
     }
-    move_credit(flat_place, direct_ ? Credit::withheld : Credit::at_scheduler, Credit::granted, "it is granted");
+    move_credit(flat_place, direct_ ? Credit::withheld : Credit::at_scheduler, Credit::granted,
+                "it is granted");
     place.producer = to.index;
     place.delivered = false;
     if (!place.posted) {
-        object("place {} of consumer {} is granted before its receives are posted", message.slot, message.node);
+        object("place {} of consumer {} is granted before its receives are posted", message.slot,
+               message.node);
     }
     if (direct_) {
         return;
@@ -319,8 +385,9 @@ void Checker::grant_sent(NodeId from, NodeId to, const core::ControlMessage& mes
 }
 
 void Checker::assign_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
-    if (!pulls() || from != core::scheduler_node() || to.role != Role::consumer || to.index >= plan_.consumers ||
-        message.slot >= plan_.slots || (!builds() && message.node >= plan_.producers)) {
+    if (!pulls() || from != core::scheduler_node() || to.role != Role::consumer ||
+        to.index >= plan_.consumers || message.slot >= plan_.slots ||
+        (!builds() && message.node >= plan_.producers)) {
         object("an assignment that names no slot, goes to no consumer or comes from the wrong node");
         return;
     }
@@ -347,10 +414,22 @@ void Checker::decline_sent(NodeId from, NodeId to, const core::ControlMessage& m
     Place& place = places_[flat_place];
     if (place.credit != Credit::granted || place.producer != from.index || place.carries || place.delivered ||
         to != NodeId{Role::consumer, message.node}) {
-        object("producer {} declines place {} of consumer {}, which was not granted to it or is in use", from.index,
-               message.slot, message.node);
+        object("producer {} declines place {} of consumer {}, which was not granted to it or is in use",
+               from.index, message.slot, message.node);
     }
     place.declined = true;
+}
+
+/// It will not be asked for any more.
+void Checker::release(EventId event) {
+    Event* released = find(event);
+    if (released == nullptr || !released->retained) {
+        return;
+    }
+    Producer& producer = producers_[event.producer().value];
+    released->retained = false;
+    producer.backlog -= released->bytes;
+    forget_settled(producer);
 }
 
 /// Pull: a fragment that was asked for has come, or has been declined.
@@ -368,6 +447,22 @@ void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& 
     if (to.role == Role::consumer && message.kind == MessageKind::decline) {
         move_credit(flat(message.node, message.slot), Credit::declined, Credit::withheld,
                     "a decline comes back");
+    }
+    if (to.role == Role::producer && message.kind == MessageKind::taken) {
+        const Event* event = find(EventId{message.event});
+        if (event != nullptr && event->fate == Fate::waiting) {
+            object("consumer {} has taken event {} of producer {}, which it did not receive", from.index,
+                   EventId{message.event}.sequence(), to.index);
+            return;
+        }
+        release(EventId{message.event});
+    }
+    if (to.role == Role::producer && message.kind == MessageKind::grant && plan_.asks_again()) {
+        // Then it knows that the place was free, also if it has not been told yet.
+        const auto kept = kept_.find({to.index, flat(message.node, message.slot)});
+        if (kept != kept_.end()) {
+            release(kept->second);
+        }
     }
     if (to.role != Role::scheduler || direct_) {
         return;
@@ -413,8 +508,9 @@ void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& 
 /// Pattern `build`: an event is there when all have offered it.
 void Checker::offers_change(std::uint32_t producer) {
     if (builds()) {
-        const auto least = std::min_element(producers_.begin(), producers_.end(),
-                                            [](const Producer& a, const Producer& b) { return a.offered < b.offered; });
+        const auto least =
+            std::min_element(producers_.begin(), producers_.end(),
+                             [](const Producer& a, const Producer& b) { return a.offered < b.offered; });
         together_.offered = least->offered;
     }
     update_eligible(producer);

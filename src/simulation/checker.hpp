@@ -6,8 +6,8 @@
 //   arrives
 //               once and no byte that was not sent; delivered once or lost, at the end one of the two; lost
 //               only when it is generated (overflow `drop`) or when the time to drain is over
-//   fragments   pattern `build`: all of an event go to one slot, each from its producer; pull: only what was asked for is
-//   sent,
+//   fragments   pattern `build`: all of an event go to one slot, each from its producer; pull: only what was
+//   asked for is sent,
 //               and no more is asked for at a time than allowed
 //   credits     given only with receives posted, spent only when the scheduler has them, one at a time: the
 //   credit of a
@@ -27,8 +27,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -71,6 +73,8 @@ class Checker {
         core::Bytes handed_over;
         core::Bytes arrived;
         std::uint32_t place = no_place;  ///< flat
+        bool retained = false;           ///< may be asked for again
+        bool again = false;              ///< was
         Fate fate = Fate::waiting;
     };
     /// Room for one fragment; a slot is one for each fragment of an event.
@@ -78,12 +82,13 @@ class Checker {
         Credit credit = Credit::withheld;  ///< of its slot
         bool posted = false;
         std::uint32_t producer = 0;
-        bool asked = false;  ///< pull: the consumer has asked the producer
+        bool asked = false;     ///< pull: the consumer has asked the producer
         bool declined = false;  ///< nothing will come into it
         bool carries = false;
         bool delivered = false;  ///< since it was granted
         core::EventId event;
     };
+    void release(core::EventId event);
     struct Producer {
         std::deque<Event> events;  ///< from `first` on
         std::uint64_t first = 0;   ///< sequence number
@@ -119,7 +124,8 @@ class Checker {
     /// What can be granted: a producer; pattern `build`: all of them together.
     Producer& source(std::uint32_t index) { return builds() ? together_ : producers_[index]; }
     void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
-    void move_credit_of_slot(std::uint32_t consumer, std::uint32_t slot, Credit from, Credit to, const char* what);
+    void move_credit_of_slot(std::uint32_t consumer, std::uint32_t slot, Credit from, Credit to,
+                             const char* what);
     void check_posted(std::uint32_t consumer, std::uint32_t slot);
     void ready_sent(core::NodeId from, const core::ControlMessage& message);
     void done_sent(core::NodeId from, const core::ControlMessage& message);
@@ -145,6 +151,8 @@ class Checker {
     std::vector<Consumer> consumers_;
     std::vector<Place> places_;
     Producer together_;  ///< build
+    /// By producer and place: what was sent there last, while consumers may ask for it again.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, core::EventId> kept_;
     std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits
     std::deque<std::uint32_t> tokens_;                 ///< policy token: whose credit came when
     std::uint32_t turn_ = 0;                           ///< policy round-robin

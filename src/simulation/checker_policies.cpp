@@ -1,4 +1,5 @@
-// The checker's part about grants: who may be granted, whose turn it is by the policy, and that nobody starves.
+// The checker's part about grants: who may be granted, whose turn it is by the policy, and that nobody
+// starves.
 #include <algorithm>
 
 #include "simulation/checker.hpp"

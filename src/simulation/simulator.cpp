@@ -52,10 +52,12 @@ Simulator::Simulator(const Setup& setup)
       random_(plan_.seed, core::random_stream(core::RandomPurpose::delay, 0)),
       checker_(plan_),
       conditions_(nodes_end_),
-      network_(link_rates(plan_, setup.network), plan_.producers * plan_.streams),
+      network_(link_rates(plan_, setup.network),
+               plan_.producers * plan_.streams * (by_chunk() ? plan_.window : 1)),
+      datagram_network_(plan_, setup.network),
       deadlines_(nodes_end_),
       transfer_of_stream_(std::size_t{plan_.producers} * plan_.streams),
-      transfer_of_flow_(transfer_of_stream_.size()),
+      transfer_of_flow_(transfer_of_stream_.size() * (by_chunk() ? plan_.window : 1)),
       scheduler_time_(setup.network.scheduler_time),
       scheduler_free_(now_) {
     payload_rates_.reserve(nodes_end_);
@@ -223,6 +225,12 @@ void Simulator::handle(const Event& event) {
                 all_left(event.a);
             }
             return;
+        case Kind::datagram_left:
+            datagram_left(event);
+            return;
+        case Kind::datagram_arrived:
+            datagram_arrived(event);
+            return;
         case Kind::rest_arrived: {
             const Transfer& transfer = transfers_[event.a];
             const FlatNode consumer = producers_end_ + transfer.first.to.value;
@@ -230,7 +238,7 @@ void Simulator::handle(const Event& event) {
                 conditions_[consumer].held.push_back(event);
                 return;
             }
-            report_arrived(event.a, bit_nanoseconds(transfer.first.chunk.event_bytes));
+            report_arrived(event.a, bit_nanoseconds(transfer.bytes));
             transfers_[event.a].active = false;
             unused_transfers_.push_back(event.a);
             return;
@@ -312,6 +320,7 @@ void Simulator::set_links(FlatNode node) {
         factor = std::min(factor, lasting);
     }
     const core::BitRate capacity{std::llround(static_cast<double>(rate.bits_per_second) * factor)};
+    datagram_network_.set_factor(node, factor);
     network_.set_capacity(now_, up(node), capacity);
     network_.set_capacity(now_, down(node), capacity);
 }

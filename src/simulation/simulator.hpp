@@ -11,6 +11,10 @@
 // producer's next set. They carry no information of their own, so this changes no decision, and it makes the
 // number of events that of the transfers and not that of the chunks. The first chunk of a transfer arrives on
 // time.
+//
+// With shaping, a chunk is a transfer of its own, because each has its own instant. Datagrams are not shared
+// out at all: each goes through its producer's link, one after the other, and then through the switch's port
+// to the consumer, whose buffer is finite (datagram_network.hpp).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +33,7 @@
 #include "participant/node.hpp"
 #include "participant/row_output.hpp"
 #include "simulation/checker.hpp"
+#include "simulation/datagram_network.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/fault.hpp"
 #include "simulation/fluid_network.hpp"
@@ -84,16 +89,18 @@ class Simulator {
     static constexpr core::Duration tick_period = core::Duration::milliseconds(10);
 
     enum class Kind : std::uint8_t {
-        message,       ///< a: place in messages_
-        first_chunk,   ///< a: transfer, b: its serial number
-        all_left,      ///< a: transfer; its producer was away when the last byte left
-        rest_arrived,  ///< a: transfer
-        tick,          ///< chunks that have left and arrived are reported
-        heartbeat,     ///< the scheduler's, to all producers
-        second,        ///< rows are closed on every node
-        fault_begins,  ///< a: place in setup.faults
-        fault_ends,    ///< a: place in setup.faults
-        noticed,       ///< a: node that died
+        message,           ///< a: place in messages_
+        first_chunk,       ///< a: transfer, b: its serial number
+        all_left,          ///< a: transfer; its producer was away when the last byte left
+        datagram_left,     ///< a: place in datagrams_; it reaches the switch
+        datagram_arrived,  ///< a: place in datagrams_
+        rest_arrived,      ///< a: transfer
+        tick,              ///< chunks that have left and arrived are reported
+        heartbeat,         ///< the scheduler's, to all producers
+        second,            ///< rows are closed on every node
+        fault_begins,      ///< a: place in setup.faults
+        fault_ends,        ///< a: place in setup.faults
+        noticed,           ///< a: node that died
     };
     struct Event {
         Kind kind = Kind::tick;
@@ -113,11 +120,17 @@ class Simulator {
         bool moving = false;  ///< is in the network
         core::SendChunk first;
         std::uint32_t producer = 0;
+        core::Bytes bytes;                 ///< of the whole transfer
+        std::uint32_t first_sequence = 0;  ///< of its chunks
         std::uint32_t chunks = 0;
         std::uint32_t sent = 0;
         std::uint32_t arrived = 0;
         BitNanoseconds sent_next = 0;     ///< when this has moved, the next chunk has left
         BitNanoseconds arrived_next = 0;  ///< when this has arrived, the next chunk has
+    };
+    struct Datagram {
+        core::SendChunk chunk;
+        std::uint32_t producer = 0;
     };
     struct Condition {
         std::uint32_t pauses = 0;
@@ -156,6 +169,11 @@ class Simulator {
     void send_message(FlatNode from, const core::SendMessage& sent);
     void take_chunk(FlatNode producer, const core::SendChunk& chunk);
     void begin_transfer(FlatNode producer, const core::SendChunk& chunk);
+    void send_datagram(FlatNode producer, const core::SendChunk& chunk);
+    void datagram_left(const Event& event);
+    void datagram_arrived(const Event& event);
+    /// Chunks are moved one by one, and not the transfer that they belong to.
+    [[nodiscard]] bool by_chunk() const { return plan_.shaping.kind != core::ShapingKind::none; }
     void report_sent(std::uint32_t place, BitNanoseconds moved);
     void report_arrived(std::uint32_t place, BitNanoseconds arrived);
     void report_progress(std::uint32_t place);
@@ -178,6 +196,9 @@ class Simulator {
     std::vector<Condition> conditions_;
     std::vector<core::BitRate> payload_rates_;  ///< of each node's link, by wire speed alone
     FluidNetwork network_;
+    DatagramNetwork datagram_network_;
+    std::vector<Datagram> datagrams_;
+    std::vector<std::uint32_t> unused_datagrams_;
     EventQueue<Event> queue_;
     core::IndexedHeap<std::int64_t> deadlines_;
 

@@ -102,13 +102,13 @@ void Simulator::handle_message(const Event& event) {
 // Data
 
 BitNanoseconds Simulator::boundary(const Transfer& transfer, std::uint32_t chunks) const {
-    return bit_nanoseconds(std::min(plan_.chunk_size * chunks, transfer.first.chunk.event_bytes));
+    return bit_nanoseconds(std::min(plan_.chunk_size * chunks, transfer.bytes));
 }
 
 core::ChunkDescription Simulator::chunk_of(const Transfer& transfer, std::uint32_t sequence) const {
     core::ChunkDescription chunk = transfer.first.chunk;
-    chunk.sequence = sequence;
-    chunk.offset = plan_.chunk_size * sequence;
+    chunk.sequence = transfer.first_sequence + sequence;
+    chunk.offset = plan_.chunk_size * chunk.sequence;
     chunk.length = std::min(plan_.chunk_size, chunk.event_bytes - chunk.offset);
     return chunk;
 }
@@ -118,9 +118,13 @@ void Simulator::take_chunk(FlatNode producer, const core::SendChunk& chunk) {
     if (checker_.objection()) {
         return;
     }
+    if (plan_.lossy()) {
+        send_datagram(producer, chunk);
+        return;
+    }
     // The network moves a transfer as a whole; that later chunks were handed over in time is the checker's to
     // see.
-    if (chunk.chunk.sequence == 0) {
+    if (chunk.chunk.sequence == 0 || by_chunk()) {
         begin_transfer(producer, chunk);
     }
 }
@@ -135,18 +139,18 @@ void Simulator::begin_transfer(FlatNode producer, const core::SendChunk& chunk) 
         unused_transfers_.pop_back();
     }
     Transfer& transfer = transfers_[place];
-    const std::int64_t bytes = chunk.chunk.event_bytes.count;
     const std::uint32_t serial = transfer.serial + 1;
     transfer = {};
     transfer.serial = serial;
     transfer.active = transfer.moving = true;
     transfer.first = chunk;
     transfer.producer = producer - 1;
-    transfer.chunks =
-        static_cast<std::uint32_t>((bytes + plan_.chunk_size.count - 1) / plan_.chunk_size.count);
+    transfer.bytes = by_chunk() ? chunk.chunk.length : chunk.chunk.event_bytes;
+    transfer.first_sequence = chunk.chunk.sequence;
+    transfer.chunks = static_cast<std::uint32_t>((transfer.bytes.count + plan_.chunk_size.count - 1) /
+                                                 plan_.chunk_size.count);
     transfer.sent_next = transfer.arrived_next = boundary(transfer, 1);
-    transfer.flow =
-        network_.begin(now_, up(producer), down(producers_end_ + chunk.to.value), chunk.chunk.event_bytes);
+    transfer.flow = network_.begin(now_, up(producer), down(producers_end_ + chunk.to.value), transfer.bytes);
     transfer_of_stream_[std::size_t{producer - 1} * plan_.streams + chunk.stream.value] = place;
     transfer_of_flow_[transfer.flow.value] = place;
     new_transfers_.push_back(place);
@@ -162,12 +166,13 @@ void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
         return;
     }
     const core::StreamId stream = transfers_[place].first.stream;
+    const std::uint32_t first = transfers_[place].first_sequence;
     std::uint32_t sent = transfers_[place].sent;
     BitNanoseconds next = transfers_[place].sent_next;
     while (sent < chunks && next <= moved) {
         checker_.chunk_left({producer - 1}, chunk_of(transfers_[place], sent));
         // The next chunk is handed over in answer to this one.
-        nodes_[producer]->on_chunk_sent(now_, stream, sent, actions_);
+        nodes_[producer]->on_chunk_sent(now_, stream, first + sent, actions_);
         ++sent;
         next = boundary(transfers_[place], sent + 1);
     }
@@ -234,7 +239,66 @@ void Simulator::end_flow(FlowId flow) {
 
 void Simulator::all_left(std::uint32_t place) {
     queue_.push(now_ + setup_.network.latency, {Kind::rest_arrived, place, 0});
-    report_sent(place, bit_nanoseconds(transfers_[place].first.chunk.event_bytes));
+    report_sent(place, bit_nanoseconds(transfers_[place].bytes));
+}
+
+// Datagrams
+
+void Simulator::send_datagram(FlatNode producer, const core::SendChunk& chunk) {
+    std::uint32_t place = 0;
+    if (unused_datagrams_.empty()) {
+        place = static_cast<std::uint32_t>(datagrams_.size());
+        datagrams_.emplace_back();
+    } else {
+        place = unused_datagrams_.back();
+        unused_datagrams_.pop_back();
+    }
+    datagrams_[place] = {chunk, producer - 1};
+    queue_.push(datagram_network_.leaves_at(now_, producer, chunk.chunk.length),
+                {Kind::datagram_left, place, 0});
+}
+
+void Simulator::datagram_left(const Event& event) {
+    const Datagram datagram = datagrams_[event.a];
+    const FlatNode producer = datagram.producer + 1;
+    if (conditions_[producer].away()) {
+        conditions_[producer].held.push_back(event);
+        return;
+    }
+    const FlatNode consumer = producers_end_ + datagram.chunk.to.value;
+    const auto arrival = datagram_network_.arrives_at(now_, consumer, datagram.chunk.chunk.length);
+    if (arrival) {
+        queue_.push(*arrival, {Kind::datagram_arrived, event.a, 0});
+    } else {
+        unused_datagrams_.push_back(event.a);
+    }
+    checker_.chunk_left({datagram.producer}, datagram.chunk.chunk);
+    turn(producer, [&](core::Actions& out) {
+        nodes_[producer]->on_chunk_sent(now_, datagram.chunk.stream, datagram.chunk.chunk.sequence, out);
+    });
+}
+
+void Simulator::datagram_arrived(const Event& event) {
+    const Datagram datagram = datagrams_[event.a];
+    const FlatNode consumer = producers_end_ + datagram.chunk.to.value;
+    if (conditions_[consumer].away()) {
+        conditions_[consumer].held.push_back(event);
+        return;
+    }
+    unused_datagrams_.push_back(event.a);
+    core::ChunkDescription chunk = datagram.chunk.chunk;
+    checker_.chunk_arrived(datagram.chunk.to, datagram.chunk.slot, chunk);
+    // What a datagram does not say.
+    chunk.event_bytes = {};
+    chunk.generated_at = {};
+    turn(consumer, [&](core::Actions& out) {
+        nodes_[consumer]->on_chunk(now_, datagram.chunk.slot,
+                                   {.source = {Role::producer, datagram.producer},
+                                    .header_intact = true,
+                                    .payload_intact = true,
+                                    .chunk = chunk},
+                                   out);
+    });
 }
 
 }  // namespace weir::simulation

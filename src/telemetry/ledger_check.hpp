@@ -26,6 +26,8 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
 
 /// The same for the traffic: what a consumer counted, producer by producer, is what its ledger received, and
 /// what all consumers counted of a producer is what that one sent. Its sums are then those of the ledgers.
-std::vector<std::string> traffic_differences(const TrafficMatrix& matrix, std::span<const RankRecord> ranks);
+/// Over a transport that loses chunks it may be less.
+std::vector<std::string> traffic_differences(const core::Plan& plan, const TrafficMatrix& matrix,
+                                             std::span<const RankRecord> ranks);
 
 }  // namespace weir::telemetry

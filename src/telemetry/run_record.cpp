@@ -174,11 +174,22 @@ Json json_of(const FaultRecord& fault) {
             {"detail", std::string(fault.detail)}};
 }
 
-Json json_of(const LostRecord& lost) {
-    return {{"producer", lost.producer},
-            {"first_sequence", lost.range.first},
-            {"last_sequence", lost.range.last},
-            {"reason", lost.range.reason == core::LostRange::Reason::overflow ? "overflow" : "undelivered"}};
+const char* reason_text(core::LostRange::Reason reason) {
+    switch (reason) {
+        case core::LostRange::Reason::overflow:
+            return "overflow";
+        case core::LostRange::Reason::undelivered:
+            return "undelivered";
+        case core::LostRange::Reason::on_the_way:
+            break;
+    }
+    return "on_the_way";
+}
+Json json_of(const core::LostRange& lost) {
+    return {{"producer", lost.producer.value},
+            {"first_sequence", lost.first},
+            {"last_sequence", lost.last},
+            {"reason", reason_text(lost.reason)}};
 }
 
 Json verdict_json(const RunRecord& record) {
@@ -333,7 +344,7 @@ FlowTotals totals_of(const RunRecord& record) {
         const LedgerSums sums = sum_ledgers(record.ranks);
         totals.generated = flow(sums.producers.generated);
         totals.sent = flow(sums.producers.sent);
-        totals.lost = flow(sums.producers.lost);
+        totals.lost = flow(sums.producers.lost + sums.consumers.incomplete);
         totals.received = flow(sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate_events;

@@ -43,13 +43,6 @@ const char* fault_name(core::Fault::Kind kind);
 /// "corrupt_payload: producer 3 -> consumer 7, event 12 of producer 3, chunk 4 at byte 65536"
 std::string fault_text(const FaultRecord& fault);
 
-/// Lost events of one producer, by name. Trivially copyable.
-struct LostRecord {
-    std::uint32_t producer = 0;
-    core::LostRange range;
-};
-static_assert(std::is_trivially_copyable_v<LostRecord>);
-
 /// Why a run failed or was interrupted.
 struct Failure {
     std::string what;
@@ -85,7 +78,7 @@ struct RunRecord {
     std::vector<std::string> ledger_differences;
     std::vector<FaultRecord> faults;  ///< the first ones
     std::uint64_t fault_count = 0;
-    std::vector<LostRecord> lost;  ///< the first ones
+    std::vector<core::LostRange> lost;  ///< the first ones
     std::uint64_t lost_range_count = 0;
 };
 

@@ -188,7 +188,7 @@ void check_rows(World& world, const Plan& plan) {
         }
     }
     CHECK(weir::telemetry::ledger_differences(plan, records).empty());
-    CHECK(weir::telemetry::traffic_differences(traffic, records).empty());
+    CHECK(weir::telemetry::traffic_differences(plan, traffic, records).empty());
 }
 
 struct Broken {};

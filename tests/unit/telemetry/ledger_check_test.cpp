@@ -26,12 +26,12 @@ TEST_CASE("Traffic is what the ledgers of both sides say") {
     for (std::uint32_t consumer = 0; consumer < 3; ++consumer) {
         matrix.set({consumer}, test::good_traffic());
     }
-    CHECK(traffic_differences(matrix, ranks).empty());
+    CHECK(traffic_differences(Plan{}, matrix, ranks).empty());
     auto entries = test::good_traffic();
     SECTION("an event too many") {
         entries[1].traffic += {1, {5}};
         matrix.set({2}, entries);
-        const auto differences = traffic_differences(matrix, ranks);
+        const auto differences = traffic_differences(Plan{}, matrix, ranks);
         REQUIRE(differences.size() == 2);
         CHECK(differences[0] ==
               "consumer 2 on eb12 received 20 events, 20000000 bytes; producer by producer it counted 21 "
@@ -44,7 +44,7 @@ TEST_CASE("Traffic is what the ledgers of both sides say") {
         entries[0].traffic += {1, {1'000'000}};
         entries[1].traffic = {9, {9'000'000}};
         matrix.set({0}, entries);
-        const auto differences = traffic_differences(matrix, ranks);
+        const auto differences = traffic_differences(Plan{}, matrix, ranks);
         REQUIRE(differences.size() == 2);
         CHECK(contains(differences[0], "producer 0 on eb01 sent 30 events"));
         CHECK(contains(differences[1], "consumers received 29 events, 29000000 bytes from it"));
@@ -52,20 +52,20 @@ TEST_CASE("Traffic is what the ledgers of both sides say") {
     SECTION("of a producer that does not exist") {
         entries[1].producer = 77;
         matrix.set({0}, entries);
-        const auto differences = traffic_differences(matrix, ranks);
+        const auto differences = traffic_differences(Plan{}, matrix, ranks);
         REQUIRE(differences.size() == 1);
         CHECK(contains(differences[0],
                        "producer 1 on eb02 sent 30 events, 30000000 bytes; consumers received 20"));
     }
     SECTION("nothing was handed in") {
-        CHECK(traffic_differences({}, ranks).size() == 5);
+        CHECK(traffic_differences(Plan{}, {}, ranks).size() == 5);
     }
     SECTION("where a ledger is missing there is nothing to compare with") {
         matrix.set({0}, {});
         for (const std::size_t rank : {1, 2, 3}) {
             ranks[rank].summary.ledger_known = false;
         }
-        CHECK(traffic_differences(matrix, ranks).empty());
+        CHECK(traffic_differences(Plan{}, matrix, ranks).empty());
     }
 }
 

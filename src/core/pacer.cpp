@@ -1,0 +1,69 @@
+#include "core/pacer.hpp"
+
+#include <algorithm>
+
+#include "core/assertion.hpp"
+
+namespace weir::core {
+
+Instant Pacer::due() const {
+    return tick_at_ + shaping_.grid * (next_ - tick_ * grid_points());
+}
+
+Instant Pacer::ready_at(Bytes chunk) const {
+    switch (shaping_.kind) {
+        case ShapingKind::none:
+            break;
+        case ShapingKind::bucket: {
+            const Instant full = anchor_ + time_for(shaping_.rate, bytes_);
+            // A chunk that is larger than the bucket goes when it is full, and leaves a debt.
+            return chunk < shaping_.burst ? full - time_for(shaping_.rate, shaping_.burst - chunk) : full;
+        }
+        case ShapingKind::in_step:
+            // Beyond the points of the latest tick only the next tick leads.
+            return !ticking_ || next_ >= (tick_ + 1) * grid_points() ? Instant::never() : due();
+    }
+    return {INT64_MIN / 2};
+}
+
+Instant Pacer::take(Instant now, Bytes chunk) {
+    const Instant ready = ready_at(chunk);
+    WEIR_ASSERT(ready <= now);
+    switch (shaping_.kind) {
+        case ShapingKind::none:
+            break;
+        case ShapingKind::bucket: {
+            if (anchor_ + time_for(shaping_.rate, bytes_) <= now) {
+                anchor_ = now;
+                bytes_ = {};
+            }
+            bytes_ += chunk;
+            const Instant could = std::max(ready, last_);
+            last_ = now;
+            return could;
+        }
+        case ShapingKind::in_step:
+            ++next_;
+            return ready;
+    }
+    return now;
+}
+
+void Pacer::pass(Instant now) {
+    if (shaping_.kind != ShapingKind::in_step || !ticking_) {
+        return;
+    }
+    const std::int64_t passed = (now - tick_at_).ns / shaping_.grid.ns + 1;
+    next_ = std::max(next_, tick_ * grid_points() + std::min(passed, grid_points()));
+}
+
+void Pacer::on_tick(Instant now, std::int64_t number) {
+    if (!ticking_) {
+        next_ = number * grid_points();
+    }
+    ticking_ = true;
+    tick_ = number;
+    tick_at_ = now;
+}
+
+}  // namespace weir::core

@@ -1,0 +1,53 @@
+// When a producer may hand over its next chunk. `none`: at once. `bucket`: as a token bucket lets it, whose
+// tokens are bytes. `in_step`: on a grid of instants that begins with each tick of the scheduler, so that
+// producers stay in step without a common clock; a producer that was held up catches up, one that had nothing
+// to send does not.
+//
+// Instants are computed from an anchor, never from the previous chunk, so pacing does not drift. Rejected:
+// shaping by the kernel (a qdisc needs privileges, and shapes what comes too late as well).
+#pragma once
+
+#include <cstdint>
+
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+class Pacer {
+  public:
+    explicit Pacer(const Shaping& shaping) : shaping_(shaping) {}
+
+    /// When a chunk of this size may go, as far as is known: now or before, later, or never() until a tick
+    /// comes.
+    [[nodiscard]] Instant ready_at(Bytes chunk) const;
+    /// A chunk goes. Only if ready_at is not after `now`. Returns the instant at which it was due (`in_step`:
+    /// on the grid; `bucket`: when it could have gone, at the earliest when the one before did).
+    Instant take(Instant now, Bytes chunk);
+    /// There is nothing to send: what the grid offered until `now` is not made up for.
+    void pass(Instant now);
+    /// `in_step`: tick `number` of the scheduler came.
+    void on_tick(Instant now, std::int64_t number);
+
+    [[nodiscard]] bool shapes() const { return shaping_.kind != ShapingKind::none; }
+
+  private:
+    [[nodiscard]] std::int64_t grid_points() const { return shaping_.tick.ns / shaping_.grid.ns; }
+    /// `in_step`: the instant of the next chunk on the grid of the latest tick, or of one before it.
+    [[nodiscard]] Instant due() const;
+
+    Shaping shaping_;
+
+    // bucket: it would be full again at anchor_ + the time for bytes_.
+    Instant anchor_ = {INT64_MIN / 2};
+    Bytes bytes_;
+    Instant last_ = {INT64_MIN / 2};
+
+    // in_step: chunk `next_` is due at point next_ - tick_ x grid_points() of the tick that came at tick_at_.
+    bool ticking_ = false;
+    std::int64_t tick_ = 0;
+    Instant tick_at_;
+    std::int64_t next_ = 0;
+};
+
+}  // namespace weir::core
