@@ -1,6 +1,6 @@
 // What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every input
 // appends to an Actions, and the runtime (or the simulator) carries it out in this order: open_slots, chunks,
-// messages. A slot is therefore open before the credit for it leaves.
+// results, messages. A slot is therefore open, and its result under way, before the credit for it leaves.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,15 @@ struct SendChunk {
     SlotId slot;
     StreamId stream;
     ChunkDescription chunk;
+};
+
+/// Send the result of an event to the scheduler: bytes of no meaning, ahead of the credit of the slot that
+/// the event was in.
+struct SendResult {
+    SlotId slot;
+    EventId event;
+    Bytes bytes;
+    bool operator==(const SendResult&) const = default;
 };
 
 struct SendMessage {
@@ -87,6 +96,7 @@ struct Fault {
 struct Actions {
     std::vector<SlotId> open_slots;
     std::vector<SendChunk> chunks;
+    std::vector<SendResult> results;
     std::vector<SendMessage> messages;
     std::vector<Observation> observations;
     std::vector<Fault> faults;
@@ -96,6 +106,7 @@ struct Actions {
     void clear() {
         open_slots.clear();
         chunks.clear();
+        results.clear();
         messages.clear();
         observations.clear();
         faults.clear();

@@ -16,10 +16,12 @@ bool is_busy(const Plan& plan, ConsumerId id) {
 
 }  // namespace
 
-Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time)
+Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
+                   std::optional<Sampler> result_size)
     : plan_(plan),
       id_(id),
       processing_time_(std::move(processing_time)),
+      result_size_(std::move(result_size)),
       busy_(is_busy(plan, id)),
       fragments_(plan.fragments_per_event()),
       slots_(plan.slots),
@@ -60,8 +62,7 @@ void Consumer::open(SlotId slot, Actions& out) {
 
 void Consumer::give_credit(SlotId slot, Actions& out) {
     if (!direct()) {
-        out.messages.push_back(
-            {scheduler_node(), {.kind = MessageKind::ready, .node = id_.value, .slot = slot.value}});
+        out.messages.push_back({scheduler_node(), ready(slot)});
         return;
     }
     for (std::uint32_t tried = 0; tried < plan_.producers; ++tried) {
@@ -92,6 +93,7 @@ void Consumer::free_slot(SlotId slot, Actions& out) {
     WEIR_ASSERT(place.state == SlotState::queued);
     --use_.queued;
     place.assigned = false;
+    send_result(slot, out);
     if (withholds()) {
         place.state = SlotState::withheld;
         ++use_.withheld;
@@ -160,6 +162,7 @@ void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
                                                                     (complete ? 0 : DoneFlag::incomplete)),
                                   .node = id_.value,
                                   .slot = slot.value,
+                                  .result_bytes = credit ? out.messages[before].message.result_bytes : 0,
                                   .event = place.fragment.value,
                                   .events = place.whole.events,
                                   .bytes = place.whole.bytes.count,

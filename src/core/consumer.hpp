@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,7 +48,9 @@ struct ArrivedChunk {
 class Consumer {
   public:
     /// Processing times are drawn from `processing_time`; draws of 0 free the slot at once.
-    Consumer(const Plan& plan, ConsumerId id, Sampler processing_time);
+    /// Sizes of results are drawn from `result_size`; nothing: there are none.
+    Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
+             std::optional<Sampler> result_size = std::nullopt);
 
     /// Opens all slots and gives their credits. Once, before any other input.
     void on_start(Instant now, Actions& out);
@@ -86,6 +89,7 @@ class Consumer {
         Tally whole;                ///< of them, those that are whole
         EventId fragment;           ///< the one that was settled last
         Instant generated_at;       ///< of the fragment that is oldest
+        std::uint32_t result_bytes = 0;  ///< of the result that the next credit of this slot follows
     };
     /// A fragment to ask for.
     struct Request {
@@ -98,6 +102,9 @@ class Consumer {
     void open(SlotId slot, Actions& out);
     void free_slot(SlotId slot, Actions& out);
     void give_credit(SlotId slot, Actions& out);
+    /// The message that gives the slot's credit.
+    [[nodiscard]] ControlMessage ready(SlotId slot);
+    void send_result(SlotId slot, Actions& out);
     void give_withheld(Actions& out);
     [[nodiscard]] bool withholds();
     void begin_event(SlotId slot, std::uint64_t number);
@@ -140,6 +147,7 @@ class Consumer {
     Plan plan_;
     ConsumerId id_;
     Sampler processing_time_;
+    std::optional<Sampler> result_size_;
     double processing_factor_ = 1;
     bool busy_ = false;
     std::uint32_t fragments_;  ///< per event

@@ -11,7 +11,8 @@
 namespace weir::core {
 
 enum class MessageKind : std::uint8_t {
-    /// consumer -> scheduler. The receives of slot `slot` are posted: one credit.
+    /// consumer -> scheduler. The receives of slot `slot` are posted: one credit. `result_bytes`: of the
+    /// result of the event that was in it before, which went ahead; 0: none did.
     ready,
     /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start. `flag` 1: the last offer,
     /// generation is over.
@@ -41,6 +42,7 @@ enum class MessageKind : std::uint8_t {
     taken,
     /// consumer -> scheduler. `events` fragments of `bytes` in all arrived in slot `slot` whole, which is all that
     /// will come. `flag`: DoneFlag. `hash`: sum of their ledger mixes. `event`: one of the fragments asked for.
+    /// `result_bytes`: as with ready, if the credit is given.
     done,
     /// producer -> scheduler. Generation is over, nothing waits, no transfer is under way. `events`, `bytes`:
     /// sent.
@@ -66,7 +68,16 @@ struct DoneFlag {
     static constexpr std::uint8_t incomplete = 2;    ///< a fragment is missing: the event was given up
 };
 
-enum class LedgerEntry : std::uint32_t { generated, sent, lost, received, corrupt, incomplete, duplicate };
+enum class LedgerEntry : std::uint32_t {
+    generated,
+    sent,
+    lost,
+    received,
+    corrupt,
+    incomplete,
+    duplicate,
+    results
+};
 
 struct ControlMessage {
     MessageKind kind = MessageKind::ready;
@@ -74,7 +85,7 @@ struct ControlMessage {
     std::uint16_t reserved = 0;
     std::uint32_t node = 0;  ///< index of the consumer or producer that the message is about
     std::uint32_t slot = 0;  ///< of a consumer, or one of its places (core::Plan::places)
-    std::uint32_t reserved2 = 0;
+    std::uint32_t result_bytes = 0;
     std::uint64_t event = 0;
     std::uint64_t events = 0;
     std::int64_t bytes = 0;

@@ -34,6 +34,7 @@ enum class DistributionKind : std::uint8_t {
     normal,
     lognormal,
     pareto,
+    mixture,
     trace
 };
 
@@ -45,6 +46,8 @@ struct Distribution {
     double deviation = 0;  ///< normal and lognormal: standard deviation of the value itself
     double shape = 0;      ///< pareto: tail index alpha, above 1 so that the mean exists
     double maximum = 0;    ///< values are cut to this (0: not cut)
+    double large = 0;      ///< mixture: the rare value; the others are `mean`
+    double every = 0;      ///< mixture: one value in so many is the rare one, on average
     std::vector<std::int64_t> trace{};  ///< trace: the values in order, repeated from the start when used up
     bool operator==(const Distribution&) const = default;
 };
@@ -88,6 +91,8 @@ struct Plan {
     Distribution busy;
     std::vector<std::uint32_t> busy_consumers;  ///< sorted indices; empty: all
     bool busy_burns_cpu = false;
+    /// Of the result of each event, which travels to the scheduler ahead of the credit (none: no results).
+    Distribution result_size;
 
     // When.
     Duration duration;

@@ -105,6 +105,7 @@ class Simulator {
         FlatNode to = 0;
         core::ControlMessage message;
         bool served = false;  ///< has had its turn in the scheduler's queue
+        bool result = false;  ///< no message but the result of an event: its slot, event and bytes
     };
     struct Transfer {
         FlowId flow;
@@ -154,6 +155,8 @@ class Simulator {
     }
     void carry_out(FlatNode node);
     void send_message(FlatNode from, const core::SendMessage& sent);
+    void send_result(FlatNode from, const core::SendResult& result);
+    std::uint32_t place_message(const Message& message);
     void take_chunk(FlatNode producer, const core::SendChunk& chunk);
     void begin_transfer(FlatNode producer, const core::SendChunk& chunk);
     void report_sent(std::uint32_t place, BitNanoseconds moved);
@@ -194,6 +197,9 @@ class Simulator {
     std::vector<core::Duration> extra_delays_;  ///< of the faults that last
     std::unordered_map<std::uint64_t, std::int64_t>
         last_arrival_;  ///< by pair; only once messages were delayed
+
+    /// By node: when the last result that it sent has left its link. Empty without results.
+    std::vector<core::Instant> results_left_;
 
     core::Actions actions_;
     std::optional<SimulationEnd> end_;
