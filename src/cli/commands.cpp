@@ -130,8 +130,8 @@ MPI took.
 the start of a scenario of your own.
 
 Keys are the names of options without the dashes in front, values are written as on the command
-line, in quotes; `name`, `title`, `description` and `source` are text. Options on the command line
-override a scenario.
+line, in quotes; `name`, `title`, `description`, `source` and `found` (what the source found, for
+the list) are text. Options on the command line override a scenario.
 )",
      .examples = R"(  weir scenarios lhcb2021-2 > mine.toml
   mpirun -np 87 weir run --scenario ./mine.toml

@@ -44,6 +44,7 @@ Times per event, MEAN being a time such as 1.2s:
   trace:FILE                  one time per line; # begins a comment
 All but none, fixed and trace also ,max=TIME. A consumer works on one event at a time and goes on
 receiving into its free slots; without a free slot it is blocked.
+Results: as sizes of events, and mixture:28B,large=64KiB,every=200 (about every 200th is large).
 )";
         case OptionGroup::run:
             return R"(

@@ -29,6 +29,7 @@ class Draw {
         faults();
         building();
         shaping_and_datagrams();
+        results();
         add("seed", "{}", seed_);
         return std::move(options_);
     }
@@ -124,6 +125,18 @@ class Draw {
         }
         if (one_in(3)) {
             add("busy-consumers", "{}", number(0, consumers_ - 1));
+        }
+    }
+
+    void results() {
+        if (policy_ == "none" || one_in(2)) {
+            return;
+        }
+        if (one_in(2)) {
+            add("result-size", "{}B", number(1, std::min<std::int64_t>(2 * event_, 100000)));
+        } else {
+            add("result-size", "mixture:{}B,large={}B,every={}", number(1, 100),
+                number(1, std::min<std::int64_t>(3 * event_, 150000)), number(1, 10));
         }
     }
 

@@ -6,8 +6,6 @@
 #include <array>
 #include <vector>
 
-#include "config/distributions.hpp"
-#include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/scenario.hpp"
 
@@ -15,7 +13,7 @@ namespace weir::cli {
 
 namespace {
 
-using Row = std::array<std::string, 5>;
+using Row = std::array<std::string, 3>;
 
 Row row_of(const std::string& name) {
     const config::GivenOption option{"scenario", name};
@@ -25,11 +23,7 @@ Row row_of(const std::string& name) {
     if (request.plan.producers + request.plan.consumers != 0) {
         layout = fmt::format("{} -> {}", count(request.plan.producers), count(request.plan.consumers));
     }
-    const bool saturates = request.plan.generation == core::Generation::saturate;
-    std::string busy = config::busy_text({request.plan.busy, request.busy_trace});
-    busy = busy == "none" ? "-" : busy.substr(0, busy.find(','));
-    return {name, layout, saturates ? "maximum" : config::to_text(request.plan.rate), busy,
-            request.scenario_title};
+    return {name, layout, request.scenario_found.empty() ? request.scenario_title : request.scenario_found};
 }
 
 }  // namespace
@@ -38,11 +32,11 @@ std::string scenarios_text(const std::string& name) {
     if (!name.empty()) {
         return config::load_scenario(name).text;
     }
-    std::vector<Row> rows{{"NAME", "LAYOUT", "RATE", "BUSY", "WHAT IT SHOWS"}};
+    std::vector<Row> rows{{"NAME", "LAYOUT", "WHAT IT IS; OF PAPERS: WHAT THEY FOUND"}};
     for (const std::string& scenario : config::scenario_names()) {
         rows.push_back(row_of(scenario));
     }
-    std::array<std::size_t, 5> widths{};
+    std::array<std::size_t, 3> widths{};
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             widths[i] = std::max(widths[i], row[i].size());
@@ -56,7 +50,7 @@ std::string scenarios_text(const std::string& name) {
         text += row.back() + '\n';
     }
     return text +
-           "\nLAYOUT is producers -> consumers, RATE is per producer, BUSY is the mean per event.\n"
+           "\nLAYOUT is producers -> consumers.\n"
            "Print one: weir scenarios NAME. Look at it: weir run --scenario NAME --dry-run\n";
 }
 

@@ -37,6 +37,8 @@ Bytes largest_event(const core::Distribution& sizes) {
         case DistributionKind::normal:
         case DistributionKind::lognormal:
             return whole(sizes.maximum > 0 ? sizes.maximum : sizes.mean + 4 * sizes.deviation);
+        case DistributionKind::mixture:
+            return whole(std::max(sizes.mean, sizes.large));
         default:
             return whole(sizes.mean);
     }
@@ -56,6 +58,10 @@ void apply_scale(RunRequest& request) {
     plan.rate = scaled("rate", [&] { return scale_down(plan.rate, request.scale); });
     scaled("event-size", [&] {
         scale_sizes(plan.event_size, request.scale);
+        return 0;
+    });
+    scaled("result-size", [&] {
+        scale_sizes(plan.result_size, request.scale);
         return 0;
     });
     plan.buffer = scaled("buffer", [&] { return scale_up(plan.buffer, request.scale); });
@@ -278,6 +284,33 @@ void check_building(RunRequest& request) {
     }
 }
 
+void check_result_size(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    if (plan.result_size.kind == DistributionKind::none) {
+        return;
+    }
+    if (plan.policy == core::PolicyKind::none) {
+        if (request.origin("result-size") >= request.origin("policy")) {
+            throw UsageError(
+                "--result-size: results travel to the scheduler, and --policy none has none that takes part; "
+                "use another policy, or --result-size none");
+        }
+        plan.result_size = {};
+        return;
+    }
+    const Bytes largest = largest_event(plan.result_size);
+    if (largest * plan.slots > results_limit) {
+        throw UsageError(
+            fmt::format("--result-size: {} slots with results of up to {} each are more than {}, which is "
+                        "what a consumer may "
+                        "have under way; make results smaller, or --slots fewer",
+                        plan.slots, to_text(largest), to_text(results_limit)));
+    }
+    if (is_drawn(plan.result_size) && plan.result_size.maximum == 0) {
+        plan.result_size.maximum = static_cast<double>(largest.count);
+    }
+}
+
 void check_requirements(const RunRequest& request) {
     if (request.require.sustained && request.plan.generation == core::Generation::saturate) {
         throw UsageError(
@@ -357,6 +390,7 @@ void derive(RunRequest& request) {
     check_pattern(request);
     check_building(request);
     check_busy(request);
+    check_result_size(request);
     check_busy_consumers(request.plan);
     check_places(request.plan);
     check_requirements(request);

@@ -31,6 +31,8 @@ struct Flavour {
 const Flavour sizes{[](std::string_view text) { return parse_bytes(text).count; },
                     [](std::int64_t value) { return to_text(core::Bytes{value}); }, "event sizes",
                     "fixed normal lognormal trace", "16MiB"};
+const Flavour result_sizes{sizes.parse, sizes.print, "result sizes",
+                           "none fixed normal lognormal mixture trace", "28B"};
 const Flavour times{[](std::string_view text) { return parse_duration(text).ns; },
                     [](std::int64_t value) { return to_text(core::Duration{value}); }, "busy times",
                     "none fixed poisson exponential lognormal pareto trace", "1.2s"};
@@ -43,7 +45,8 @@ constexpr KindName kind_names[] = {
     {"none", DistributionKind::none},       {"fixed", DistributionKind::fixed},
     {"poisson", DistributionKind::poisson}, {"exponential", DistributionKind::exponential},
     {"normal", DistributionKind::normal},   {"lognormal", DistributionKind::lognormal},
-    {"pareto", DistributionKind::pareto},   {"trace", DistributionKind::trace},
+    {"pareto", DistributionKind::pareto},   {"mixture", DistributionKind::mixture},
+    {"trace", DistributionKind::trace},
 };
 
 std::string_view kind_name(DistributionKind kind) {
@@ -125,6 +128,8 @@ std::string_view parameters_of(DistributionKind kind) {
             return "deviation max";
         case DistributionKind::pareto:
             return "shape max";
+        case DistributionKind::mixture:
+            return "large every";
         case DistributionKind::exponential:
             return "max";
         default:
@@ -155,6 +160,14 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
         distribution.quantum = above_zero(value, flavour);
     } else if (name == "deviation") {
         distribution.deviation = above_zero(value, flavour);
+    } else if (name == "large") {
+        distribution.large = above_zero(value, flavour);
+    } else if (name == "every") {
+        distribution.every = parse_number(value);
+        if (distribution.every < 1) {
+            throw UsageError(
+                fmt::format("every={} is less than every value; write 1 or more, such as every=200", value));
+        }
     } else {
         distribution.maximum = above_zero(value, flavour);
     }
@@ -181,6 +194,10 @@ void check(Distribution& distribution) {
     }
     if (distribution.kind == DistributionKind::pareto && distribution.shape == 0) {
         throw UsageError("'pareto' needs a shape; write pareto:MEAN,shape=2.5");
+    }
+    if (distribution.kind == DistributionKind::mixture &&
+        (distribution.large == 0 || distribution.every == 0)) {
+        throw UsageError("'mixture' needs both values; write mixture:28B,large=64KiB,every=200");
     }
     if (distribution.maximum != 0 && distribution.maximum < distribution.mean) {
         throw UsageError("max is below the mean; make it larger");
@@ -255,6 +272,10 @@ std::string print(const NamedDistribution& named, const Flavour& flavour) {
     if (distribution.shape != 0) {
         text += fmt::format(",shape={}", number_text(distribution.shape));
     }
+    if (distribution.large != 0) {
+        text +=
+            fmt::format(",large={},every={}", quantity(distribution.large), number_text(distribution.every));
+    }
     if (distribution.maximum != 0) {
         text += fmt::format(",max={}", quantity(distribution.maximum));
     }
@@ -266,16 +287,30 @@ std::string print(const NamedDistribution& named, const Flavour& flavour) {
 NamedDistribution parse_event_size(std::string_view text) {
     return parse(text, sizes);
 }
+NamedDistribution parse_result_size(std::string_view text) {
+    return parse(text, result_sizes);
+}
 NamedDistribution parse_busy(std::string_view text) {
     return parse(text, times);
 }
 
-std::string event_size_text(const NamedDistribution& event_size) {
+namespace {
+
+std::string size_text(const NamedDistribution& size, const Flavour& flavour) {
     // A fixed size is what people write without a kind.
-    if (event_size.distribution.kind == DistributionKind::fixed) {
-        return to_text(core::Bytes{static_cast<std::int64_t>(event_size.distribution.mean)});
+    if (size.distribution.kind == DistributionKind::fixed) {
+        return to_text(core::Bytes{static_cast<std::int64_t>(size.distribution.mean)});
     }
-    return print(event_size, sizes);
+    return print(size, flavour);
+}
+
+}  // namespace
+
+std::string event_size_text(const NamedDistribution& event_size) {
+    return size_text(event_size, sizes);
+}
+std::string result_size_text(const NamedDistribution& result_size) {
+    return size_text(result_size, result_sizes);
 }
 std::string busy_text(const NamedDistribution& busy) {
     return print(busy, times);
@@ -289,6 +324,7 @@ void scale_sizes(Distribution& distribution, const Ratio& factor) {
     distribution.mean = scaled_number(distribution.mean);
     distribution.deviation = scaled_number(distribution.deviation);
     distribution.maximum = scaled_number(distribution.maximum);
+    distribution.large = scaled_number(distribution.large);
     for (std::int64_t& size : distribution.trace) {
         size = scaled(size);
     }

@@ -4,6 +4,7 @@
 //   normal:16MiB,deviation=2MiB[,max=..]    lognormal likewise
 //   poisson:1.2s[,quantum=50ms]             counts of a quantum; the quantum is 50ms unless it is given
 //   exponential:1.2s   fixed:1.2s   pareto:1.2s,shape=2.5      none
+//   mixture:28B,large=64KiB,every=200       28B, on average every 200th 64KiB
 //   trace:FILE                              one quantity per line, in order, from the start again when used
 //   up
 //
@@ -31,9 +32,13 @@ NamedDistribution parse_event_size(std::string_view text);
 /// Processing times in ns: none, fixed, poisson, exponential, lognormal, pareto, trace. Throws UsageError.
 NamedDistribution parse_busy(std::string_view text);
 
+/// Sizes of results: none, and of event sizes' kinds; also mixture. Throws UsageError.
+NamedDistribution parse_result_size(std::string_view text);
+
 /// The canonical text, which parses to the same distribution.
 std::string event_size_text(const NamedDistribution& event_size);
 std::string busy_text(const NamedDistribution& busy);
+std::string result_size_text(const NamedDistribution& result_size);
 
 /// Multiplies sizes by a factor, rounding up to whole bytes, so that a set still holds as many events.
 void scale_sizes(core::Distribution& distribution, const Ratio& factor);

@@ -26,6 +26,10 @@ std::string busy_in_force(const RunRequest& request) {
     return busy_text({request.plan.busy, request.busy_trace});
 }
 
+std::string result_size_in_force(const RunRequest& request) {
+    return result_size_text({request.plan.result_size, request.result_size_trace});
+}
+
 constexpr Choice<core::Generation> generations[] = {{"sets", core::Generation::sets},
                                                     {"steady", core::Generation::steady},
                                                     {"saturate", core::Generation::saturate}};
@@ -362,6 +366,15 @@ const Option rows[] = {
      .initial = "idle",
      .set = [](RunRequest& r, Text text) { r.plan.busy_burns_cpu = choose(text, busy_cpus); },
      .get = [](const RunRequest& r) { return chosen(r.plan.busy_burns_cpu, busy_cpus); }},
+
+    {.name = "result-size",
+     .group = OptionGroup::busy,
+     .syntax = "none|SIZE|DISTRIBUTION",
+     .help = "bytes of an event's result, sent to the scheduler",
+     .fallback = "none",
+     .initial = "none",
+     .set = set_result_size,
+     .get = result_size_in_force},
 
     // What is written where.
     {.name = "out",

@@ -24,6 +24,12 @@ void set_busy(RunRequest& request, std::string_view text) {
     request.busy_trace = std::move(parsed.trace_file);
 }
 
+void set_result_size(RunRequest& request, std::string_view text) {
+    NamedDistribution parsed = parse_result_size(text);
+    request.plan.result_size = std::move(parsed.distribution);
+    request.result_size_trace = std::move(parsed.trace_file);
+}
+
 void set_scheduler_rank(RunRequest& request, std::string_view text) {
     if (text != "first" && text != "last") {
         try {

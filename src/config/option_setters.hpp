@@ -11,6 +11,7 @@ namespace weir::config {
 
 void set_event_size(RunRequest& request, std::string_view text);
 void set_busy(RunRequest& request, std::string_view text);
+void set_result_size(RunRequest& request, std::string_view text);
 void set_scheduler_rank(RunRequest& request, std::string_view text);
 void set_scheduler_host(RunRequest& request, std::string_view text);
 void set_require(RunRequest& request, std::string_view text);

@@ -72,6 +72,7 @@ void apply_scenario(RunRequest& request, const GivenOption& given) {
     }
     request.scenario = given.value;
     request.scenario_title = scenario.title;
+    request.scenario_found = scenario.found;
     request.origins.insert_or_assign("scenario", Origin::command_line);
     for (const ScenarioEntry& entry : scenario.entries) {
         apply(request, *find_option(entry.name), entry.value, Origin::scenario,

@@ -61,8 +61,9 @@ struct RunRequest {
     /// Complete after resolve(), --scale applied; only producers and consumers may still be 0 (= from the
     /// ranks), until settle_layout().
     core::Plan plan;
-    std::string event_size_trace;  ///< file behind plan.event_size, if a trace
-    std::string busy_trace;        ///< file behind plan.busy, if a trace
+    std::string event_size_trace;   ///< file behind plan.event_size, if a trace
+    std::string busy_trace;         ///< file behind plan.busy, if a trace
+    std::string result_size_trace;  ///< file behind plan.result_size, if a trace
 
     /// What a simulation assumes; `simulated`: this is one.
     bool simulated = false;
@@ -72,6 +73,7 @@ struct RunRequest {
     RoleRequest roles;
     std::string scenario;        ///< name or file as given; empty: none
     std::string scenario_title;  ///< from the scenario
+    std::string scenario_found;  ///< from the scenario: what its source found; empty: not said
     Ratio scale;
 
     Requirements require;

@@ -56,7 +56,8 @@ class ScenarioReader {
         for (const auto& [name, field] : {std::pair{"name", &Scenario::name},
                                           {"title", &Scenario::title},
                                           {"description", &Scenario::description},
-                                          {"source", &Scenario::source}}) {
+                                          {"source", &Scenario::source},
+                                          {"found", &Scenario::found}}) {
             if (key == name) {
                 const auto* text = node.as_string();
                 if (text == nullptr) {

@@ -23,6 +23,7 @@ struct Scenario {
     std::string title;
     std::string description;
     std::string source;  ///< where the numbers come from
+    std::string found;   ///< what the source found, on one line
     std::vector<ScenarioEntry> entries;
     std::string text;  ///< the TOML
 };

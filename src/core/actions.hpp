@@ -1,6 +1,7 @@
-// What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every input
-// appends to an Actions, and the runtime (or the simulator) carries it out in this order: open_slots, chunks,
-// messages. A slot is therefore open before the credit for it leaves.
+// What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every
+// input appends to an Actions, and the runtime (or the simulator) carries it out in this order:
+// open_slots, chunks, results, messages. A slot is therefore open, and its result under way, before the
+// credit for it leaves.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,15 @@ struct SendChunk {
     StreamId stream;
     ChunkDescription chunk;
     Instant due_at{};  ///< shaping: when it should have been handed over
+};
+
+/// Send the result of an event to the scheduler: bytes of no meaning, ahead of the credit of the slot
+/// that the event was in.
+struct SendResult {
+    SlotId slot;
+    EventId event;
+    Bytes bytes;
+    bool operator==(const SendResult&) const = default;
 };
 
 struct SendMessage {
@@ -65,8 +75,8 @@ struct Observation {
     Duration elapsed{};
 };
 
-/// Something that must not happen, with all that is known about it. The run goes on where it can and fails at
-/// the end, or fails at once, as the runtime decides by kind.
+/// Something that must not happen, with all that is known about it. The run goes on where it can and
+/// fails at the end, or fails at once, as the runtime decides by kind.
 struct Fault {
     enum class Kind : std::uint8_t {
         corrupt_header,      ///< a chunk whose header does not verify
@@ -88,6 +98,7 @@ struct Fault {
 struct Actions {
     std::vector<SlotId> open_slots;
     std::vector<SendChunk> chunks;
+    std::vector<SendResult> results;
     std::vector<SendMessage> messages;
     std::vector<Observation> observations;
     std::vector<Fault> faults;
@@ -97,6 +108,7 @@ struct Actions {
     void clear() {
         open_slots.clear();
         chunks.clear();
+        results.clear();
         messages.clear();
         observations.clear();
         faults.clear();

@@ -1,18 +1,19 @@
-// The consumer as a state machine: opens slots, gives each free slot as a credit, puts events together from
-// their chunks, checks every chunk against what the slot expects, and processes events one after the other
-// while others arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its
-// free slots to the producers in turn.
+// The consumer as a state machine: opens slots, gives each free slot as a credit, puts events together
+// from their chunks, checks every chunk against what the slot expects, and processes events one after the
+// other while others arrive. With policy `none` there is no scheduler in the way of data: the consumer
+// hands its free slots to the producers in turn.
 //
-// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when all
-// its places are settled: their fragments are whole, or were declined or given up. With initiation `pull` the
-// consumer asks for each fragment, a bounded number at a time.
+// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when
+// all its places are settled: their fragments are whole, or were declined or given up. With initiation
+// `pull` the consumer asks for each fragment, a bounded number at a time.
 //
 // A transport that loses chunks does not tell what a fragment should have been, so the producer does
-// (`sent`), when it has sent all of it. Then the fragment is whole, or becomes so within the time-out, or is
-// asked for again, or is given up. Chunks that cannot be used are counted; they are no faults.
+// (`sent`), when it has sent all of it. Then the fragment is whole, or becomes so within the time-out, or
+// is asked for again, or is given up. Chunks that cannot be used are counted; they are no faults.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,8 +36,8 @@ struct SlotUse {
     bool operator==(const SlotUse&) const = default;
 };
 
-/// A chunk as the transport found it in a place. Of a lossy transport, which does not know them, the size of
-/// the event and its instant of generation are 0.
+/// A chunk as the transport found it in a place. Of a lossy transport, which does not know them, the size
+/// of the event and its instant of generation are 0.
 struct ArrivedChunk {
     NodeId source;
     bool header_intact = true;
@@ -47,7 +48,9 @@ struct ArrivedChunk {
 class Consumer {
   public:
     /// Processing times are drawn from `processing_time`; draws of 0 free the slot at once.
-    Consumer(const Plan& plan, ConsumerId id, Sampler processing_time);
+    /// Sizes of results are drawn from `result_size`; nothing: there are none.
+    Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
+             std::optional<Sampler> result_size = std::nullopt);
 
     /// Opens all slots and gives their credits. Once, before any other input.
     void on_start(Instant now, Actions& out);
@@ -56,7 +59,8 @@ class Consumer {
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
 
-    /// From now on each event takes `factor` times as long (a simulation of a consumer that has become slow).
+    /// From now on each event takes `factor` times as long (a simulation of a consumer that has become
+    /// slow).
     void slow_down(double factor) { processing_factor_ = factor; }
 
     [[nodiscard]] Instant next_deadline() const;
@@ -66,7 +70,8 @@ class Consumer {
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
     /// Fragments that were lost on the way, in the order in which they were given up; the first of them.
     [[nodiscard]] std::span<const EventId> given_up() const { return given_up_; }
-    /// Events through so far, of which all fragments arrived (pattern `distribute`: the same as received).
+    /// Events through so far, of which all fragments arrived (pattern `distribute`: the same as
+    /// received).
     [[nodiscard]] std::uint64_t finished_events() const { return finished_events_; }
     [[nodiscard]] std::uint64_t given_up_events() const { return given_up_events_; }
     /// What the ledger counts as received, by producer. Empty before on_start.
@@ -80,12 +85,13 @@ class Consumer {
     enum class SlotState : std::uint8_t { closed, withheld, free, receiving, queued };
     struct Slot {
         SlotState state = SlotState::closed;
-        bool assigned = false;      ///< pull: the scheduler has said for which event it is
-        std::uint64_t number = 0;   ///< build: of the event, once it is known
-        std::uint32_t settled = 0;  ///< places of which nothing more is expected
-        Tally whole;                ///< of them, those that are whole
-        EventId fragment;           ///< the one that was settled last
-        Instant generated_at;       ///< of the fragment that is oldest
+        bool assigned = false;           ///< pull: the scheduler has said for which event it is
+        std::uint64_t number = 0;        ///< build: of the event, once it is known
+        std::uint32_t settled = 0;       ///< places of which nothing more is expected
+        Tally whole;                     ///< of them, those that are whole
+        EventId fragment;                ///< the one that was settled last
+        Instant generated_at;            ///< of the fragment that is oldest
+        std::uint32_t result_bytes = 0;  ///< of the result that the next credit of this slot follows
     };
     /// A fragment to ask for.
     struct Request {
@@ -98,6 +104,9 @@ class Consumer {
     void open(SlotId slot, Actions& out);
     void free_slot(SlotId slot, Actions& out);
     void give_credit(SlotId slot, Actions& out);
+    /// The message that gives the slot's credit.
+    [[nodiscard]] ControlMessage ready(SlotId slot);
+    void send_result(SlotId slot, Actions& out);
     void give_withheld(Actions& out);
     [[nodiscard]] bool withholds();
     void begin_event(SlotId slot, std::uint64_t number);
@@ -142,6 +151,7 @@ class Consumer {
     Plan plan_;
     ConsumerId id_;
     Sampler processing_time_;
+    std::optional<Sampler> result_size_;
     double processing_factor_ = 1;
     bool busy_ = false;
     std::uint32_t fragments_;  ///< per event

@@ -1,5 +1,5 @@
-// The consumer's part in transports that lose chunks: what arrives may be of any event, and what is missing
-// has to be noticed.
+// The consumer's part in transports that lose chunks: what arrives may be of any event, and what is
+// missing has to be noticed.
 #include "core/consumer.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The consumer's part in initiation `pull`: it is told which event a slot is for, and asks for the fragments.
+// The consumer's part in initiation `pull`: it is told which event a slot is for, and asks for the
+// fragments.
 #include "core/consumer.hpp"
 
 namespace weir::core {

@@ -116,6 +116,7 @@ bool is_constant(const Distribution& distribution) {
         case DistributionKind::lognormal:
             return distribution.deviation == 0 || distribution.mean == 0;
         case DistributionKind::none:
+        case DistributionKind::mixture:
         case DistributionKind::trace:
             return false;
     }
@@ -126,7 +127,7 @@ bool is_constant(const Distribution& distribution) {
 
 bool is_valid(const Distribution& distribution) {
     const auto& d = distribution;
-    for (const double number : {d.mean, d.quantum, d.deviation, d.shape, d.maximum}) {
+    for (const double number : {d.mean, d.quantum, d.deviation, d.shape, d.maximum, d.large, d.every}) {
         if (!std::isfinite(number) || number < 0) {
             return false;
         }
@@ -136,6 +137,8 @@ bool is_valid(const Distribution& distribution) {
             return d.quantum > 0 && d.mean / d.quantum <= maximum_poisson_mean;
         case DistributionKind::pareto:
             return d.shape > 1;
+        case DistributionKind::mixture:
+            return d.every >= 1;
         case DistributionKind::trace:
             return !d.trace.empty() && *std::min_element(d.trace.begin(), d.trace.end()) >= 0;
         default:
@@ -165,6 +168,9 @@ double expected_mean(const Distribution& distribution) {
             return cut_lognormal_mean(distribution, limit);
         case DistributionKind::pareto:
             return cut_pareto_mean(distribution, limit);
+        case DistributionKind::mixture:
+            return std::min(distribution.mean, limit) * (1 - 1 / distribution.every) +
+                   std::min(distribution.large, limit) / distribution.every;
         case DistributionKind::trace:
             return cut_trace_mean(distribution, limit);
     }
@@ -222,6 +228,8 @@ double Sampler::draw() {
             return exact_exp(location_ + scale_ * standard_normal());
         case DistributionKind::pareto:
             return location_ * exact_power(random_.uniform_positive(), -1 / distribution_.shape);
+        case DistributionKind::mixture:
+            return random_.uniform() * distribution_.every < 1 ? distribution_.large : distribution_.mean;
         case DistributionKind::trace: {
             const std::int64_t value = distribution_.trace[trace_position_];
             trace_position_ = trace_position_ + 1 == distribution_.trace.size() ? 0 : trace_position_ + 1;

@@ -16,7 +16,7 @@ namespace weir::core {
 inline constexpr double maximum_poisson_mean = 1e9;
 
 /// Whether values can be drawn: numbers finite and not negative; poisson: quantum > 0 and mean / quantum at
-/// most maximum_poisson_mean; pareto: shape > 1; trace: not empty and no value negative.
+/// most maximum_poisson_mean; pareto: shape > 1; mixture: every >= 1; trace: not empty and no value negative.
 bool is_valid(const Distribution& distribution);
 
 /// Mean of the values that a Sampler gives, in the distribution's unit: the effect of both cuts (at 0, for

@@ -1,6 +1,6 @@
-// What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time and
-// still knows the last one when it is free again, so that a late copy cannot pass for the beginning of
-// another.
+// What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time
+// and still knows the last one when it is free again, so that a late copy cannot pass for the beginning
+// of another.
 #pragma once
 
 #include <cstdint>

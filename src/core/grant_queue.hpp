@@ -1,6 +1,6 @@
 // Grants that a producer has received and not yet used. `assigned`: first come, first served. `barrel`:
-// consumers in turn, and every producer begins with another one, so that producers that were granted the same
-// consumers at the same time do not all send to the same one (barrel shifting).
+// consumers in turn, and every producer begins with another one, so that producers that were granted the
+// same consumers at the same time do not all send to the same one (barrel shifting).
 #pragma once
 
 #include <cstddef>

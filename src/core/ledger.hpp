@@ -57,7 +57,8 @@ struct Traffic {
 
 /// One node's account. A producer fills generated, sent and lost (generated = sent + lost); a consumer fills
 /// received, corrupt (received, but failed verification) and incomplete (begun, never completed); the
-/// scheduler fills `received` with what consumers reported as done.
+/// scheduler fills `received` with what consumers reported as done. `results`: consumers those that they
+/// sent, the scheduler those that arrived; the bytes are the results', named by their events.
 struct Ledger {
     Tally generated;
     Tally sent;
@@ -66,6 +67,7 @@ struct Ledger {
     Tally corrupt;
     Tally incomplete;
     std::uint64_t duplicate_events = 0;
+    Tally results;
 
     constexpr Ledger& operator+=(const Ledger& other) {
         generated += other.generated;
@@ -75,6 +77,7 @@ struct Ledger {
         corrupt += other.corrupt;
         incomplete += other.incomplete;
         duplicate_events += other.duplicate_events;
+        results += other.results;
         return *this;
     }
     constexpr bool operator==(const Ledger&) const = default;

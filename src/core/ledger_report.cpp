@@ -19,6 +19,7 @@ void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out) {
     append(LedgerEntry::corrupt, ledger.corrupt);
     append(LedgerEntry::incomplete, ledger.incomplete);
     append(LedgerEntry::duplicate, {.events = ledger.duplicate_events, .bytes = {}, .hash = 0});
+    append(LedgerEntry::results, ledger.results);
 }
 
 bool add_ledger_entry(const ControlMessage& message, Ledger& ledger) {
@@ -44,6 +45,9 @@ bool add_ledger_entry(const ControlMessage& message, Ledger& ledger) {
             return true;
         case LedgerEntry::duplicate:
             ledger.duplicate_events += tally.events;
+            return true;
+        case LedgerEntry::results:
+            ledger.results += tally;
             return true;
     }
     return false;

@@ -14,6 +14,6 @@ void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out);
 [[nodiscard]] bool add_ledger_entry(const ControlMessage& message, Ledger& ledger);
 
 /// Number of messages in a report.
-inline constexpr std::uint32_t ledger_report_messages = 7;
+inline constexpr std::uint32_t ledger_report_messages = 8;
 
 }  // namespace weir::core

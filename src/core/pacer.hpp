@@ -1,10 +1,10 @@
-// When a producer may hand over its next chunk. `none`: at once. `bucket`: as a token bucket lets it, whose
-// tokens are bytes. `in_step`: on a grid of instants that begins with each tick of the scheduler, so that
-// producers stay in step without a common clock; a producer that was held up catches up, one that had nothing
-// to send does not.
+// When a producer may hand over its next chunk. `none`: at once. `bucket`: as a token bucket lets it,
+// whose tokens are bytes. `in_step`: on a grid of instants that begins with each tick of the scheduler,
+// so that producers stay in step without a common clock; a producer that was held up catches up, one that
+// had nothing to send does not.
 //
-// Instants are computed from an anchor, never from the previous chunk, so pacing does not drift. Rejected:
-// shaping by the kernel (a qdisc needs privileges, and shapes what comes too late as well).
+// Instants are computed from an anchor, never from the previous chunk, so pacing does not drift.
+// Rejected: shaping by the kernel (a qdisc needs privileges, and shapes what comes too late as well).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ class Pacer {
   public:
     explicit Pacer(const Shaping& shaping) : shaping_(shaping) {}
 
-    /// When a chunk of this size may go, as far as is known: now or before, later, or never() until a tick
-    /// comes.
+    /// When a chunk of this size may go, as far as is known: now or before, later, or never() until a
+    /// tick comes.
     [[nodiscard]] Instant ready_at(Bytes chunk) const;
-    /// A chunk goes. Only if ready_at is not after `now`. Returns the instant at which it was due (`in_step`:
-    /// on the grid; `bucket`: when it could have gone, at the earliest when the one before did).
+    /// A chunk goes. Only if ready_at is not after `now`. Returns the instant at which it was due
+    /// (`in_step`: on the grid; `bucket`: when it could have gone, at the earliest when the one before
+    /// did).
     Instant take(Instant now, Bytes chunk);
     /// There is nothing to send: what the grid offered until `now` is not made up for.
     void pass(Instant now);
@@ -43,7 +44,8 @@ class Pacer {
     Bytes bytes_;
     Instant last_ = {INT64_MIN / 2};
 
-    // in_step: chunk `next_` is due at point next_ - tick_ x grid_points() of the tick that came at tick_at_.
+    // in_step: chunk `next_` is due at point next_ - tick_ x grid_points() of the tick that came at
+    // tick_at_.
     bool ticking_ = false;
     std::int64_t tick_ = 0;
     Instant tick_at_;

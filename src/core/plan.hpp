@@ -1,5 +1,6 @@
-// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and options,
-// read by all other parts. It holds no defaults of its own that a user could meet: those are config's.
+// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and
+// options, read by all other parts. It holds no defaults of its own that a user could meet: those are
+// config's.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,19 @@ namespace weir::core {
 
 enum class PolicyKind : std::uint8_t { balanced, token, round_robin, random, none };
 enum class Generation : std::uint8_t { sets, steady, saturate };
-/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts
-/// the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
+/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and
+/// counts the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
 enum class Overflow : std::uint8_t { count, drop };
 enum class Verify : std::uint8_t { none, header, full };
-/// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes (one-sided),
-/// or the consumer reads (one-sided), or the producer sends datagrams, which may get lost.
+/// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes
+/// (one-sided), or the consumer reads (one-sided), or the producer sends datagrams, which may get lost.
 enum class TransportKind : std::uint8_t { send, put, get, datagram };
 /// What an event is: a block of one producer, or a fragment of every producer's.
 enum class Pattern : std::uint8_t { distribute, build };
 /// Who is told of an assignment: the producers, which send, or the consumer, which asks them.
 enum class Initiation : std::uint8_t { push, pull };
-/// In which order a producer serves consumers that it may send to (pull: a consumer asks producers): as they
-/// were assigned, or in turn, each rank beginning with another one.
+/// In which order a producer serves consumers that it may send to (pull: a consumer asks producers): as
+/// they were assigned, or in turn, each rank beginning with another one.
 enum class SendOrder : std::uint8_t { assigned, barrel };
 
 enum class DistributionKind : std::uint8_t {
@@ -34,6 +35,7 @@ enum class DistributionKind : std::uint8_t {
     normal,
     lognormal,
     pareto,
+    mixture,
     trace
 };
 
@@ -45,6 +47,8 @@ struct Distribution {
     double deviation = 0;  ///< normal and lognormal: standard deviation of the value itself
     double shape = 0;      ///< pareto: tail index alpha, above 1 so that the mean exists
     double maximum = 0;    ///< values are cut to this (0: not cut)
+    double large = 0;      ///< mixture: the rare value; the others are `mean`
+    double every = 0;      ///< mixture: one value in so many is the rare one, on average
     std::vector<std::int64_t> trace{};  ///< trace: the values in order, repeated from the start when used up
     bool operator==(const Distribution&) const = default;
 };
@@ -90,12 +94,12 @@ struct Plan {
         0;  ///< pull: fragments that a consumer has asked for and does not have yet, at most
     std::uint32_t assigned_events =
         0;  ///< build: events assigned and not finished, over all consumers, at most
-    /// A consumer that holds `high_water` events (arriving, waiting, in work) gives no credit until it holds
-    /// `low_water`. high_water 0: it always gives what is free.
+    /// A consumer that holds `high_water` events (arriving, waiting, in work) gives no credit until it
+    /// holds `low_water`. high_water 0: it always gives what is free.
     std::uint32_t high_water = 0;
     std::uint32_t low_water = 0;
-    /// Lossy transports: how long after the last chunk was sent a fragment may be incomplete, and how often
-    /// it is then asked for again before it is given up.
+    /// Lossy transports: how long after the last chunk was sent a fragment may be incomplete, and how
+    /// often it is then asked for again before it is given up.
     Duration fragment_timeout;
     std::uint32_t reasks = 0;
 
@@ -103,6 +107,9 @@ struct Plan {
     Distribution busy;
     std::vector<std::uint32_t> busy_consumers;  ///< sorted indices; empty: all
     bool busy_burns_cpu = false;
+    /// Of the result of each event, which travels to the scheduler ahead of the credit (none: no
+    /// results).
+    Distribution result_size;
 
     // When.
     Duration duration;

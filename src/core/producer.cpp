@@ -8,8 +8,8 @@ namespace weir::core {
 
 namespace {
 
-/// When the account of the last second (of sets: of the last set) is closed: the end of generation; of sets
-/// the first multiple of the interval from there on, when the next set would have been generated.
+/// When the account of the last second (of sets: of the last set) is closed: the end of generation; of
+/// sets the first multiple of the interval from there on, when the next set would have been generated.
 Instant closing_instant(const Plan& plan) {
     if (plan.generation != Generation::sets) {
         return {plan.duration.ns};
@@ -423,8 +423,8 @@ void Producer::abandon_waiting(Actions& out) {
 }
 
 void Producer::settle_account(Actions& out) {
-    // Not before the account is closed, however early the last event has left: a run lasts as long as it was
-    // asked to.
+    // Not before the account is closed, however early the last event has left: a run lasts as long as it
+    // was asked to.
     const bool nothing_to_come =
         closed_account_ && generator_.next_due() == Instant::never() && (!builds() || complete_ || gave_up_);
     if (!nothing_to_come || !waiting_.empty()) {

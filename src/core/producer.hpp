@@ -1,14 +1,16 @@
 // The producer as a state machine: generates events when they are due, offers them, and sends each one as
-// chunks when it is granted. Choice: events are granted in the order of their generation, so a grant names a
-// slot and not an event, and the scheduler needs no memory per event. Rejected: grants by event id (they
-// would let a scheduler pick by size, at the price of per-event state on both sides).
+// chunks when it is granted. Choice: events are granted in the order of their generation, so a grant
+// names a slot and not an event, and the scheduler needs no memory per event. Rejected: grants by event
+// id (they would let a scheduler pick by size, at the price of per-event state on both sides).
 //
-// Pattern `build`: what a producer generates are its fragments of events 0, 1, 2, ..., and a grant names the
-// event's number, because all producers are granted the same event. A fragment that is not there (it was
-// dropped at overflow, or given up at the end of the drain) is declined to the consumer that waits for it.
+// Pattern `build`: what a producer generates are its fragments of events 0, 1, 2, ..., and a grant names
+// the event's number, because all producers are granted the same event. A fragment that is not there (it
+// was dropped at overflow, or given up at the end of the drain) is declined to the consumer that waits
+// for it.
 //
 // A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the
-// consumer what should have come. If consumers ask again, a fragment counts as backlog until it is `taken`.
+// consumer what should have come. If consumers ask again, a fragment counts as backlog until it is
+// `taken`.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +35,8 @@ struct StreamUse {
     bool operator==(const StreamUse&) const = default;
 };
 
-/// Events of one producer that were lost, by name: sequence numbers first to last. `on_the_way`: sent, but a
-/// consumer gave them up.
+/// Events of one producer that were lost, by name: sequence numbers first to last. `on_the_way`: sent,
+/// but a consumer gave them up.
 struct LostRange {
     enum class Reason : std::uint8_t { overflow, undelivered, on_the_way };
     ProducerId producer;
@@ -45,8 +47,8 @@ struct LostRange {
 
 class Producer {
   public:
-    /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds the
-    /// memory of a run that moves nothing at all.
+    /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds
+    /// the memory of a run that moves nothing at all.
     static constexpr std::size_t waiting_events_limit = std::size_t{1} << 22U;
     /// Ranges of lost events that are kept by name; further losses are counted only.
     static constexpr std::size_t lost_ranges_limit = 256;
@@ -105,7 +107,8 @@ class Producer {
     void on_taken(NodeId from, const ControlMessage& message, Actions& out);
     void decline(const Grant& grant, Actions& out) const;
     static void violation(NodeId from, NodeId to, EventId event, const char* detail, Actions& out);
-    /// The fragment that a message of a consumer is about is for one of its places, and from this producer.
+    /// The fragment that a message of a consumer is about is for one of its places, and from this
+    /// producer.
     [[nodiscard]] bool names_a_fragment(NodeId from, const ControlMessage& message) const;
     void lose(const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
     void abandon_waiting(Actions& out);

@@ -31,7 +31,15 @@ class SplitMix64 {
 
 /// What a stream of random numbers is for. Each purpose of each node draws from a stream of its own, so that
 /// one more draw in one place changes nothing in another.
-enum class RandomPurpose : std::uint32_t { event_size, processing, policy, payload, delay, exploration };
+enum class RandomPurpose : std::uint32_t {
+    event_size,
+    processing,
+    policy,
+    payload,
+    delay,
+    exploration,
+    result_size
+};
 
 /// Number of the stream for one purpose of one node, to be given to Random's constructor.
 constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t node) {

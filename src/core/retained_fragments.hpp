@@ -1,6 +1,6 @@
-// What a producer has sent over a transport that loses chunks and must be able to send again: one fragment
-// per slot of each consumer at most, because a slot is granted again only when its event was taken or given
-// up.
+// What a producer has sent over a transport that loses chunks and must be able to send again: one
+// fragment per slot of each consumer at most, because a slot is granted again only when its event was
+// taken or given up.
 #pragma once
 
 #include <cstddef>

@@ -47,6 +47,7 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
     // what the message itself says is checked against it.
     const bool from_producer = from.role == Role::producer && from.index < producers_.size();
     const bool from_consumer = from.role == Role::consumer && from.index < consumers_.size();
+    const std::uint64_t waited_before = waiting_events_;
     switch (message.kind) {
         case MessageKind::ready:
             from_consumer ? on_ready(from, message, out) : violation(from, "ready from no consumer", out);
@@ -75,7 +76,11 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
         default:
             violation(from, "a message that a scheduler does not take", out);
     }
+    const std::uint64_t came = waiting_events_ > waited_before ? waiting_events_ - waited_before : 0;
     grant_all(out);
+    if (came > 0 && !consumer_available()) {
+        events_without_credit_ += std::min(came, waiting_events_);
+    }
     finish_if_settled(out);
     short_of_credits_ = producer_available() && !consumer_available();
 }
@@ -87,7 +92,31 @@ void Scheduler::on_ready(NodeId from, const ControlMessage& message, Actions& ou
         violation(from, "ready for a slot whose credit the scheduler already holds", out);
         return;
     }
+    if (!take_result(from, message)) {
+        violation(from, "ready with a result that did not arrive", out);
+        return;
+    }
     add_credit({from.index}, {message.slot});
+}
+
+void Scheduler::on_result(NodeId from, const SendResult& result, Actions& out) {
+    const bool expected = from.role == Role::consumer && from.index < consumers_.size() && !direct() &&
+                          plan_.result_size.kind != DistributionKind::none &&
+                          result.slot.value < plan_.slots && result.bytes > Bytes{0};
+    if (!expected || consumers_[from.index].slots[result.slot.value].state == SlotState::free ||
+        consumers_[from.index].slots[result.slot.value].result != Bytes{0}) {
+        violation(from, "a result that no event in a slot can have", out);
+        return;
+    }
+    consumers_[from.index].slots[result.slot.value].result = result.bytes;
+    results_.add(result.event, result.bytes);
+}
+
+bool Scheduler::take_result(NodeId from, const ControlMessage& message) {
+    Slot& place = consumers_[from.index].slots[message.slot];
+    const Bytes arrived = place.result;
+    place.result = Bytes{0};
+    return arrived == Bytes{std::int64_t{message.result_bytes}};
 }
 
 void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
@@ -135,8 +164,8 @@ void Scheduler::update_common_offers() {
     update_policy(ProducerId{0});
 }
 
-/// Generation `saturate` ends with some producers ahead of others; every event that was begun gets all of its
-/// fragments.
+/// Generation `saturate` ends with some producers ahead of others; every event that was begun gets all of
+/// its fragments.
 void Scheduler::complete_generation(Actions& out) {
     std::uint64_t events = 0;
     for (const ProducerAccount& producer : producers_) {
@@ -169,6 +198,12 @@ void Scheduler::on_done(NodeId from, const ControlMessage& message, Actions& out
         !is_right(message) ||
         (!builds() && consumer.slots[message.slot].producer != EventId{message.event}.producer().value)) {
         violation(from, "done for a slot that was not granted to this event's producer", out);
+        return;
+    }
+    // Without the credit: the result of this event may have come already, for a credit behind this
+    // message.
+    if ((message.flag & DoneFlag::slot_is_free) != 0 && !take_result(from, message)) {
+        violation(from, "done with a result that did not arrive", out);
         return;
     }
     done_ += Tally{message.events, {message.bytes}, message.hash};
@@ -278,7 +313,7 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     Slot& place = consumer.slots[slot.value];
     WEIR_ASSERT(place.state == SlotState::free);
     const Bytes estimate = estimate_waiting(producer);
-    place = {SlotState::granted, pair.producer.value, estimate};
+    place = {SlotState::granted, pair.producer.value, estimate, {}};
     say_grant(pair, slot, producer.granted_events, out);
     ++producer.granted_events;
     producer.granted_bytes += estimate;

@@ -1,10 +1,10 @@
-// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds which
-// credit, how many transfers a producer has, when the run may end); a Policy decides who is served next. Per
-// rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots)
-// and a decision costs what the policy costs, O(log ranks).
+// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds
+// which credit, how many transfers a producer has, when the run may end); a Policy decides who is served
+// next. Per rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is
+// O(ranks x slots) and a decision costs what the policy costs, O(log ranks).
 //
-// Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted to
-// all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
+// Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted
+// to all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,8 @@ class Scheduler {
     Scheduler(const Plan& plan, std::unique_ptr<Policy> policy);
 
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    /// The result of an event has arrived from consumer `from` as a whole; its credit comes behind it.
+    void on_result(NodeId from, const SendResult& result, Actions& out);
     void on_time(Instant now, Actions& out);
     [[nodiscard]] Instant next_deadline() const;
 
@@ -48,6 +50,12 @@ class Scheduler {
     /// What consumers said was done, event by event (policy `none`: empty).
     [[nodiscard]] const Tally& done() const { return done_; }
 
+    /// Results of events that arrived.
+    [[nodiscard]] const Tally& results() const { return results_; }
+
+    /// Events that were offered when no consumer had a credit for them (round-robin: not the one in
+    /// turn).
+    [[nodiscard]] std::uint64_t events_without_credit() const { return events_without_credit_; }
     /// Events offered (pattern `build`: by all producers) and not granted; credits that can be spent.
     [[nodiscard]] std::uint64_t waiting_events() const { return waiting_events_; }
     [[nodiscard]] std::uint64_t free_slots() const { return free_slots_; }
@@ -70,6 +78,7 @@ class Scheduler {
         SlotState state = SlotState::held_by_consumer;
         std::uint32_t producer = 0;  ///< while granted
         Bytes estimate;              ///< size assumed when it was granted
+        Bytes result;                ///< arrived, and its credit has not
     };
     struct ProducerAccount {
         std::uint64_t offered_events = 0;
@@ -103,6 +112,8 @@ class Scheduler {
     void complete_generation(Actions& out);
     [[nodiscard]] bool is_right(const ControlMessage& done) const;
     void add_credit(ConsumerId consumer, SlotId slot);
+    /// Whether the result that the credit of `slot` speaks of has arrived; takes note of it.
+    bool take_result(NodeId from, const ControlMessage& message);
     void return_grant(ConsumerId consumer, SlotId slot, Bytes actual);
     void grant_all(Actions& out);
     void grant(Pairing pair, Actions& out);
@@ -144,7 +155,9 @@ class Scheduler {
     Instant accounted_until_;
     Duration no_credit_;
     bool short_of_credits_ = false;
+    std::uint64_t events_without_credit_ = 0;
     Tally done_;
+    Tally results_;
     Ledger reported_;
 };
 

@@ -1,7 +1,8 @@
 // A producer's events that wait for a grant, in the order of generation. Taken from the front (pattern
-// `distribute`: a grant is for the oldest) or by number (pattern `build`: a grant names the event, and with
-// `pull` or another order than that of assignment grants do not come in order). Rejected: a map by number;
-// taking out of order is rare and near the front, so a ring with marks does the same without allocating.
+// `distribute`: a grant is for the oldest) or by number (pattern `build`: a grant names the event, and
+// with `pull` or another order than that of assignment grants do not come in order). Rejected: a map by
+// number; taking out of order is rare and near the front, so a ring with marks does the same without
+// allocating.
 #pragma once
 
 #include <cstddef>

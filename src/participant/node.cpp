@@ -1,5 +1,6 @@
 #include "participant/node.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "core/distribution.hpp"
@@ -21,6 +22,14 @@ core::Sampler make_processing_times(const core::Plan& plan, core::ConsumerId id)
     return {plan.busy, core::Random(plan.seed, random_stream(core::RandomPurpose::processing, id.value))};
 }
 
+std::optional<core::Sampler> make_result_sizes(const core::Plan& plan, core::ConsumerId id) {
+    if (plan.result_size.kind == core::DistributionKind::none) {
+        return std::nullopt;
+    }
+    return core::Sampler(plan.result_size,
+                         core::Random(plan.seed, random_stream(core::RandomPurpose::result_size, id.value)));
+}
+
 std::uint64_t policy_seed(const core::Plan& plan) {
     return core::Random(plan.seed, random_stream(core::RandomPurpose::policy, 0)).next();
 }
@@ -35,6 +44,11 @@ void Node::on_chunk(core::Instant /*now*/, core::SlotId /*slot*/, const core::Ar
 void Node::on_chunk_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::uint32_t /*sequence*/,
                          core::Actions& /*out*/) {
     WEIR_ASSERT(!"only producers send chunks");
+}
+
+void Node::on_result(core::Instant /*now*/, core::NodeId /*from*/, const core::SendResult& /*result*/,
+                     core::Actions& /*out*/) {
+    WEIR_ASSERT(!"only the scheduler receives results");
 }
 
 void Node::slow_down(double /*factor*/) {
@@ -106,7 +120,7 @@ telemetry::RankSummary ProducerNode::summary() const {
 
 ConsumerNode::ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
                            telemetry::Latencies& latencies, RowOutput& output)
-    : core_(plan, id, make_processing_times(plan, id)),
+    : core_(plan, id, make_processing_times(plan, id), make_result_sizes(plan, id)),
       recorder_(plan, id, start, latencies,
                 [&output](const telemetry::ConsumerRow& row, const telemetry::SecondReport& report) {
                     output.put(row, report);
@@ -193,7 +207,18 @@ void SchedulerNode::on_message(core::Instant now, core::NodeId from, const core:
         return;
     }
     recorder_.message(now, message.kind);
+    const core::Tally before = core_.done();
     core_.on_message(now, from, message, out);
+    const bool whole = (message.flag & core::DoneFlag::incomplete) == 0;
+    if (whole && core_.done().events > before.events) {
+        series_.done(now, core_.done().bytes - before.bytes, core_.events_without_credit());
+    }
+}
+
+void SchedulerNode::on_result(core::Instant now, core::NodeId from, const core::SendResult& result,
+                              core::Actions& out) {
+    recorder_.result(now, result.bytes);
+    core_.on_result(from, result, out);
 }
 
 void SchedulerNode::record(core::Instant now, const core::Actions& /*out*/) {
@@ -201,7 +226,8 @@ void SchedulerNode::record(core::Instant now, const core::Actions& /*out*/) {
     recorder_.set_state(now, {.offers_waiting = core_.waiting_events() > 0,
                               .credits_available = core_.consumer_available(),
                               .offers = core_.waiting_events(),
-                              .credits = core_.free_slots()});
+                              .credits = core_.free_slots(),
+                              .events_without_credit = core_.events_without_credit()});
 }
 
 void SchedulerNode::record_poll_gap(core::Instant now, core::Duration gap) {
@@ -219,6 +245,7 @@ core::Instant SchedulerNode::next_deadline() const {
 telemetry::RankSummary SchedulerNode::summary() const {
     telemetry::RankSummary summary = recorder_.summary();
     summary.ledger.received = core_.done();
+    summary.ledger.results = core_.results();
     summary.ledger_known = core_.closed();
     return summary;
 }

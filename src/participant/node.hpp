@@ -12,6 +12,7 @@
 #include "core/scheduler.hpp"
 #include "participant/row_output.hpp"
 #include "telemetry/consumer_recorder.hpp"
+#include "telemetry/event_series.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/producer_recorder.hpp"
 #include "telemetry/rank_summary.hpp"
@@ -36,6 +37,8 @@ class Node {
                           core::Actions& out);
     virtual void on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
                                core::Actions& out);
+    virtual void on_result(core::Instant now, core::NodeId from, const core::SendResult& result,
+                           core::Actions& out);
 
     /// Records what the inputs since the last call led to. After every turn.
     virtual void record(core::Instant now, const core::Actions& out) = 0;
@@ -58,6 +61,8 @@ class Node {
     [[nodiscard]] virtual std::vector<core::LostRange> lost_ranges() const { return {}; }
     /// Consumer: what it received, by producer; those from which nothing came are left out.
     [[nodiscard]] virtual std::vector<telemetry::ProducerTraffic> traffic() const { return {}; }
+    /// Scheduler: when so many events were done.
+    [[nodiscard]] virtual std::vector<telemetry::EventMark> event_marks() const { return {}; }
     /// With the ledger filled in.
     [[nodiscard]] virtual telemetry::RankSummary summary() const = 0;
 };
@@ -125,6 +130,8 @@ class SchedulerNode final : public Node {
     void on_time(core::Instant now, core::Actions& out) override;
     void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                     core::Actions& out) override;
+    void on_result(core::Instant now, core::NodeId from, const core::SendResult& result,
+                   core::Actions& out) override;
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
     void finish_recording(core::Instant now) override;
@@ -133,12 +140,14 @@ class SchedulerNode final : public Node {
     [[nodiscard]] core::Duration no_credit_time(core::Instant now) const override {
         return core_.no_credit_time(now);
     }
+    [[nodiscard]] std::vector<telemetry::EventMark> event_marks() const override { return series_.marks(); }
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
   private:
     core::Scheduler core_;
     std::uint64_t granted_events_ = 0;  ///< of them, recorded
     telemetry::SchedulerRecorder recorder_;
+    telemetry::EventSeries series_;
 };
 
 }  // namespace weir::participant

@@ -27,6 +27,7 @@ struct RankAccount {
     std::vector<telemetry::FaultRecord> faults;
     std::vector<core::LostRange> lost;
     std::vector<telemetry::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
+    std::vector<telemetry::EventMark> event_marks;    ///< scheduler
     std::string log_error;                            ///< of the last row or of closing the file; empty: none
     std::string host_counters;  ///< telemetry::encode_host, from the rank that records them; else empty
 };

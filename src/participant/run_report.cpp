@@ -73,6 +73,9 @@ void RunReport::add(int rank, const RankAccount& account) {
     if (const core::NodeId node = run_.roles.node(rank); node.role == core::Role::consumer) {
         traffic_.set(core::ConsumerId{node.index}, account.traffic);
     }
+    if (!account.event_marks.empty()) {
+        base_.event_marks = account.event_marks;
+    }
     clock_error_ns_ = std::max(clock_error_ns_, account.clock_error_ns);
     base_.fault_count += account.fault_count;
     for (const telemetry::FaultRecord& fault : account.faults) {

@@ -1,7 +1,7 @@
-// What travels in a control packet: a batch of the protocol's messages, a second's report, or a notice that
-// something ended the run. A packet has an 8-byte head and then plain structs; both sides run the same
-// executable (checked at start), so the structs need no translation. Sizes are still checked: a packet is
-// data from outside.
+// What travels in a control packet: a batch of the protocol's messages, a second's report, a part of an
+// event's result (result_packets.hpp), or a notice that something ended the run. A packet has an 8-byte head
+// and then plain structs; both sides run the same executable (checked at start), so the structs need no
+// translation. Sizes are still checked: a packet is data from outside.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace weir::runtime {
 
-enum class PacketKind : std::uint8_t { control = 1, report = 2, notice = 3 };
+enum class PacketKind : std::uint8_t { control = 1, report = 2, notice = 3, result = 4 };
 
 /// Why a run ends before its time.
 enum class EndReason : std::uint8_t {

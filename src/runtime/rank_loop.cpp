@@ -30,6 +30,7 @@ RankLoop::RankLoop(const Parts& parts)
     : parts_(parts),
       scheduler_rank_(parts.settings.roles.scheduler_rank()),
       outbox_(parts.settings.roles, parts.transport),
+      results_(parts.settings.roles.ranks()),
       heartbeat_period_(heartbeat_period(parts.collector != nullptr, parts.settings.roles.ranks())) {
     const core::Plan& plan = parts_.settings.plan;
     if (plan.busy_burns_cpu && parts_.settings.roles.node(parts_.rank).role == core::Role::consumer) {
@@ -137,6 +138,8 @@ void RankLoop::take_packets(core::Instant now) {
             for (const telemetry::SecondReport& report : reports_) {
                 parts_.collector->add(report);
             }
+        } else if (kind == PacketKind::result && leads()) {
+            take_result(now, rank, content);
         } else if (kind == PacketKind::notice && decode_packet(content, notices_)) {
             for (const Notice& notice : notices_) {
                 take_notice(now, notice);
@@ -160,12 +163,24 @@ void RankLoop::take_control(core::Instant now, int rank, std::span<const std::by
     }
 }
 
+void RankLoop::take_result(core::Instant now, int rank, std::span<const std::byte> packet) {
+    const ResultArrivals::Taken taken = results_.take(rank, packet);
+    if (!taken.refusal.empty()) {
+        cannot_go_on(now, fmt::format("from {}: {}", rank_text(parts_.settings, rank), taken.refusal));
+    } else if (taken.whole) {
+        parts_.node.on_result(now, parts_.settings.roles.node(rank), *taken.whole, actions_);
+    }
+}
+
 void RankLoop::carry_out() {
     for (const core::SlotId slot : actions_.open_slots) {
         parts_.transport.open_slot(slot);
     }
     for (const core::SendChunk& chunk : actions_.chunks) {
         parts_.transport.send_chunk(chunk);
+    }
+    for (const core::SendResult& result : actions_.results) {
+        send_result(parts_.transport, {scheduler_rank_}, result, packet_);
     }
     for (const core::SendMessage& message : actions_.messages) {
         outbox_.add(message);

@@ -23,6 +23,7 @@
 #include "runtime/outbox.hpp"
 #include "runtime/packet.hpp"
 #include "runtime/peer_watch.hpp"
+#include "runtime/result_packets.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/watchdog.hpp"
 #include "telemetry/run_record.hpp"
@@ -101,6 +102,7 @@ class RankLoop {
     void turn(core::Instant now);
     void take_packets(core::Instant now);
     void take_control(core::Instant now, int rank, std::span<const std::byte> packet);
+    void take_result(core::Instant now, int rank, std::span<const std::byte> packet);
     void take_notice(core::Instant now, const Notice& notice);
     void carry_out();
     void take_faults();
@@ -132,6 +134,7 @@ class RankLoop {
     Parts parts_;
     int scheduler_rank_;
     Outbox outbox_;
+    ResultArrivals results_;
     transport::Polled found_;
     core::Actions actions_;
     std::vector<std::byte> packet_;

@@ -329,6 +329,7 @@ int JobRun::account(const RankLoop& loop, core::Duration started_late) {
     mine.faults = loop.faults();
     mine.lost = node_->lost_ranges();
     mine.traffic = node_->traffic();
+    mine.event_marks = node_->event_marks();
     mine.host_counters = host_counters_;
     if (const auto error = log_.close()) {
         mine.log_error = error->message();

@@ -90,7 +90,8 @@ void Checker::check_balance(std::uint32_t consumer) {
             return;
         }
     }
-    // Walking over all consumers at each grant is for small runs only; the rule is the same in large ones.
+    // Walking over all consumers at each grant is for small runs only; the rule is the same in large
+    // ones.
     constexpr std::uint32_t few = 64;
     if (!equal_events_ || declined_ || plan_.consumers > few) {
         return;

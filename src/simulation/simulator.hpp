@@ -1,20 +1,21 @@
-// All ranks of a run in one process on a virtual clock: the very nodes that `weir run` drives, over a fluid
-// model of the network. Deterministic: what happens depends on the plan, the network and the seed, never on
-// the machine.
+// All ranks of a run in one process on a virtual clock: the very nodes that `weir run` drives, over a
+// fluid model of the network. Deterministic: what happens depends on the plan, the network and the seed,
+// never on the machine.
 //
-// What is modelled: a transfer moves at its fair share of two links from the instant at which the producer
-// hands over its first chunk; a chunk has left when the fluid has moved its bytes, and has arrived `latency`
-// later. A control message takes `latency` and its bytes, and never overtakes another one between the same
-// two nodes. The scheduler handles one message after the other, each for `scheduler_time`.
+// What is modelled: a transfer moves at its fair share of two links from the instant at which the
+// producer hands over its first chunk; a chunk has left when the fluid has moved its bytes, and has
+// arrived `latency` later. A control message takes `latency` and its bytes, and never overtakes another
+// one between the same two nodes. The scheduler handles one message after the other, each for
+// `scheduler_time`.
 //
-// Chunks are reported late and together, at the next of: their transfer's end, a tick (every 10 ms), their
-// producer's next set. They carry no information of their own, so this changes no decision, and it makes the
-// number of events that of the transfers and not that of the chunks. The first chunk of a transfer arrives on
-// time.
+// Chunks are reported late and together, at the next of: their transfer's end, a tick (every 10 ms),
+// their producer's next set. They carry no information of their own, so this changes no decision, and it
+// makes the number of events that of the transfers and not that of the chunks. The first chunk of a
+// transfer arrives on time.
 //
-// With shaping, a chunk is a transfer of its own, because each has its own instant. Datagrams are not shared
-// out at all: each goes through its producer's link, one after the other, and then through the switch's port
-// to the consumer, whose buffer is finite (datagram_network.hpp).
+// With shaping, a chunk is a transfer of its own, because each has its own instant. Datagrams are not
+// shared out at all: each goes through its producer's link, one after the other, and then through the
+// switch's port to the consumer, whose buffer is finite (datagram_network.hpp).
 #pragma once
 
 #include <cstdint>
@@ -112,6 +113,7 @@ class Simulator {
         FlatNode to = 0;
         core::ControlMessage message;
         bool served = false;  ///< has had its turn in the scheduler's queue
+        bool result = false;  ///< no message but the result of an event: its slot, event and bytes
     };
     struct Transfer {
         FlowId flow;
@@ -167,6 +169,8 @@ class Simulator {
     }
     void carry_out(FlatNode node);
     void send_message(FlatNode from, const core::SendMessage& sent);
+    void send_result(FlatNode from, const core::SendResult& result);
+    std::uint32_t place_message(const Message& message);
     void take_chunk(FlatNode producer, const core::SendChunk& chunk);
     void begin_transfer(FlatNode producer, const core::SendChunk& chunk);
     void send_datagram(FlatNode producer, const core::SendChunk& chunk);
@@ -215,6 +219,9 @@ class Simulator {
     std::vector<core::Duration> extra_delays_;  ///< of the faults that last
     std::unordered_map<std::uint64_t, std::int64_t>
         last_arrival_;  ///< by pair; only once messages were delayed
+
+    /// By node: when the last result that it sent has left its link. Empty without results.
+    std::vector<core::Instant> results_left_;
 
     core::Actions actions_;
     std::optional<SimulationEnd> end_;

@@ -31,6 +31,9 @@ void Simulator::carry_out(FlatNode node) {
     for (const core::SendChunk& chunk : actions_.chunks) {
         take_chunk(node, chunk);
     }
+    for (const core::SendResult& result : actions_.results) {
+        send_result(node, result);
+    }
     for (const core::SendMessage& message : actions_.messages) {
         checker_.message_sent(name, message);
         send_message(node, message);
@@ -52,8 +55,7 @@ void Simulator::carry_out(FlatNode node) {
 
 // Messages
 
-void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
-    const FlatNode to = flat(sent.to);
+std::uint32_t Simulator::place_message(const Message& message) {
     std::uint32_t place = 0;
     if (unused_messages_.empty()) {
         place = static_cast<std::uint32_t>(messages_.size());
@@ -62,10 +64,31 @@ void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
         place = unused_messages_.back();
         unused_messages_.pop_back();
     }
-    messages_[place] = {from, to, sent.message, false};
+    messages_[place] = message;
+    return place;
+}
+
+/// A result takes its time on the consumer's link, results one after the other; what shares the link with
+/// them is not slowed down. Messages that are sent behind it arrive behind it.
+void Simulator::send_result(FlatNode from, const core::SendResult& result) {
+    results_left_.resize(nodes_end_, now_);
+    core::Instant& left = results_left_[from];
+    left = std::max(now_, left) + core::time_for(payload_rates_[from], result.bytes);
+    const std::uint32_t place = place_message(
+        {.from = from,
+         .to = flat(core::scheduler_node()),
+         .message = {.slot = result.slot.value, .event = result.event.value, .bytes = result.bytes.count},
+         .result = true});
+    queue_.push(left + setup_.network.latency, {Kind::message, place, 0});
+}
+
+void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
+    const FlatNode to = flat(sent.to);
+    const std::uint32_t place = place_message({.from = from, .to = to, .message = sent.message});
     const core::BitRate slower = std::min(payload_rates_[from], payload_rates_[to]);
     constexpr Bytes bytes{static_cast<std::int64_t>(sizeof(core::ControlMessage)) + message_overhead_bytes};
-    Instant arrival = now_ + setup_.network.latency + core::time_for(slower, bytes);
+    const Instant begin = to == 0 && !results_left_.empty() ? std::max(now_, results_left_[from]) : now_;
+    Instant arrival = begin + setup_.network.latency + core::time_for(slower, bytes);
     if (!extra_delays_.empty() || !last_arrival_.empty()) {
         if (!extra_delays_.empty()) {
             const Duration most = *std::max_element(extra_delays_.begin(), extra_delays_.end());
@@ -95,6 +118,11 @@ void Simulator::handle_message(const Event& event) {
     }
     const Message taken = message;
     unused_messages_.push_back(event.a);
+    if (taken.result) {
+        const core::SendResult result{{taken.message.slot}, {taken.message.event}, {taken.message.bytes}};
+        turn(to, [&](core::Actions& out) { nodes_[to]->on_result(now_, id(taken.from), result, out); });
+        return;
+    }
     checker_.message_taken(id(taken.from), id(to), taken.message);
     turn(to, [&](core::Actions& out) { nodes_[to]->on_message(now_, id(taken.from), taken.message, out); });
 }
@@ -122,8 +150,8 @@ void Simulator::take_chunk(FlatNode producer, const core::SendChunk& chunk) {
         send_datagram(producer, chunk);
         return;
     }
-    // The network moves a transfer as a whole; that later chunks were handed over in time is the checker's to
-    // see.
+    // The network moves a transfer as a whole; that later chunks were handed over in time is the
+    // checker's to see.
     if (chunk.chunk.sequence == 0 || by_chunk()) {
         begin_transfer(producer, chunk);
     }

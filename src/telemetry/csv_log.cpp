@@ -29,8 +29,9 @@ constexpr std::string_view consumer_header =
     "corrupt_events,duplicate_events,poll_gap_max_us\n";
 
 constexpr std::string_view scheduler_header =
-    "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,waiting_events,free_"
-    "slots,"
+    "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,events_without_"
+    "credit,"
+    "results,result_bytes,waiting_events,free_slots,"
     "waiting_for_data_s,waiting_for_slot_s,waiting_for_stream_s,idle_s,poll_gap_max_us\n";
 
 /// Puts cells together into a line.
@@ -132,6 +133,9 @@ std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_n
         .integer(row.offer_messages)
         .integer(row.done_messages)
         .integer(row.grants)
+        .integer(row.events_without_credit)
+        .integer(row.results.events)
+        .integer(row.results.bytes.count)
         .integer(row.waiting_events)
         .integer(row.free_slots)
         .seconds(row.time.waiting_for_data)

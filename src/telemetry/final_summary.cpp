@@ -207,6 +207,14 @@ void add_account(Page& page, const RunRecord& record) {
               totals.corrupt_events, totals.duplicate_events);
     page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
               readable(totals.sent.bytes), readable(totals.received.bytes));
+    if (totals.results.events > 0) {
+        page.line("results", "{} came with credits, {}", totals.results.events,
+                  readable(totals.results.bytes));
+    }
+    if (totals.events_without_credit > 0 && record.plan.generation != core::Generation::saturate) {
+        page.line("no credit", "{} came when no consumer had a credit for them",
+                  counted(totals.events_without_credit, "event"));
+    }
     if (!record.ledger_checked) {
         page.line("ledgers", "not compared");
     } else if (record.ledger_differences.empty()) {

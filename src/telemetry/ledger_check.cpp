@@ -119,6 +119,8 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
     if (plan.policy != core::PolicyKind::none) {  // where the scheduler is not told of events
         compare("received by consumers", sums.consumers.received, "done according to the scheduler",
                 sums.scheduler.received, differences);
+        compare("results sent by consumers", sums.consumers.results, "results that the scheduler received",
+                sums.scheduler.results, differences);
     }
     return differences;
 }

@@ -24,6 +24,8 @@ struct FlowTotals {
     std::uint64_t grants = 0;
     std::uint64_t corrupt_events = 0;
     std::uint64_t duplicate_events = 0;
+    std::uint64_t events_without_credit = 0;  ///< scheduler: offered when no consumer had a credit for them
+    Flow results;                             ///< scheduler: results of events that arrived
 
     constexpr FlowTotals& operator+=(const FlowTotals& other) {
         generated += other.generated;
@@ -34,6 +36,8 @@ struct FlowTotals {
         grants += other.grants;
         corrupt_events += other.corrupt_events;
         duplicate_events += other.duplicate_events;
+        events_without_credit += other.events_without_credit;
+        results += other.results;
         return *this;
     }
     /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/distribution.hpp"
 #include "telemetry/evenness.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/second_clock.hpp"
@@ -76,6 +77,7 @@ Json resolved(const core::Plan& plan) {
             {"slots", plan.slots},
             {"streams", plan.streams},
             {"busy_mean_s", plan.busy.mean * 1e-9},
+            {"result_size_mean_bytes", core::expected_mean(plan.result_size)},
             {"duration_s", plan.duration.in_seconds()},
             {"warmup_s", plan.warmup.in_seconds()},
             {"drain_s", plan.drain.in_seconds()},
@@ -242,7 +244,33 @@ Json totals_json(const RunRecord& record) {
             {"lost_bytes", totals.lost.bytes.count},
             {"corrupt_events", totals.corrupt_events},
             {"duplicate_events", totals.duplicate_events},
+            {"events_without_credit",
+             record.plan.policy == core::PolicyKind::none ? Json() : Json(totals.events_without_credit)},
+            {"results", totals.results.events},
+            {"result_bytes", totals.results.bytes.count},
             {"max_occupancy", finite_or_null(record.verdict.max_occupancy)}};
+}
+
+/// Columns, because there may be 200 rows; null where the scheduler is not told of events, or they were too
+/// few.
+Json event_series_json(const std::vector<EventMark>& marks) {
+    if (marks.empty()) {
+        return {};
+    }
+    Json events = Json::array();
+    Json at = Json::array();
+    Json bytes = Json::array();
+    Json without_credit = Json::array();
+    for (const EventMark& mark : marks) {
+        events.push_back(mark.events);
+        at.push_back((mark.at - core::Instant{}).in_seconds());
+        bytes.push_back(mark.bytes.count);
+        without_credit.push_back(mark.without_credit);
+    }
+    return {{"events", std::move(events)},
+            {"at_s", std::move(at)},
+            {"bytes", std::move(bytes)},
+            {"events_without_credit", std::move(without_credit)}};
 }
 
 template <typename Items>
@@ -348,6 +376,7 @@ FlowTotals totals_of(const RunRecord& record) {
         totals.received = flow(sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate_events;
+        totals.results = flow(sums.scheduler.results);
     }
     return totals;
 }
@@ -382,6 +411,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["network"] = network_json(record);
     json["totals"] = totals_json(record);
     json["evenness"] = {{"consumers", evenness_json(record, Role::consumer)}};
+    json["event_series"] = event_series_json(record.event_marks);
 
     Json latency = Json::object();
     for (const auto& [name, digest] : record.latencies.all()) {

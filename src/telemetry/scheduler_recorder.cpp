@@ -33,6 +33,7 @@ void SchedulerRecorder::integrate(Duration length) {
 
 void SchedulerRecorder::set_state(Instant now, const SchedulerState& state) {
     advance(now);
+    current_.events_without_credit += state.events_without_credit - state_.events_without_credit;
     state_ = state;
 }
 
@@ -58,6 +59,11 @@ void SchedulerRecorder::granted(Instant now, std::uint64_t grants) {
     current_.grants += grants;
 }
 
+void SchedulerRecorder::result(Instant now, core::Bytes bytes) {
+    advance(now);
+    current_.results += {1, bytes};
+}
+
 void SchedulerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
     current_.poll_gaps.add(gap);
@@ -79,6 +85,8 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     row.offer_messages = current_.offer_messages;
     row.done_messages = current_.done_messages;
     row.grants = current_.grants;
+    row.events_without_credit = current_.events_without_credit;
+    row.results = current_.results;
     row.waiting_events = state_.offers;
     row.free_slots = state_.credits;
     row.time = current_.time;
@@ -87,6 +95,8 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     RowFacts facts;
     facts.start = row.start;
     facts.flow.grants = row.grants;
+    facts.flow.events_without_credit = row.events_without_credit;
+    facts.flow.results = row.results;
     facts.time = row.time;
     facts.poll_gaps = current_.poll_gaps;
     facts.waiting_events = row.waiting_events;

@@ -24,8 +24,9 @@ namespace weir::telemetry {
 struct SchedulerState {
     bool offers_waiting = false;
     bool credits_available = false;
-    std::uint64_t offers = 0;   ///< events offered and not granted
-    std::uint64_t credits = 0;  ///< free slots not granted
+    std::uint64_t offers = 0;                 ///< events offered and not granted
+    std::uint64_t credits = 0;                ///< free slots not granted
+    std::uint64_t events_without_credit = 0;  ///< offered so far when no consumer had a credit for them
 };
 
 class SchedulerRecorder {
@@ -40,6 +41,8 @@ class SchedulerRecorder {
     /// A control message arrived. Kinds other than ready, offer and done are not counted.
     void message(core::Instant now, core::MessageKind kind);
     void granted(core::Instant now, std::uint64_t grants);
+    /// The result of an event arrived.
+    void result(core::Instant now, core::Bytes bytes);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
@@ -69,6 +72,8 @@ class SchedulerRecorder {
         std::uint64_t offer_messages = 0;
         std::uint64_t done_messages = 0;
         std::uint64_t grants = 0;
+        std::uint64_t events_without_credit = 0;
+        Flow results;
         TimeUse time;
         PollGaps poll_gaps;
     };

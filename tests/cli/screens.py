@@ -118,7 +118,8 @@ class Scenarios(CommandTest):
 
     def test_the_papers_are_there(self):
         for name in ("quickstart", "lhcb2021-1", "lhcb2021-2", "lhcb2021-3", "lhcb2021-4", "lhcb2021-5", "lhcb2021-farm",
-                     "lhcb2002-token"):
+                     "lhcb2002-queued", "lhcb2002-token", "lhcb2002-one-token", "lhcb2002-stream", "lhcb2002-round-robin",
+                     "lhcb2002-ungated"):
             self.assertIn(name, self.names())
 
     def test_the_table_fits(self):
@@ -164,7 +165,7 @@ class Scenarios(CommandTest):
                   "interval": "2s", "generation": "steady", "event-size": "normal:8MiB,deviation=1MiB",
                   "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "transport": "get", "chunk-size": "512KiB", "window": "2",
                   "streams": "3", "slots": "7", "slot-size": "10MiB", "busy": "pareto:1ms,shape=2.5",
-                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "out": "x", "output": "json", "counters": "off", "label": "a name",
+                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "result-size": "mixture:28B,large=64KiB,every=200", "out": "x", "output": "json", "counters": "off", "label": "a name",
                   "tag": "switch=deep", "inject": "lose:producer=0,event=1,chunk=0"}
         groups = "".join(self.succeeds("run", "--help", group) for group in GROUPS)
         known = set(re.findall(r"(?m)^  --([a-z-]+)", groups)) - {"scenario", "role", "dry-run"}
@@ -179,7 +180,8 @@ class Scenarios(CommandTest):
         first, second = json.loads(from_file), json.loads(from_options)
         del first["plan"]["scenario"]
         self.assertEqual(first, second)
-        for name in set(values) - {"out", "output", "label", "tag", "scale", "rate", "event-size", "slot-size", "buffer"}:
+        for name in set(values) - {"out", "output", "label", "tag", "scale", "rate", "event-size", "slot-size", "buffer",
+                                   "result-size"}:
             self.assertEqual(first["plan"][name], values[name])
         self.assertEqual(first["plan"]["rate"], "1.5Gb/s")  # scaled
 

@@ -35,6 +35,36 @@ class Runs(SimulateTest):
                 self.assertEqual(run["verdict"]["sustained"], sustained)
         self.assertGreater(run["verdict"]["first_overflow_second"], 100)
 
+    def test_the_rows_of_the_paper_on_tokens(self):
+        """LHCb 2002-049: 20 nodes with Fast Ethernet on a source with Gigabit Ethernet."""
+        runs = {}
+        busy = ("--busy", "exponential:5ms")
+        for name, scenario, more in (("queued", "queued", ()), ("token", "token", ()), ("one", "one-token", ()), ("stream", "stream", ()),
+                                     ("busy", "token", busy), ("round-robin", "round-robin", ()), ("ungated", "ungated", ())):
+            run = runs[name] = self.simulate("--scenario", f"lhcb2002-{scenario}", *more, "--duration", "5s", "--warmup", "1s", out=name)
+            self.assertTrue(run["ledger"]["agrees"], run["ledger"])
+            self.assertGreater(run["evenness"]["consumers"]["jain_index"], 0.99)
+        rate = {name: 1e-6 * sum(rank["mean_bits_per_second"] for rank in run["ranks"] if rank["role"] == "consumer")
+                for name, run in runs.items()}
+        for name in ("token", "one", "stream"):
+            self.assertAlmostEqual(rate[name], 941, delta=3, msg=name)  # what TCP leaves of 1 Gb/s
+        self.assertAlmostEqual(rate["queued"], 776, delta=2)
+        # Whoever waits for a node in its turn waits for the slowest; a queue at every node hides it.
+        self.assertLess(rate["round-robin"], 0.7 * rate["busy"])
+        self.assertGreater(rate["ungated"], rate["busy"])
+        for name in ("queued", "token", "one"):
+            totals = runs[name]["totals"]
+            self.assertEqual(totals["results"], totals["received_events"])
+            self.assertGreater(totals["result_bytes"], 28 * totals["results"])
+        series = runs["queued"]["event_series"]
+        self.assertEqual(series["events"][:3], [1000, 2000, 3000])
+        steps = [end - begin for begin, end in zip(series["at_s"], series["at_s"][1:])]
+        self.assertLess(max(steps), 1.05 * min(steps))  # it does not decay
+        self.assertIsNone(runs["stream"]["event_series"])
+        self.assertIsNone(runs["stream"]["totals"]["events_without_credit"])
+        self.assertEqual(runs["queued"]["totals"]["events_without_credit"], 0)
+        self.assertGreater(runs["round-robin"]["totals"]["events_without_credit"], 0)
+
     def test_the_same_seed_gives_the_same_files(self):
         options = ("--scenario", "lhcb2021-4", "--duration", "20s", "--fault", "delay:extra=1ms")
         for out in ("a", "b"):

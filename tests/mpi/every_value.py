@@ -1,4 +1,4 @@
-"""Every policy, transport, generation, busy model, verify level, overflow rule and kind of event size, with the number of ranks
+"""Every policy, transport, generation, busy model, verify level, overflow rule, kind of event size and results, with the number of ranks
 that the test was declared with. Each run changes several axes at once: every value appears, not every combination."""
 
 import os
@@ -10,15 +10,16 @@ RANKS = int(os.environ["WEIR_RANKS"])
 # policy, transport, generation, busy, verify, event size, other options
 RUNS = [
     ("balanced", "send", "sets", "none", "full", "64KiB", []),
-    ("token", "put", "steady", "poisson:5ms,quantum=1ms", "header", "64KiB", []),
+    ("token", "put", "steady", "poisson:5ms,quantum=1ms", "header", "64KiB", ["--result-size", "mixture:28B,large=64KiB,every=5"]),
     ("round-robin", "get", "sets", "exponential:4ms", "none", "normal:64KiB,deviation=16KiB", []),
     ("random", "send", "steady", "fixed:3ms", "full", "lognormal:48KiB,deviation=32KiB", ["--busy-consumers", "0"]),
     ("none", "put", "sets", "lognormal:3ms,deviation=1ms", "full", "100kB", []),
     ("none", "get", "saturate", "none", "header", "256KiB", ["--buffer", "1MiB"]),
     ("balanced", "send", "saturate", "pareto:1ms,shape=2.5", "full", "128KiB", ["--buffer", "1MiB", "--busy-cpu", "burn"]),
-    ("token", "get", "sets", "trace:busy.txt", "header", "trace:sizes.txt", ["--slots", "1", "--streams", "1"]),
+    ("token", "get", "sets", "trace:busy.txt", "header", "trace:sizes.txt", ["--slots", "1", "--streams", "1", "--result-size", "20kB"]),
     ("balanced", "put", "sets", "fixed:200ms", "full", "64KiB", ["--overflow", "drop", "--drain", "500ms", "--slots", "1"]),
-    ("balanced", "send", "steady", "none", "full", "10kB", ["--chunk-size", "1000B", "--window", "3", "--streams", "7"]),
+    ("balanced", "send", "steady", "none", "full", "10kB", ["--chunk-size", "1000B", "--window", "3", "--streams", "7",
+                                                        "--result-size", "lognormal:5kB,deviation=5kB,max=20kB"]),
 ]
 
 
@@ -39,6 +40,14 @@ def every_value():
         plan = run.json["plan"]
         check((plan["policy"], plan["transport"], plan["generation"], plan["verify"])
               == (policy, transport, generation, verify), f"plan {plan}")
+        totals = run.json["totals"]
+        # Events that were still in work at the end have none.
+        resolved = plan["resolved"]
+        unfinished = 0 if busy == "none" else resolved["consumers"] * resolved["slots"]
+        least, most = ((totals["received_events"] - unfinished, totals["received_events"]) if "--result-size" in others
+                       else (0, 0))
+        check(least <= totals["results"] <= most, f"{totals['results']} results of {totals['received_events']} events")
+        check(totals["result_bytes"] >= totals["results"], f"{totals['result_bytes']} bytes of results")
         if "drop" in others:
             check(run.json["totals"]["lost_events"] > 0, "an overloaded run with --overflow drop lost nothing")
             check(run.json["lost"], "lost events are not named")

@@ -127,6 +127,23 @@ def test_a_page_that_cannot_be_written_is_said(stored, capsys):
     assert "/proc/nowhere" in capsys.readouterr().err
 
 
+def test_the_series_of_events_is_drawn(stored):
+    run = read_run(stored("measured"))
+    assert run_charts.by_events(run) is None  # of a version that had none
+    run.record["event_series"] = {"events": [1000, 2000, 3000], "at_s": [0.5, 1.0, 2.0], "bytes": [10**6, 2 * 10**6, 3 * 10**6],
+                                  "events_without_credit": [0, 100, 350]}
+    run.resolved["generation"] = "steady"
+    chart = run_charts.by_events(run)
+    assert chart.x_title == "events done"
+    rate, time, without = chart.panels
+    assert rate.unit == "Mb/s" and list(rate.lines[0].y) == pytest.approx([16, 16, 8])
+    assert list(rate.lines[0].x) == [500, 1500, 2500]
+    assert list(time.lines[0].y) == pytest.approx([0.5, 0.5, 1.0])
+    assert list(without.lines[0].y) == pytest.approx([0, 10, 25])
+    run.resolved["generation"] = "saturate"  # there is always an event more
+    assert len(run_charts.by_events(run).panels) == 2
+
+
 def test_charts_draw_the_rows(stored):
     run = read_run(stored("measured"))
     producers, consumers, blocked, evenness, occupancy = run_charts.over_time(run).panels

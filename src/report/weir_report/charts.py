@@ -44,7 +44,7 @@ class Panel:
 
 @dataclasses.dataclass
 class TimeChart:
-    """Panels one below the other that share the axis of seconds. Outside of `measured` (first and last second) is
+    """Panels one below the other that share the axis of seconds, or what `x_title` says. Outside of `measured` (first and last second) is
     warm-up and drain."""
 
     name: str
@@ -52,6 +52,7 @@ class TimeChart:
     panels: list
     measured: tuple | None
     caption: str
+    x_title: str = "second"
 
 
 @dataclasses.dataclass

@@ -74,7 +74,7 @@ def _time(chart):
             for begin, end in ((left, chart.measured[0]), (chart.measured[1], right)):
                 if end > begin:
                     axis.axvspan(begin, end, color="white", alpha=0.6, zorder=3, linewidth=0)
-    axes[-1].set_xlabel("second")
+    axes[-1].set_xlabel(chart.x_title)
     return figure
 
 

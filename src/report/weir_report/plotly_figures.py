@@ -39,7 +39,7 @@ def _time(chart):
     height = (1.0 - gap * (count - 1)) / count
     layout["height"] = 90 + 175 * count
     layout["hovermode"] = "x unified" if all(len(panel.areas) > 1 for panel in chart.panels) else "x"
-    layout["xaxis"] = {"title": {"text": "second"}, "anchor": f"y{count if count > 1 else ''}", "zeroline": False,
+    layout["xaxis"] = {"title": {"text": chart.x_title}, "anchor": f"y{count if count > 1 else ''}", "zeroline": False,
                        "gridcolor": "#E5E8EC", "showspikes": True, "spikemode": "across", "spikethickness": 1,
                        "spikedash": "dot", "spikecolor": "#888888"}
     layout["annotations"], layout["shapes"] = [], []

@@ -5,7 +5,7 @@ from . import matplotlib_figures, page_parts, plotly_figures, run_charts
 from .key_figures import KEY_FIGURES, key_figures
 from .units import number, text
 
-_CHARTS = (run_charts.over_time, run_charts.heat_map, run_charts.where_the_time_went, run_charts.traffic,
+_CHARTS = (run_charts.over_time, run_charts.by_events, run_charts.heat_map, run_charts.where_the_time_went, run_charts.traffic,
            run_charts.latencies, run_charts.counters)
 _OVERVIEW = ("goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share", "delivery_p99_9")
 RANKS_SHOWN = 5
@@ -123,6 +123,17 @@ def _tiles(run):
     if verdict.get("blocked_at_once_max") is not None:
         add("consumers blocked at once, at most", f"{verdict['blocked_at_once_max']} of {run.resolved['consumers']}",
             path="verdict.blocked_at_once_max", value=verdict["blocked_at_once_max"])
+    evenness = (record.get("evenness") or {}).get("consumers")
+    if evenness and len(consumers) > 1:
+        add(f"least of what any consumer got, of the most; Jain index {number(evenness['jain_index'])}",
+            number(evenness["smallest_over_largest"]), path="evenness.consumers.smallest_over_largest",
+            value=evenness["smallest_over_largest"])
+    without = totals.get("events_without_credit")
+    if without and run.resolved.get("generation") != "saturate":
+        add("events that came when no credit was there", number(without), path="totals.events_without_credit", value=without)
+    if totals.get("results"):
+        add(f"results that came with credits, {text(totals.get('result_bytes'), 'B')}", number(totals["results"]),
+            path="totals.results", value=totals["results"])
     delivery = record["latency"].get("delivery") or {}
     if delivery.get("count") and delivery["p99_9_us"] is not None:
         add("delivery, 99.9 % of events within", text(delivery["p99_9_us"] * 1e-6, "s"), path="latency.delivery.p99_9_us",

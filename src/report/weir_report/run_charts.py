@@ -45,6 +45,17 @@ def evenness_by_second(run):
         return np.where(squares > 0, values.sum(axis=0)**2 / (len(values) * squares), np.nan)
 
 
+def smallest_share_by_second(run):
+    """What the consumer that got least got, of what the one that got most got; None for fewer than two."""
+    values = rates(run, "consumer")
+    if values is None or len(values) < 2 or not np.isfinite(values).any():
+        return None
+    values = np.nan_to_num(values)
+    largest = values.max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(largest > 0, values.min(axis=0) / largest, np.nan)
+
+
 def over_time(run):
     """Throughput of producers and consumers, blocked consumers, evenness, occupancy: what figures 3 to 7 of the LHCb 2021 paper
     show."""
@@ -61,7 +72,8 @@ def over_time(run):
     evenness = evenness_by_second(run)
     if evenness is not None:
         panels.append(Panel("Evenness of consumers", "", largest=1.0, lines=[
-            Line("Jain index of their rates", run.rows("consumer").seconds, evenness, "mean")]))
+            Line("Jain index of their rates", run.rows("consumer").seconds, evenness, "mean"),
+            Line("smallest/largest rate", run.rows("consumer").seconds, smallest_share_by_second(run), "lowest")]))
     producers = run.rows("producer")
     if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
         panel = _rank_panel(run, "producer", "Buffer occupancy, peak of the second", producers.column("occupancy_peak"),
@@ -74,6 +86,29 @@ def over_time(run):
                      "One value per rank and second. Grey: single ranks"
                      + (", or where 80 % of them lie" if _many(run) else "")
                      + ". Pale ends: warm-up and drain, which are not judged.")
+
+
+def by_events(run):
+    """How fast the run was from step to step of as many events: a dispatcher that slows down with their number shows here."""
+    series = run.record.get("event_series")
+    if not series or len(series["events"]) < 2:
+        return None
+    events = np.array([0, *series["events"]], float)
+    seconds = np.diff([0.0, *series["at_s"]])
+    if (seconds <= 0).any():
+        return None
+    step = int(events[1])
+    middle = (events[1:] + events[:-1]) / 2
+    factor, unit = scale("b/s", (8 * np.diff([0, *series["bytes"]]) / seconds).max())
+    panels = [Panel(f"Rate of every {step} events", unit, lines=[
+        Line("payload", middle, 8 * np.diff([0, *series["bytes"]]) / seconds / factor, "mean")])]
+    panels.append(Panel(f"Time of every {step} events", "s", lines=[Line("time", middle, seconds, "mean")]))
+    without = np.diff([0, *series["events_without_credit"]])
+    if without.any() and run.resolved.get("generation") != "saturate":
+        panels.append(Panel("Events that came when no credit was there", "%", lines=[
+            Line("of the step's events", middle, 100 * without / step, "highest")]))
+    return TimeChart("by-events", "The run, event by event", panels, None,
+                     "From second 0 on, as the scheduler was told that events were done.", "events done")
 
 
 def heat_map(run):

@@ -141,3 +141,17 @@ TEST_CASE("the rows of the 2021 paper have the loads of its text") {
     CHECK(load("lhcb2021-4") == Approx(0.755).margin(0.001));
     CHECK(load("lhcb2021-5") == Approx(1.007).margin(0.001));
 }
+
+TEST_CASE("results need a scheduler and fit into what may be under way") {
+    CHECK(contains(refused({{"policy", "none"}, {"result-size", "28B"}}), "--result-size: "));
+    CHECK(contains(refused({{"result-size", "1MiB"}}), "4 slots with results of up to 1MiB"));
+    CHECK(contains(refused({{"result-size", "mixture:1B,large=1MiB,every=9"}}), "1MiB"));
+    CHECK(resolve(Given{{"result-size", "256KiB"}}).plan.result_size.mean == 262144);
+    // A scenario's results give way to a policy of the command line that has none.
+    const auto plan = resolve(Given{{"scenario", "lhcb2002-token"}, {"policy", "none"}}).plan;
+    CHECK(plan.result_size.kind == weir::core::DistributionKind::none);
+    const auto half = resolve(Given{{"scenario", "lhcb2002-token"}, {"scale", "0.5"}}).plan;
+    CHECK(half.result_size.mean == 14);
+    CHECK(half.result_size.large == 32000);
+    CHECK(half.result_size.every == 200);
+}

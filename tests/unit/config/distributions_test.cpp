@@ -137,3 +137,22 @@ TEST_CASE("index lists are ranges and numbers") {
         CHECK(contains(refusal_of([&] { parse_index_list(text); }), "0-3,7"));
     }
 }
+
+TEST_CASE("result sizes may be a mixture of two") {
+    const auto parsed = parse_result_size("mixture:28B,large=64KiB,every=200");
+    CHECK(parsed.distribution.kind == DistributionKind::mixture);
+    CHECK(parsed.distribution.mean == 28);
+    CHECK(parsed.distribution.large == 65536);
+    CHECK(parsed.distribution.every == 200);
+    CHECK(parse_result_size(result_size_text(parsed)) == parsed);
+    for (const char* text : {"none", "28B", "lognormal:1kB,deviation=1kB"}) {
+        CHECK(parse_result_size(result_size_text(parse_result_size(text))) == parse_result_size(text));
+    }
+    CHECK(contains(refusal_of([] { parse_result_size("mixture:28B"); }), "'mixture' needs both values"));
+    CHECK(contains(refusal_of([] { parse_result_size("mixture:28B,large=1kB"); }), "needs both values"));
+    CHECK(contains(refusal_of([] { parse_result_size("mixture:28B,large=1kB,every=0.5"); }), "every=0.5"));
+    CHECK(
+        contains(refusal_of([] { parse_result_size("poisson:28B"); }), "not a distribution of result sizes"));
+    CHECK(contains(refusal_of([] { parse_event_size("mixture:28B,large=1kB,every=2"); }),
+                   "not a distribution of event sizes"));
+}

@@ -18,18 +18,19 @@ std::string refused(const char* text) {
 
 TEST_CASE("a scenario is options with places, and its own text") {
     const char* text =
-        "# why\nname = \"n\"\ntitle = \"t\"\nrate = \"2Gb/s\"\nslots = 8\nscale = 0.01\n"
+        "# why\nname = \"n\"\ntitle = \"t\"\nfound = \"f\"\nrate = \"2Gb/s\"\nslots = 8\nscale = 0.01\n"
         "tag = [\"a=1\", \"b=2\"]\n";
     const Scenario scenario = parse_scenario(text, "x.toml");
     CHECK(scenario.name == "n");
     CHECK(scenario.title == "t");
+    CHECK(scenario.found == "f");
     CHECK(scenario.text == text);
     const auto entry = [&](const std::string& name) {
         return *std::find_if(scenario.entries.begin(), scenario.entries.end(),
                              [&](const ScenarioEntry& e) { return e.name == name; });
     };
     CHECK(entry("rate").value == "2Gb/s");
-    CHECK(entry("rate").place == "x.toml:4:8");
+    CHECK(entry("rate").place == "x.toml:5:8");
     CHECK(entry("slots").value == "8");
     CHECK(entry("scale").value == "0.01");
     CHECK(scenario.entries.size() == 5);

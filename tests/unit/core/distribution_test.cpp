@@ -327,3 +327,23 @@ TEST_CASE("Distributions that cannot be drawn from are not valid") {
     CHECK_FALSE(is_valid(trace({1, -1})));
     CHECK_FALSE(is_valid(cut(fixed(1), -1)));
 }
+
+TEST_CASE("A mixture gives the rare value as often as it says") {
+    const Distribution results{.kind = DistributionKind::mixture, .mean = 28, .large = 65536, .every = 200};
+    CHECK(is_valid(results));
+    CHECK(std::abs(expected_mean(results) - (28 * 0.995 + 65536 * 0.005)) < 1e-9);
+    Sampler sampler(results, Random(1, 0));
+    int large = 0;
+    constexpr int draws = 200000;
+    for (int i = 0; i < draws; ++i) {
+        const std::int64_t value = sampler.next();
+        if (value != 28) {
+            REQUIRE(value == 65536);
+            ++large;
+        }
+    }
+    CHECK(large > 850);  // 1000 expected, deviation 32
+    CHECK(large < 1150);
+    CHECK_FALSE(
+        is_valid(Distribution{.kind = DistributionKind::mixture, .mean = 1, .large = 2, .every = 0.5}));
+}

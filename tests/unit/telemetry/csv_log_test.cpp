@@ -101,11 +101,14 @@ TEST_CASE("Rows become lines, exactly") {
     scheduler.offer_messages = 2;
     scheduler.done_messages = 3;
     scheduler.grants = 4;
+    scheduler.events_without_credit = 7;
+    scheduler.results = {8, {900}};
     scheduler.waiting_events = 5;
     scheduler.free_slots = 6;
     scheduler.time.waiting_for_data = Duration::seconds(1);
     CHECK(csv_line(scheduler, zero) ==
-          "300,drain,2026-01-31T12:05:00.250Z,1.000000,1,2,3,4,5,6,1.000000,0.000000,0.000000,0.000000,0."
+          "300,drain,2026-01-31T12:05:00.250Z,1.000000,1,2,3,4,7,8,900,5,6,1.000000,0.000000,0.000000,0."
+          "000000,0."
           "000\n");
 
     CHECK(cells(csv_line(producer_row(), zero)) == cells(csv_header(Role::producer)));

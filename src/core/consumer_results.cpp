@@ -1,0 +1,28 @@
+// The consumer's part about results of events, which go to the scheduler ahead of the credits.
+#include "core/consumer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::core {
+
+/// Sends the result of the event that was in the slot. One that was given up has none.
+void Consumer::send_result(SlotId slot, Actions& out) {
+    Slot& place = slots_[slot.value];
+    if (!result_size_ || direct() || place.whole.events < fragments_) {
+        return;
+    }
+    const Bytes bytes{std::max<std::int64_t>(1, result_size_->next())};
+    place.result_bytes = static_cast<std::uint32_t>(bytes.count);
+    ledger_.results.add(place.fragment, bytes);
+    out.results.push_back({slot, place.fragment, bytes});
+}
+
+ControlMessage Consumer::ready(SlotId slot) {
+    return {.kind = MessageKind::ready,
+            .node = id_.value,
+            .slot = slot.value,
+            .result_bytes = std::exchange(slots_[slot.value].result_bytes, 0)};
+}
+
+}  // namespace weir::core
