@@ -59,7 +59,8 @@ void Node::slow_down(double /*factor*/) {
 
 ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
                            telemetry::Latencies& latencies, RowOutput& output)
-    : core_(plan, id, make_generator(plan, id, start)),
+    : shapes_(plan.shaping.kind != core::ShapingKind::none),
+      core_(plan, id, make_generator(plan, id, start)),
       recorder_(plan, id, start, latencies,
                 [&output](const telemetry::ProducerRow& row, const telemetry::SecondReport& report) {
                     output.put(row, report);
@@ -88,6 +89,11 @@ void ProducerNode::on_chunk_sent(core::Instant now, core::StreamId stream, std::
 void ProducerNode::record(core::Instant now, const core::Actions& out) {
     for (const core::Observation& observation : out.observations) {
         recorder_.observe(now, observation);
+    }
+    if (shapes_) {
+        for (const core::SendChunk& chunk : out.chunks) {
+            recorder_.paced(now, chunk.due_at);
+        }
     }
     const core::StreamUse use = core_.stream_use();
     recorder_.set_state(now, {.backlog = core_.backlog(),

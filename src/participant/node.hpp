@@ -89,6 +89,7 @@ class ProducerNode final : public Node {
     [[nodiscard]] telemetry::RankSummary summary() const override;
 
   private:
+    bool shapes_;
     core::Producer core_;
     telemetry::ProducerRecorder recorder_;
 };

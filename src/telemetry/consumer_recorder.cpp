@@ -16,6 +16,9 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
+      builds_(plan.pattern == core::Pattern::build),
+      asks_again_(plan.asks_again()),
+      paced_(plan.shaping.kind == core::ShapingKind::in_step),
       state_{.free_slots = plan.slots} {
     summary_.node = core::node_of(id);
     current_.free_slots_min = state_.free_slots;
@@ -57,6 +60,10 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     const bool judged = clock_.position() >= Instant{0};
     switch (observation.kind) {
         case Observation::Kind::chunk_received:
+            if (paced_ && judged && last_chunk_at_) {
+                latencies_.receive_gap.add(now - *last_chunk_at_);
+            }
+            last_chunk_at_ = now;
             current_.received.bytes += observation.bytes;
             peak_bins_.add(clock_.position(), observation.bytes);
             break;
@@ -71,6 +78,18 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             if (judged) {
                 latencies_.processing.add(observation.elapsed);
             }
+            break;
+        case Observation::Kind::event_finished:
+            ++current_.building.finished_events;
+            if (judged) {
+                latencies_.building.add(observation.elapsed);
+            }
+            break;
+        case Observation::Kind::event_given_up:
+            ++current_.building.given_up_events;
+            break;
+        case Observation::Kind::asked_again:
+            ++current_.building.asked_again;
             break;
         default:
             break;
@@ -90,9 +109,9 @@ void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ &&
-        (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
-         current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0)) {
+    if (!finished_ && (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
+                       current_.processed.events > 0 || current_.corrupt_events > 0 ||
+                       current_.duplicate_events > 0 || current_.building != BuildingFlow{})) {
         close(clock_.second(), clock_.covered());
     }
     finished_ = true;
@@ -109,6 +128,9 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.free_slots_min = current_.free_slots_min;
     row.corrupt_events = current_.corrupt_events;
     row.duplicate_events = current_.duplicate_events;
+    row.building = current_.building;
+    row.builds = builds_;
+    row.asks_again = asks_again_;
     row.poll_gap_max = current_.poll_gaps.largest();
 
     RowFacts facts;
@@ -117,6 +139,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.flow.processed = row.processed;
     facts.flow.corrupt_events = row.corrupt_events;
     facts.flow.duplicate_events = row.duplicate_events;
+    facts.flow.building = row.building;
     facts.time = row.time;
     facts.peak_10ms = row.received_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "core/actions.hpp"
 #include "core/ids.hpp"
@@ -64,6 +65,10 @@ class ConsumerRecorder {
 
     SecondClock clock_;
     bool finished_ = false;
+    bool builds_;
+    bool asks_again_;
+    bool paced_;
+    std::optional<core::Instant> last_chunk_at_;  ///< shaping in_step
     ConsumerState state_;
 
     struct Current {
@@ -74,6 +79,7 @@ class ConsumerRecorder {
         std::uint32_t free_slots_min = 0;
         std::uint64_t corrupt_events = 0;
         std::uint64_t duplicate_events = 0;
+        BuildingFlow building;
         PollGaps poll_gaps;
     };
     Current current_;

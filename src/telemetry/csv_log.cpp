@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -26,7 +27,7 @@ constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
     "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_samples_50ms,free_slots_"
     "min,"
-    "corrupt_events,duplicate_events,poll_gap_max_us\n";
+    "corrupt_events,duplicate_events,poll_gap_max_us,finished_events,given_up_events,asked_again\n";
 
 constexpr std::string_view scheduler_header =
     "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,events_without_"
@@ -49,6 +50,13 @@ class Line {
     template <typename Integer>
     Line& integer(Integer value) {
         return cell("{}", value);
+    }
+    /// Numbers, or as many empty cells.
+    Line& where(bool known, std::initializer_list<std::uint64_t> values) {
+        for (const std::uint64_t value : values) {
+            known ? integer(value) : text("");
+        }
+        return *this;
     }
     Line& text(std::string_view value) { return cell("{}", value); }
     Line& seconds(core::Duration value) { return cell("{:.6f}", value.in_seconds()); }
@@ -124,6 +132,8 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
         .integer(row.corrupt_events)
         .integer(row.duplicate_events)
         .microseconds(row.poll_gap_max)
+        .where(row.builds, {row.building.finished_events, row.building.given_up_events})
+        .where(row.asks_again, {row.building.asked_again})
         .take();
 }
 

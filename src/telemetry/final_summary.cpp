@@ -200,6 +200,14 @@ void add_latencies(Page& page, const LatencyDigests& latencies) {
     }
 }
 
+std::uint64_t finished_while_measured(const RunRecord& record) {
+    std::uint64_t events = 0;
+    for (const RankRecord& rank : record.ranks) {
+        events += rank.summary.measured.building.finished_events;
+    }
+    return events;
+}
+
 void add_account(Page& page, const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
     page.line("events", "generated {}, sent {}, received {}; lost {}, corrupt {}, duplicate {}",
@@ -207,6 +215,15 @@ void add_account(Page& page, const RunRecord& record) {
               totals.corrupt_events, totals.duplicate_events);
     page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
               readable(totals.sent.bytes), readable(totals.received.bytes));
+    if (record.plan.pattern == core::Pattern::build) {
+        page.line("built", "{} finished, {:.0f} per second; {} given up",
+                  counted(totals.building.finished_events, "event"),
+                  static_cast<double>(finished_while_measured(record)) / record.plan.duration.in_seconds(),
+                  totals.building.given_up_events);
+    }
+    if (record.plan.asks_again()) {
+        page.line("asked again", "for {}", counted(totals.building.asked_again, "fragment"));
+    }
     if (totals.results.events > 0) {
         page.line("results", "{} came with credits, {}", totals.results.events,
                   readable(totals.results.bytes));

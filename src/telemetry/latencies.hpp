@@ -1,4 +1,4 @@
-// The latencies of a run and what is reported of them. One Latencies block (52 kB) collects those of a rank,
+// The latencies of a run and what is reported of them. One Latencies block (94 kB) collects those of a rank,
 // or of all ranks where they live in one process (simulation); blocks of different ranks are merged at the
 // end.
 //
@@ -23,6 +23,11 @@ struct Latencies {
     LogHistogram transfer;             ///< producer: first chunk handed over -> last one left
     LogHistogram delivery;    ///< consumer: generated -> whole at the consumer (across the common clock)
     LogHistogram processing;  ///< consumer: processing time of one event
+    LogHistogram building;    ///< consumer, pattern build: oldest fragment generated -> event finished
+    // Shaping; in_step only, but for pacing_error.
+    LogHistogram send_gap;      ///< producer: from one chunk handed over to the next
+    LogHistogram pacing_error;  ///< producer: a chunk could have gone -> it was handed over
+    LogHistogram receive_gap;   ///< consumer: from one chunk found to the next, of any producer
 
     void merge(const Latencies& other) {
         offer_to_grant.merge(other.offer_to_grant);
@@ -30,6 +35,10 @@ struct Latencies {
         transfer.merge(other.transfer);
         delivery.merge(other.delivery);
         processing.merge(other.processing);
+        building.merge(other.building);
+        send_gap.merge(other.send_gap);
+        pacing_error.merge(other.pacing_error);
+        receive_gap.merge(other.receive_gap);
     }
 };
 static_assert(std::is_trivially_copyable_v<Latencies>);
@@ -83,23 +92,34 @@ struct LatencyDigests {
     LatencyDigest transfer;
     LatencyDigest delivery;
     LatencyDigest processing;
+    LatencyDigest building;
+    LatencyDigest send_gap;
+    LatencyDigest pacing_error;
+    LatencyDigest receive_gap;
 
     struct Named {
         const char* name;  ///< as in run.json
         const LatencyDigest* digest;
     };
-    [[nodiscard]] std::array<Named, 5> all() const {
+    [[nodiscard]] std::array<Named, 9> all() const {
         return {{{"offer_to_grant", &offer_to_grant},
                  {"grant_to_first_byte", &grant_to_first_byte},
                  {"transfer", &transfer},
                  {"delivery", &delivery},
-                 {"processing", &processing}}};
+                 {"processing", &processing},
+                 {"building", &building},
+                 {"send_gap", &send_gap},
+                 {"pacing_error", &pacing_error},
+                 {"receive_gap", &receive_gap}}};
     }
 };
 
 inline LatencyDigests digest(const Latencies& latencies) {
     return {digest(latencies.offer_to_grant), digest(latencies.grant_to_first_byte),
-            digest(latencies.transfer), digest(latencies.delivery), digest(latencies.processing)};
+            digest(latencies.transfer),       digest(latencies.delivery),
+            digest(latencies.processing),     digest(latencies.building),
+            digest(latencies.send_gap),       digest(latencies.pacing_error),
+            digest(latencies.receive_gap)};
 }
 
 }  // namespace weir::telemetry

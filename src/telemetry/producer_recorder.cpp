@@ -21,6 +21,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       duration_(plan.duration),
       has_occupancy_(plan.generation != core::Generation::saturate && plan.buffer > Bytes{0}),
       loss_is_overflow_(plan.overflow == core::Overflow::drop),
+      in_step_(plan.shaping.kind == core::ShapingKind::in_step),
       direct_(plan.policy == core::PolicyKind::none),
       latencies_(latencies),
       sink_(std::move(sink)),
@@ -140,6 +141,17 @@ void ProducerRecorder::attribute_wait() {
     current_.slot_ns += for_slot;
     current_.grant_ns += current_.unattributed_ns - for_slot;
     current_.unattributed_ns = 0;
+}
+
+void ProducerRecorder::paced(Instant now, Instant due) {
+    advance(now);
+    if (!finished_ && clock_.position() >= Instant{0}) {
+        latencies_.pacing_error.add(now - due);
+        if (in_step_ && last_chunk_at_) {
+            latencies_.send_gap.add(now - *last_chunk_at_);
+        }
+    }
+    last_chunk_at_ = now;
 }
 
 void ProducerRecorder::poll_gap(Instant now, Duration gap) {

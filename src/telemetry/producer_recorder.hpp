@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "core/actions.hpp"
 #include "core/ids.hpp"
@@ -43,6 +44,8 @@ class ProducerRecorder {
     void advance(core::Instant now);
     void set_state(core::Instant now, const ProducerState& state);
     void observe(core::Instant now, const core::Observation& observation);
+    /// Shaping: a chunk that could have gone at `due` was handed over.
+    void paced(core::Instant now, core::Instant due);
     /// The scheduler says (by heartbeat) for how long so far offers waited and no consumer had a credit.
     /// Splits the streams' wait for a grant since the last such call into waiting for a slot and for the
     /// scheduler.
@@ -69,6 +72,8 @@ class ProducerRecorder {
     core::Duration duration_;
     bool has_occupancy_;
     bool loss_is_overflow_;
+    bool in_step_;
+    std::optional<core::Instant> last_chunk_at_;  ///< shaping
     bool direct_;  ///< policy `none`: grants come from consumers, so every wait for one is a wait for a slot
     Latencies& latencies_;
     Sink sink_;

@@ -26,6 +26,7 @@ struct FlowTotals {
     std::uint64_t duplicate_events = 0;
     std::uint64_t events_without_credit = 0;  ///< scheduler: offered when no consumer had a credit for them
     Flow results;                             ///< scheduler: results of events that arrived
+    BuildingFlow building;
 
     constexpr FlowTotals& operator+=(const FlowTotals& other) {
         generated += other.generated;
@@ -38,6 +39,7 @@ struct FlowTotals {
         duplicate_events += other.duplicate_events;
         events_without_credit += other.events_without_credit;
         results += other.results;
+        building += other.building;
         return *this;
     }
     /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.

@@ -9,6 +9,7 @@
 
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/building_flow.hpp"
 
 namespace weir::telemetry {
 
@@ -142,6 +143,9 @@ struct ConsumerRow {
     std::uint32_t free_slots_min = 0;
     std::uint64_t corrupt_events = 0;
     std::uint64_t duplicate_events = 0;
+    BuildingFlow building;
+    bool builds = false;      ///< pattern build; else finished and given up events mean nothing
+    bool asks_again = false;  ///< likewise
     core::Duration poll_gap_max;
 };
 

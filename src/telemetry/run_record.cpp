@@ -233,6 +233,7 @@ Json evenness_json(const RunRecord& record, Role role) {
 
 Json totals_json(const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
+    const bool builds = record.plan.pattern == core::Pattern::build;
     return {{"generated_events", totals.generated.events},
             {"generated_bytes", totals.generated.bytes.count},
             {"sent_events", totals.sent.events},
@@ -248,6 +249,9 @@ Json totals_json(const RunRecord& record) {
              record.plan.policy == core::PolicyKind::none ? Json() : Json(totals.events_without_credit)},
             {"results", totals.results.events},
             {"result_bytes", totals.results.bytes.count},
+            {"finished_events", builds ? Json(totals.building.finished_events) : Json()},
+            {"given_up_events", builds ? Json(totals.building.given_up_events) : Json()},
+            {"asked_again", record.plan.asks_again() ? Json(totals.building.asked_again) : Json()},
             {"max_occupancy", finite_or_null(record.verdict.max_occupancy)}};
 }
 

@@ -188,7 +188,8 @@ def traffic(run):
 
 
 LATENCIES = (("offer_to_grant", "offer to grant"), ("grant_to_first_byte", "grant to first byte"),
-             ("transfer", "transfer"), ("delivery", "delivery"), ("processing", "processing"))
+             ("transfer", "transfer"), ("delivery", "delivery"), ("processing", "processing"), ("building", "building"),
+             ("send_gap", "send gap"), ("pacing_error", "pacing error"), ("receive_gap", "receive gap"))
 
 
 def latencies(run):
