@@ -16,6 +16,7 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
+      datagrams_(plan, plan.producers),
       state_{.free_slots = plan.slots} {
     summary_.node = core::node_of(id);
     current_.free_slots_min = state_.free_slots;
@@ -54,6 +55,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     if (finished_) {
         return;
     }
+    datagrams_.observe(observation);
     const bool judged = clock_.position() >= Instant{0};
     switch (observation.kind) {
         case Observation::Kind::chunk_received:
@@ -83,6 +85,14 @@ void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std:
     current_.duplicate_events += duplicate_events - std::exchange(duplicate_seen_, duplicate_events);
 }
 
+void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {
+    advance(now);
+    if (!finished_) {
+        datagrams_.socket(counts);
+        summary_.socket = datagrams_.socket_summary();
+    }
+}
+
 void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
     current_.poll_gaps.add(gap);
@@ -90,9 +100,9 @@ void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ &&
-        (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
-         current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0)) {
+    if (!finished_ && (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
+                       current_.processed.events > 0 || current_.corrupt_events > 0 ||
+                       current_.duplicate_events > 0 || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
     }
     finished_ = true;
@@ -109,6 +119,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.free_slots_min = current_.free_slots_min;
     row.corrupt_events = current_.corrupt_events;
     row.duplicate_events = current_.duplicate_events;
+    row.datagrams = datagrams_.take();
     row.poll_gap_max = current_.poll_gaps.largest();
 
     RowFacts facts;
@@ -117,6 +128,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.flow.processed = row.processed;
     facts.flow.corrupt_events = row.corrupt_events;
     facts.flow.duplicate_events = row.duplicate_events;
+    facts.flow.datagrams = row.datagrams.flow;
     facts.time = row.time;
     facts.peak_10ms = row.received_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;

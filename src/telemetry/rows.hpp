@@ -9,6 +9,7 @@
 
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/datagram_recorder.hpp"
 
 namespace weir::telemetry {
 
@@ -129,6 +130,7 @@ struct ProducerRow {
     double occupancy_peak = 0;
     std::uint64_t grants = 0;
     TimeUse time;
+    DatagramSecond datagrams;
     core::Duration poll_gap_max;
 };
 
@@ -142,6 +144,7 @@ struct ConsumerRow {
     std::uint32_t free_slots_min = 0;
     std::uint64_t corrupt_events = 0;
     std::uint64_t duplicate_events = 0;
+    DatagramSecond datagrams;
     core::Duration poll_gap_max;
 };
 
