@@ -7,6 +7,7 @@ namespace weir::cli {
 void describe(const config::RunRequest& request, participant::RunDescription& run) {
     run.plan = request.plan;
     run.require_sustained = request.require.sustained;
+    run.socket_buffer = request.socket_buffer;
     run.require_lossless = request.require.lossless;
     run.labels = request.tags;
     if (!request.label.empty()) {

@@ -120,6 +120,7 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     settings.silence_timeout = request.silence_timeout;
     settings.output = live_form(request.output);
     settings.records_hosts = request.counters;
+    settings.datagrams = {request.socket_buffer, request.datagram_network};
     describe(request, settings);
     settings.environment = environment_of(request, job);
     for (const std::string& text : request.injections) {

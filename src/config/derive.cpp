@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "config/datagram_options.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
 #include "config/option_table.hpp"
@@ -151,6 +152,10 @@ void check_buffer(const core::Plan& plan) {
 
 void derive_chunk_size(RunRequest& request) {
     core::Plan& plan = request.plan;
+    if (plan.lossy()) {
+        derive_datagrams(request);
+        return;
+    }
     if (!request.given("chunk-size")) {
         // The receives of a whole slot are posted at a time, and MPI searches them one by one: not too many.
         const auto part = static_cast<std::uint64_t>(plan.slot_size.count / chunks_per_slot_default);
@@ -391,6 +396,7 @@ void derive(RunRequest& request) {
     check_building(request);
     check_busy(request);
     check_result_size(request);
+    check_datagram_options(request);
     check_busy_consumers(request.plan);
     check_places(request.plan);
     check_requirements(request);

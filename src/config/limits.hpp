@@ -25,6 +25,9 @@ inline constexpr std::int64_t receives_limit = std::int64_t{1} << 20;
 /// Results that a consumer has under way: slots x largest result. Some 280 control packets, of which a rank
 /// can have 1024.
 inline constexpr core::Bytes results_limit{std::int64_t{1} << 20};
+/// A datagram has 24 bits for the sequence of a chunk and 16 for the producer.
+inline constexpr std::int64_t datagrams_per_slot_limit = std::int64_t{1} << 24;
+inline constexpr std::uint32_t datagram_producers_limit = 65536;
 inline constexpr core::Bytes chunk_limit{core::chunk_size_limit_bytes};  ///< just below 2GiB
 inline constexpr core::BitRate fastest_rate{1000000000000000};           ///< 1000 Tb/s
 inline constexpr core::Duration longest_interval{std::int64_t{3600} * 1000000000};

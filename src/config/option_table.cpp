@@ -1,6 +1,7 @@
 #include "config/option_table.hpp"
 
 #include "config/building_option_rows.hpp"
+#include "config/datagram_options.hpp"
 #include "config/near_name.hpp"
 #include "config/network_option_rows.hpp"
 #include "config/option_rows.hpp"
@@ -59,6 +60,7 @@ std::span<const Option> option_table() {
     static const std::vector<Option> table = [] {
         std::vector<Option> all(option_rows().begin(), option_rows().end());
         all.insert(all.end(), building_option_rows().begin(), building_option_rows().end());
+        all.insert(all.end(), datagram_option_rows().begin(), datagram_option_rows().end());
         all.insert(all.end(), network_option_rows().begin(), network_option_rows().end());
         return all;
     }();

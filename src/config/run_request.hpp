@@ -65,6 +65,9 @@ struct RunRequest {
     std::string busy_trace;         ///< file behind plan.busy, if a trace
     std::string result_size_trace;  ///< file behind plan.result_size, if a trace
 
+    core::Bytes socket_buffer;     ///< of datagrams' sockets; 0: the kernel's default
+    std::string datagram_network;  ///< interface or network of datagrams; empty: chosen
+
     /// What a simulation assumes; `simulated`: this is one.
     bool simulated = false;
     core::NetworkPlan network;

@@ -19,6 +19,13 @@ inline constexpr std::int64_t chunk_header_bytes = 64;
 inline constexpr std::int64_t chunk_size_limit_bytes =
     std::int64_t{std::numeric_limits<std::int32_t>::max()} - chunk_header_bytes;
 
+/// A datagram is a chunk, its header included: the least that an Ethernet frame carries without padding, and
+/// the most that UDP over IPv4 can.
+inline constexpr std::int64_t datagram_least_bytes = 18;
+inline constexpr std::int64_t datagram_most_bytes = 65507;
+/// Datagrams that a consumer takes off its socket at a time: all the memory that it needs for them.
+inline constexpr std::int64_t datagrams_at_a_time = 64;
+
 namespace detail {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -77,6 +84,9 @@ constexpr std::int64_t producer_memory_bytes(const Plan& plan) {
 
 /// Bytes of chunk buffers on a consumer rank; saturates instead of overflowing.
 constexpr std::int64_t consumer_memory_bytes(const Plan& plan) {
+    if (plan.lossy()) {
+        return datagrams_at_a_time * chunk_stride_bytes(plan);
+    }
     const std::int64_t buffers =
         detail::saturating_product(chunk_buffers_per_slot(plan), std::int64_t{plan.places()});
     return detail::saturating_product(buffers, chunk_stride_bytes(plan));

@@ -43,6 +43,8 @@ class Node {
     /// Records what the inputs since the last call led to. After every turn.
     virtual void record(core::Instant now, const core::Actions& out) = 0;
     virtual void record_poll_gap(core::Instant now, core::Duration gap) = 0;
+    /// Producer, consumer: the rank's socket as it is now, where chunks are datagrams.
+    virtual void record_socket(core::Instant /*now*/, const telemetry::SocketCounts& /*counts*/) {}
     /// Closes the last row.
     virtual void finish_recording(core::Instant now) = 0;
 
@@ -63,6 +65,8 @@ class Node {
     [[nodiscard]] virtual std::vector<telemetry::ProducerTraffic> traffic() const { return {}; }
     /// Scheduler: when so many events were done.
     [[nodiscard]] virtual std::vector<telemetry::EventMark> event_marks() const { return {}; }
+    /// Producer, consumer: datagrams by peer, where chunks are datagrams.
+    [[nodiscard]] virtual std::vector<telemetry::PeerDatagrams> datagrams() const { return {}; }
     /// With the ledger filled in.
     [[nodiscard]] virtual telemetry::RankSummary summary() const = 0;
 };
@@ -82,6 +86,12 @@ class ProducerNode final : public Node {
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
     void finish_recording(core::Instant now) override;
+    void record_socket(core::Instant now, const telemetry::SocketCounts& counts) override {
+        recorder_.socket(now, counts);
+    }
+    [[nodiscard]] std::vector<telemetry::PeerDatagrams> datagrams() const override {
+        return recorder_.datagrams();
+    }
     [[nodiscard]] core::Instant next_deadline() const override;
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     [[nodiscard]] core::Bytes backlog() const override { return core_.backlog(); }
@@ -108,6 +118,12 @@ class ConsumerNode final : public Node {
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
     void finish_recording(core::Instant now) override;
+    void record_socket(core::Instant now, const telemetry::SocketCounts& counts) override {
+        recorder_.socket(now, counts);
+    }
+    [[nodiscard]] std::vector<telemetry::PeerDatagrams> datagrams() const override {
+        return recorder_.datagrams();
+    }
     [[nodiscard]] core::Instant next_deadline() const override;
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     [[nodiscard]] bool processing() const override { return core_.processing() && !core_.finished(); }

@@ -17,6 +17,7 @@ struct FixedPart {
     std::uint64_t lost = 0;
     std::uint64_t traffic = 0;
     std::uint64_t event_marks = 0;
+    std::uint64_t datagrams = 0;
     std::uint64_t log_error = 0;
     std::uint64_t host_counters = 0;
 };
@@ -57,16 +58,17 @@ bool take_all(std::span<const std::byte>& bytes, Container& items, std::uint64_t
 }  // namespace
 
 std::vector<std::byte> encode_account(const RankAccount& account) {
-    const FixedPart fixed{account.summary,          account.latencies,           account.clock_error_ns,
-                          account.started_late,     account.fault_count,         account.faults.size(),
-                          account.lost.size(),      account.traffic.size(),      account.event_marks.size(),
-                          account.log_error.size(), account.host_counters.size()};
+    const FixedPart fixed{account.summary,          account.latencies,        account.clock_error_ns,
+                          account.started_late,     account.fault_count,      account.faults.size(),
+                          account.lost.size(),      account.traffic.size(),   account.event_marks.size(),
+                          account.datagrams.size(), account.log_error.size(), account.host_counters.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
     append(bytes, account.faults.data(), account.faults.size());
     append(bytes, account.lost.data(), account.lost.size());
     append(bytes, account.traffic.data(), account.traffic.size());
     append(bytes, account.event_marks.data(), account.event_marks.size());
+    append(bytes, account.datagrams.data(), account.datagrams.size());
     append(bytes, account.log_error.data(), account.log_error.size());
     append(bytes, account.host_counters.data(), account.host_counters.size());
     return bytes;
@@ -86,9 +88,10 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
     if (!take_all(bytes, account.faults, fixed.faults) || !take_all(bytes, account.lost, fixed.lost) ||
         !take_all(bytes, account.traffic, fixed.traffic) ||
         !take_all(bytes, account.event_marks, fixed.event_marks) ||
+        !take_all(bytes, account.datagrams, fixed.datagrams) ||
         !take_all(bytes, account.log_error, fixed.log_error) ||
         !take_all(bytes, account.host_counters, fixed.host_counters) || !bytes.empty() ||
-        !telemetry::is_traffic(account.traffic)) {
+        !telemetry::is_traffic(account.traffic) || !telemetry::is_datagrams(account.datagrams)) {
         return std::nullopt;
     }
     return account;

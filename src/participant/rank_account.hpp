@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/producer.hpp"
+#include "telemetry/datagram_matrix.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/run_record.hpp"
@@ -28,6 +29,7 @@ struct RankAccount {
     std::vector<core::LostRange> lost;
     std::vector<telemetry::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
     std::vector<telemetry::EventMark> event_marks;    ///< scheduler
+    std::vector<telemetry::PeerDatagrams> datagrams;  ///< what it counted, by peer
     std::string log_error;                            ///< of the last row or of closing the file; empty: none
     std::string host_counters;  ///< telemetry::encode_host, from the rank that records them; else empty
 };

@@ -76,6 +76,7 @@ void RunReport::add(int rank, const RankAccount& account) {
     if (!account.event_marks.empty()) {
         base_.event_marks = account.event_marks;
     }
+    datagrams_.add(run_.roles.node(rank), account.datagrams);
     clock_error_ns_ = std::max(clock_error_ns_, account.clock_error_ns);
     base_.fault_count += account.fault_count;
     for (const telemetry::FaultRecord& fault : account.faults) {
@@ -99,8 +100,17 @@ void RunReport::add(int rank, const RankAccount& account) {
     }
 }
 
+bool RunReport::counts_datagrams() const {
+    return std::any_of(base_.ranks.begin(), base_.ranks.end(), [](const telemetry::RankRecord& rank) {
+        return rank.summary.socket.send_buffer_bytes > 0;
+    });
+}
+
 telemetry::MaybeIoError RunReport::write_traffic() {
     telemetry::MaybeIoError error = write_traffic_csv(run_.directory + "/traffic.csv", traffic_);
+    if (!error && counts_datagrams()) {
+        error = write_datagrams_csv(run_.directory + "/datagrams.csv", datagrams_);
+    }
     if (error) {
         log_errors_.push_back(error->message());
     }
@@ -123,7 +133,11 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
         for (const telemetry::RankRecord& rank : record.ranks) {
             payload += rank.summary.measured.received.bytes;
         }
-        record.network = telemetry::judge_network(record.hosts, payload);
+        record.network = telemetry::judge_network(record.hosts, payload, run_.plan.lossy());
+    }
+    if (counts_datagrams()) {
+        record.datagrams =
+            telemetry::account_for_datagrams(record.ranks, datagrams_, record.hosts, run_.socket_buffer);
     }
     record.verdict = telemetry::judge(run_.plan, record.ranks,
                                       {.complete = true,

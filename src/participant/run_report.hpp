@@ -25,8 +25,8 @@ class RunReport {
     /// Adds one rank's account; all ranks have one after a regular end.
     void add(int rank, const RankAccount& account);
 
-    /// Writes traffic.csv to the run directory when all accounts are there. If it cannot, the record of
-    /// complete() says so too.
+    /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
+    /// accounts are there. If it cannot, the record of complete() says so too.
     telemetry::MaybeIoError write_traffic();
 
     /// After a regular end. `collector`: of the whole run.
@@ -44,6 +44,8 @@ class RunReport {
     [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
 
   private:
+    /// Chunks are datagrams, and went through sockets.
+    [[nodiscard]] bool counts_datagrams() const;
     void add_hosts();
     void take_host(const std::string& counters);
     [[nodiscard]] telemetry::RunRecord from_reports(const telemetry::SecondCollector* collector) const;
@@ -52,6 +54,7 @@ class RunReport {
     telemetry::RunRecord base_;
     telemetry::Latencies latencies_;
     telemetry::TrafficMatrix traffic_;
+    telemetry::DatagramMatrix datagrams_;
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::vector<std::string> log_errors_;

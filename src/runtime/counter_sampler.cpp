@@ -81,7 +81,7 @@ class CounterSampler::Work {
         {
             const std::lock_guard lock(mutex_);
             for (const std::string& column : table.columns()) {
-                result_.sums.push_back({column, {}});
+                result_.sums.push_back({.column = column});
             }
         }
         keep_settings();
@@ -173,9 +173,7 @@ class CounterSampler::Work {
     void keep(std::int64_t second, const std::vector<counters::Value>& values, core::Duration took) {
         const std::lock_guard lock(mutex_);
         result_.reading_max = std::max(result_.reading_max, took);
-        if (telemetry::phase_of(second, task_.duration) == telemetry::Phase::measure) {
-            result_.add(values);
-        }
+        result_.add(values, telemetry::phase_of(second, task_.duration));
     }
 
     /// False: the run ended before it began.

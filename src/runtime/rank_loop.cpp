@@ -84,6 +84,7 @@ void RankLoop::turn(core::Instant now) {
     parts_.transport.poll(found_);
 
     parts_.node.record_poll_gap(now, gap);
+    record_socket(now);
     parts_.node.on_time(now, actions_);
     for (const transport::ChunkSent& sent : found_.sent) {
         parts_.node.on_chunk_sent(now, sent.stream, sent.sequence, actions_);
@@ -124,6 +125,25 @@ void RankLoop::turn(core::Instant now) {
         look_at_signals(now);
         look_after_peers(now);
     }
+}
+
+void RankLoop::record_socket(core::Instant now) {
+    const transport::SocketState* const state = parts_.transport.socket_state();
+    if (state == nullptr) {
+        return;
+    }
+    parts_.node.record_socket(now, {.sent = state->sent_datagrams,
+                                    .sent_bytes = state->sent_bytes,
+                                    .sent_frames = state->sent_frames,
+                                    .wire_bytes = state->wire_bytes,
+                                    .send_retries = state->send_retries,
+                                    .refused_by_queue = state->refused_by_queue,
+                                    .receive_drops = state->receive_drops,
+                                    .strays = state->strays,
+                                    .occupancy_bytes = state->occupancy_bytes,
+                                    .send_buffer_bytes = state->send_buffer_bytes,
+                                    .receive_buffer_bytes = state->receive_buffer_bytes,
+                                    .mtu_bytes = state->mtu_bytes});
 }
 
 void RankLoop::take_packets(core::Instant now) {

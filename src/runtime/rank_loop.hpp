@@ -100,6 +100,7 @@ class RankLoop {
   private:
     [[nodiscard]] bool leads() const { return parts_.collector != nullptr; }
     void turn(core::Instant now);
+    void record_socket(core::Instant now);
     void take_packets(core::Instant now);
     void take_control(core::Instant now, int rank, std::span<const std::byte> packet);
     void take_result(core::Instant now, int rank, std::span<const std::byte> packet);

@@ -330,6 +330,7 @@ int JobRun::account(const RankLoop& loop, core::Duration started_late) {
     mine.lost = node_->lost_ranges();
     mine.traffic = node_->traffic();
     mine.event_marks = node_->event_marks();
+    mine.datagrams = node_->datagrams();
     mine.host_counters = host_counters_;
     if (const auto error = log_.close()) {
         mine.log_error = error->message();

@@ -10,6 +10,7 @@
 #include "runtime/host_facts.hpp"
 #include "runtime/idle.hpp"
 #include "telemetry/live_view.hpp"
+#include "transport/datagram_transport.hpp"
 #include "transport/fault_injection.hpp"
 
 namespace weir::runtime {
@@ -20,6 +21,8 @@ struct RunSettings : participant::RunDescription {
     std::optional<IdleMode> idle_mode;  ///< nothing: chosen from the host's load
     core::Duration silence_timeout;
     telemetry::LiveForm output = telemetry::LiveForm::text;
+
+    transport::DatagramOptions datagrams;
 
     std::vector<transport::FaultSpec> faults;  ///< to be injected, in tests
 

@@ -18,7 +18,8 @@ using participant::exit_ok;
 bool RunTransport::make(const Agree& agree) {
     std::string objection;
     try {
-        mpi_ = transport::make_transport(job_.communicator(), settings_.roles, settings_.plan);
+        mpi_ = transport::make_transport(job_.communicator(), settings_.roles, settings_.plan,
+                                         settings_.datagrams);
     } catch (const std::runtime_error& error) {
         objection = error.what();
     }

@@ -16,6 +16,7 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
+      datagrams_(plan, plan.producers),
       builds_(plan.pattern == core::Pattern::build),
       asks_again_(plan.asks_again()),
       paced_(plan.shaping.kind == core::ShapingKind::in_step),
@@ -57,6 +58,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     if (finished_) {
         return;
     }
+    datagrams_.observe(observation);
     const bool judged = clock_.position() >= Instant{0};
     switch (observation.kind) {
         case Observation::Kind::chunk_received:
@@ -102,6 +104,14 @@ void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std:
     current_.duplicate_events += duplicate_events - std::exchange(duplicate_seen_, duplicate_events);
 }
 
+void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {
+    advance(now);
+    if (!finished_) {
+        datagrams_.socket(counts);
+        summary_.socket = datagrams_.socket_summary();
+    }
+}
+
 void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
     current_.poll_gaps.add(gap);
@@ -109,9 +119,10 @@ void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ && (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
-                       current_.processed.events > 0 || current_.corrupt_events > 0 ||
-                       current_.duplicate_events > 0 || current_.building != BuildingFlow{})) {
+    if (!finished_ &&
+        (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
+         current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0 ||
+         current_.building != BuildingFlow{} || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
     }
     finished_ = true;
@@ -131,6 +142,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.building = current_.building;
     row.builds = builds_;
     row.asks_again = asks_again_;
+    row.datagrams = datagrams_.take();
     row.poll_gap_max = current_.poll_gaps.largest();
 
     RowFacts facts;
@@ -140,6 +152,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.flow.corrupt_events = row.corrupt_events;
     facts.flow.duplicate_events = row.duplicate_events;
     facts.flow.building = row.building;
+    facts.flow.datagrams = row.datagrams.flow;
     facts.time = row.time;
     facts.peak_10ms = row.received_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;

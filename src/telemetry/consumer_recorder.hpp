@@ -44,11 +44,16 @@ class ConsumerRecorder {
     void observe(core::Instant now, const core::Observation& observation);
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
     void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
+    /// The rank's socket as it is now, where chunks are datagrams.
+    void socket(core::Instant now, const SocketCounts& counts);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
     void finish(core::Instant now);
+
+    /// Datagrams by peer, where chunks are datagrams.
+    [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
     /// The last row emitted, nullptr before the first.
     [[nodiscard]] const ConsumerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
@@ -64,6 +69,7 @@ class ConsumerRecorder {
     Sink sink_;
 
     SecondClock clock_;
+    DatagramRecorder datagrams_;
     bool finished_ = false;
     bool builds_;
     bool asks_again_;

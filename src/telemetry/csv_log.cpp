@@ -21,13 +21,16 @@ constexpr std::string_view producer_header =
     "second,phase,wall_time,covered_s,generated_events,generated_bytes,sent_events,sent_bytes,"
     "sent_peak_10ms_bits_per_second,lost_events,lost_bytes,backlog_bytes,occupancy_mean,occupancy_peak,"
     "grants,"
-    "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us\n";
+    "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
+    "sent_datagrams,sent_frames,wire_bytes,send_retries\n";
 
 constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
     "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_samples_50ms,free_slots_"
     "min,"
-    "corrupt_events,duplicate_events,poll_gap_max_us,finished_events,given_up_events,asked_again\n";
+    "corrupt_events,duplicate_events,poll_gap_max_us,"
+    "received_datagrams,duplicate_datagrams,late_datagrams,corrupt_datagrams,socket_drops,socket_buffer_max_"
+    "bytes,finished_events,given_up_events,asked_again\n";
 
 constexpr std::string_view scheduler_header =
     "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,events_without_"
@@ -114,6 +117,8 @@ std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns
         .seconds(row.time.waiting_for_grant)
         .seconds(row.time.waiting_for_data)
         .microseconds(row.poll_gap_max)
+        .where(row.datagrams.known, {row.datagrams.flow.sent, row.datagrams.flow.sent_frames,
+                                     row.datagrams.flow.wire_bytes, row.datagrams.flow.send_retries})
         .take();
 }
 
@@ -132,6 +137,10 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
         .integer(row.corrupt_events)
         .integer(row.duplicate_events)
         .microseconds(row.poll_gap_max)
+        .where(row.datagrams.known,
+               {row.datagrams.flow.received, row.datagrams.flow.duplicate, row.datagrams.flow.late,
+                row.datagrams.flow.corrupt, row.datagrams.flow.socket_drops,
+                static_cast<std::uint64_t>(row.datagrams.occupancy_max_bytes)})
         .where(row.builds, {row.building.finished_events, row.building.given_up_events})
         .where(row.asks_again, {row.building.asked_again})
         .take();

@@ -283,6 +283,13 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     add_time(page, record, producers, consumers);
     add_latencies(page, record.latencies);
     add_account(page, record);
+    if (record.datagrams) {
+        page.line("datagrams", "{}", indented(losses_text(*record.datagrams), Page::about_width));
+        page.line("wire", "{}", indented(wire_text(*record.datagrams), Page::about_width));
+        for (const std::string& note : record.datagrams->notes) {
+            page.line("note", "{}", indented(note, Page::about_width));
+        }
+    }
     if (record.network) {
         page.line("network", "{}", indented(record.network->evidence, Page::about_width));
     }

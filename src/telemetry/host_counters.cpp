@@ -43,10 +43,14 @@ std::string host_csv_line(std::int64_t second, Phase phase, std::int64_t unix_ns
     return line + '\n';
 }
 
-void HostCounters::add(const CounterValues& values) {
-    ++seconds;
+void HostCounters::add(const CounterValues& values, Phase phase) {
+    seconds += phase == Phase::measure ? 1 : 0;
     for (std::size_t i = 0; i < std::min(values.size(), sums.size()); ++i) {
-        if (values[i]) {
+        if (!values[i]) {
+            continue;
+        }
+        sums[i].whole_run = sums[i].whole_run.value_or(0) + *values[i];
+        if (phase == Phase::measure) {
             sums[i].sum = sums[i].sum.value_or(0) + *values[i];
         }
     }
@@ -63,8 +67,11 @@ std::string_view counter_of(std::string_view column) {
 
 std::string encode_host(const HostCounters& host) {
     nlohmann::json sums = nlohmann::json::array();
+    const auto number = [](const std::optional<std::uint64_t>& count) {
+        return count ? nlohmann::json(*count) : nlohmann::json();
+    };
     for (const CounterSum& counter : host.sums) {
-        sums.push_back({counter.column, counter.sum ? nlohmann::json(*counter.sum) : nlohmann::json()});
+        sums.push_back({counter.column, number(counter.sum), number(counter.whole_run)});
     }
     return nlohmann::json{{"host", host.host},        {"file", host.file},
                           {"seconds", host.seconds},  {"sums", std::move(sums)},
@@ -82,10 +89,11 @@ std::optional<HostCounters> decode_host(std::string_view text) {
         host.handed_in = true;
         host.seconds = json.at("seconds");
         for (const auto& counter : json.at("sums")) {
-            host.sums.push_back({counter.at(0), {}});
-            if (!counter.at(1).is_null()) {
-                host.sums.back().sum = counter.at(1).get<std::uint64_t>();
-            }
+            const auto number = [&](std::size_t place) {
+                return counter.at(place).is_null() ? std::nullopt
+                                                   : std::optional(counter.at(place).get<std::uint64_t>());
+            };
+            host.sums.push_back({counter.at(0), number(1), number(2)});
         }
         host.reading_max = {json.at("reading_max_ns")};
         host.problem = json.at("problem");

@@ -31,7 +31,8 @@ std::string host_csv_line(std::int64_t second, Phase phase, std::int64_t unix_ns
 
 struct CounterSum {
     std::string column;
-    std::optional<std::uint64_t> sum;  ///< nothing: in no measured second was it known
+    std::optional<std::uint64_t> sum = {};        ///< nothing: in no measured second was it known
+    std::optional<std::uint64_t> whole_run = {};  ///< warm-up and drain included
 };
 
 /// One host's part in run.json.
@@ -45,8 +46,8 @@ struct HostCounters {
     std::string settings;          ///< of the host when the run began, as JSON; empty: not known
     std::string problem;  ///< what kept rows from the file, or readings from being made; empty: nothing
 
-    /// Adds what was counted in a measured second.
-    void add(const CounterValues& values);
+    /// Adds what was counted in a second.
+    void add(const CounterValues& values, Phase phase);
 };
 
 /// "eth0" of "eth0.rx_bytes", and the rest.

@@ -80,7 +80,8 @@ bool counts_all_bytes(const HostCounters& host) {
     return std::includes(counting.begin(), counting.end(), devices.begin(), devices.end());
 }
 
-void add_host(const HostCounters& host, std::map<std::string, Kind>& kinds, Findings& findings) {
+void add_host(const HostCounters& host, bool datagrams, std::map<std::string, Kind>& kinds,
+              Findings& findings) {
     ++findings.hosts;
     findings.counters += host.sums.size();
     findings.packets += largest_sum(host, CounterMeaning::received_packets);
@@ -91,7 +92,9 @@ void add_host(const HostCounters& host, std::map<std::string, Kind>& kinds, Find
     bool pauses = false;
     for (const CounterSum& counter : host.sums) {
         const CounterMeaning meaning = meaning_of(counter.column);
-        if (meaning == CounterMeaning::none || !counter.sum) {
+        const bool told_elsewhere =
+            datagrams && (source_of(counter.column) == "udp" || counter.column == "ip.reassembly_failures");
+        if (meaning == CounterMeaning::none || !counter.sum || told_elsewhere) {
             continue;
         }
         losses = losses || meaning == CounterMeaning::lost;
@@ -109,12 +112,12 @@ void add_host(const HostCounters& host, std::map<std::string, Kind>& kinds, Find
     findings.hosts_with_pauses += pauses ? 1U : 0U;
 }
 
-Findings find(std::span<const HostCounters> hosts) {
+Findings find(std::span<const HostCounters> hosts, bool datagrams) {
     Findings findings;
     std::map<std::string, Kind> kinds;
     for (const HostCounters& host : hosts) {
         if (host.handed_in && host.seconds > 0) {
-            add_host(host, kinds, findings);
+            add_host(host, datagrams, kinds, findings);
         }
     }
     for (auto& [name, kind] : kinds) {
@@ -184,8 +187,8 @@ NetworkVerdict network_not_judged() {
             "unknown: hosts hand in their sums at a regular end; their files have the seconds"};
 }
 
-NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload) {
-    const Findings findings = find(hosts);
+NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload, bool datagrams) {
+    const Findings findings = find(hosts, datagrams);
     if (findings.hosts_with_losses == 0) {
         return {{NetworkMechanism::unknown}, "unknown: no host has counters that would tell"};
     }

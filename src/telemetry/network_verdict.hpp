@@ -34,8 +34,10 @@ struct NetworkVerdict {
     std::string evidence;  ///< begins with the mechanism, in words
 };
 
-/// `payload`: what the consumers received in the measured seconds.
-NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload);
+/// `payload`: what the consumers received in the measured seconds. `datagrams`: the data went as UDP; then
+/// what UDP lost is in the account of datagrams, which knows what was the run's, and not here.
+NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload,
+                             bool datagrams = false);
 
 /// When the hosts could not hand in their sums.
 NetworkVerdict network_not_judged();

@@ -25,7 +25,8 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       direct_(plan.policy == core::PolicyKind::none),
       latencies_(latencies),
       sink_(std::move(sink)),
-      clock_(start) {
+      clock_(start),
+      datagrams_(plan, plan.consumers) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;
     slot_share_ = direct_ ? 1 : 0;
@@ -78,6 +79,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     if (finished_) {
         return;
     }
+    datagrams_.observe(observation);
     const bool judged = clock_.position() >= Instant{0};
     switch (observation.kind) {
         case Observation::Kind::generated:
@@ -154,6 +156,14 @@ void ProducerRecorder::paced(Instant now, Instant due) {
     last_chunk_at_ = now;
 }
 
+void ProducerRecorder::socket(Instant now, const SocketCounts& counts) {
+    advance(now);
+    if (!finished_) {
+        datagrams_.socket(counts);
+        summary_.socket = datagrams_.socket_summary();
+    }
+}
+
 void ProducerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
     current_.poll_gaps.add(gap);
@@ -161,8 +171,9 @@ void ProducerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ProducerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ && (current_.generated.events > 0 || current_.sent.bytes > Bytes{0} ||
-                       current_.sent.events > 0 || current_.lost.events > 0 || current_.grants > 0)) {
+    if (!finished_ &&
+        (current_.generated.events > 0 || current_.sent.bytes > Bytes{0} || current_.sent.events > 0 ||
+         current_.lost.events > 0 || current_.grants > 0 || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
     }
     finished_ = true;
@@ -201,6 +212,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.time.waiting_for_slot = share(current_.slot_ns);
     row.time.waiting_for_grant = share(current_.grant_ns);
     row.time.waiting_for_data = share(current_.data_ns);
+    row.datagrams = datagrams_.take();
     row.poll_gap_max = current_.poll_gaps.largest();
 
     RowFacts facts;
@@ -209,6 +221,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     facts.flow.sent = row.sent;
     facts.flow.lost = row.lost;
     facts.flow.grants = row.grants;
+    facts.flow.datagrams = row.datagrams.flow;
     facts.time = row.time;
     facts.peak_10ms = row.sent_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;

@@ -50,11 +50,16 @@ class ProducerRecorder {
     /// Splits the streams' wait for a grant since the last such call into waiting for a slot and for the
     /// scheduler.
     void no_credit(core::Instant now, core::Duration cumulative);
+    /// The rank's socket as it is now, where chunks are datagrams.
+    void socket(core::Instant now, const SocketCounts& counts);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
     void finish(core::Instant now);
+
+    /// Datagrams by peer, where chunks are datagrams.
+    [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
     /// The last row emitted, nullptr before the first.
     [[nodiscard]] const ProducerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
@@ -79,6 +84,7 @@ class ProducerRecorder {
     Sink sink_;
 
     SecondClock clock_;
+    DatagramRecorder datagrams_;
     bool finished_ = false;
     ProducerState state_;
 

@@ -27,6 +27,7 @@ struct FlowTotals {
     std::uint64_t events_without_credit = 0;  ///< scheduler: offered when no consumer had a credit for them
     Flow results;                             ///< scheduler: results of events that arrived
     BuildingFlow building;
+    DatagramFlow datagrams;
 
     constexpr FlowTotals& operator+=(const FlowTotals& other) {
         generated += other.generated;
@@ -40,6 +41,7 @@ struct FlowTotals {
         events_without_credit += other.events_without_credit;
         results += other.results;
         building += other.building;
+        datagrams += other.datagrams;
         return *this;
     }
     /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.
@@ -87,6 +89,8 @@ struct RankSummary {
 
     core::Duration poll_gap_max;  ///< phase `measure`
     std::int64_t poll_gap_second = no_second;
+    SocketSummary socket;  ///< where chunks are datagrams
+
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
 
     /// Mean of what was moved in phase `measure`.

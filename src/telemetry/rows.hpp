@@ -10,6 +10,7 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/building_flow.hpp"
+#include "telemetry/datagram_recorder.hpp"
 
 namespace weir::telemetry {
 
@@ -130,6 +131,7 @@ struct ProducerRow {
     double occupancy_peak = 0;
     std::uint64_t grants = 0;
     TimeUse time;
+    DatagramSecond datagrams;
     core::Duration poll_gap_max;
 };
 
@@ -146,6 +148,7 @@ struct ConsumerRow {
     BuildingFlow building;
     bool builds = false;      ///< pattern build; else finished and given up events mean nothing
     bool asks_again = false;  ///< likewise
+    DatagramSecond datagrams;
     core::Duration poll_gap_max;
 };
 

@@ -414,6 +414,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["verdict"] = verdict_json(record);
     json["network"] = network_json(record);
     json["totals"] = totals_json(record);
+    json["datagrams"] = record.datagrams ? to_json(*record.datagrams) : Json();
     json["evenness"] = {{"consumers", evenness_json(record, Role::consumer)}};
     json["event_series"] = event_series_json(record.event_marks);
 

@@ -14,6 +14,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/producer.hpp"
+#include "telemetry/datagram_account.hpp"
 #include "telemetry/event_series.hpp"
 #include "telemetry/host_counters.hpp"
 #include "telemetry/io_error.hpp"
@@ -70,9 +71,10 @@ struct RunRecord {
     Verdict verdict;
     BlockedAtOnce blocked_at_once;
     std::vector<RankRecord> ranks;
-    std::vector<HostCounters> hosts;        ///< whose counters are recorded; none in a simulation
-    std::optional<NetworkVerdict> network;  ///< nothing: without hosts, or before the end
-    std::vector<EventMark> event_marks;     ///< from the scheduler after a regular end
+    std::vector<HostCounters> hosts;           ///< whose counters are recorded; none in a simulation
+    std::optional<NetworkVerdict> network;     ///< nothing: without hosts, or before the end
+    std::vector<EventMark> event_marks;        ///< from the scheduler after a regular end
+    std::optional<DatagramAccount> datagrams;  ///< nothing: chunks are not datagrams, or before the end
     LatencyDigests latencies;
     std::optional<double> clock_error_us;  ///< no common clock was needed or known: nothing
 

@@ -62,6 +62,8 @@ class FaultInjection final : public Transport {
     void close_slots() override { inner_.close_slots(); }
     [[nodiscard]] std::size_t packets_under_way() const override { return inner_.packets_under_way(); }
 
+    [[nodiscard]] const SocketState* socket_state() const override { return inner_.socket_state(); }
+
     /// Faults whose chunk has not been sent so far: a test that ends with some has not tested them.
     [[nodiscard]] const std::vector<FaultSpec>& pending() const { return faults_; }
 

@@ -88,7 +88,7 @@ void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
         waiting_.push(entry);
     }
-    count_sent(outgoing_.at(entry).message_bytes);
+    count_sent(payload_bytes(outgoing_.at(entry).message_bytes));
     begin_writes();
 }
 
@@ -190,7 +190,7 @@ bool MpiPutTransport::take_notices(Polled& found) {
             arrived.header_intact = false;
         }
         found.chunks.push_back(arrived);
-        count_received(message.size());
+        count_received(payload_bytes(message.size()));
     }
     return true;
 }

@@ -150,7 +150,7 @@ void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
                   "MPI_Isend of a duplicate", to);
         duplicates_.push_back(copy);
     }
-    count_sent(message.size());
+    count_sent(payload_bytes(message.size()));
 }
 
 void MpiSendTransport::poll_data(Polled& found) {
@@ -206,7 +206,7 @@ void MpiSendTransport::arrived(std::size_t slot, std::size_t buffer, const MPI_S
     found.chunks.push_back(inspect_chunk(message, {static_cast<std::uint32_t>(slot)}, Rank{status.MPI_SOURCE},
                                          bounds_, plan_.verify));
     push_ring(place.idle, place.idle_head, place.idle_count, buffer);
-    count_received(size);
+    count_received(payload_bytes(size));
 }
 
 bool MpiSendTransport::stop_receiving(Deadline deadline, Polled& late) {

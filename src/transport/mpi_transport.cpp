@@ -164,15 +164,14 @@ bool MpiTransport::withdraw_all(const std::function<bool(Deadline)>& withdraw_da
     return clean;
 }
 
-void MpiTransport::count_sent(std::size_t message_bytes) {
+void MpiTransport::count_sent(std::size_t payload_bytes) {
     ++counters_.chunks_sent;
-    counters_.bytes_sent += static_cast<std::int64_t>(message_bytes - header_bytes);
+    counters_.bytes_sent += static_cast<std::int64_t>(payload_bytes);
 }
 
-void MpiTransport::count_received(std::size_t message_bytes) {
+void MpiTransport::count_received(std::size_t payload_bytes) {
     ++counters_.chunks_received;
-    counters_.bytes_received +=
-        static_cast<std::int64_t>(message_bytes > header_bytes ? message_bytes - header_bytes : 0);
+    counters_.bytes_received += static_cast<std::int64_t>(payload_bytes);
 }
 
 TransportCounters MpiTransport::counters() const {

@@ -117,8 +117,8 @@ class MpiTransport : public Transport, public FaultHook {
     }
     /// The fault that the next chunk suffers, once.
     [[nodiscard]] std::optional<FaultKind> take_fault() { return std::exchange(next_fault_, std::nullopt); }
-    void count_sent(std::size_t message_bytes);
-    void count_received(std::size_t message_bytes);
+    void count_sent(std::size_t payload_bytes);
+    void count_received(std::size_t payload_bytes);
     [[nodiscard]] bool warming_up() const { return warmup_ != nullptr && !warm_; }
     [[nodiscard]] std::size_t control_receives() const;
     [[nodiscard]] std::size_t control_sends() const;

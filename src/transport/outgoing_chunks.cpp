@@ -45,11 +45,10 @@ std::span<std::byte> OutgoingChunks::message(std::size_t entry) const {
     return buffers_->at(chunks_[entry].buffer).first(chunks_[entry].message_bytes);
 }
 
-std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<FaultKind> fault) {
+std::size_t OutgoingChunks::reserve(const core::SendChunk& chunk, std::size_t message_bytes, int copies) {
     WEIR_ASSERT(chunk.stream.value < rings_.size());
     WEIR_ASSERT(chunk.chunk.length.count > 0);
-    const auto length = static_cast<std::size_t>(chunk.chunk.length.count);
-    WEIR_ASSERT(length <= capacity_bytes_);
+    WEIR_ASSERT(static_cast<std::size_t>(chunk.chunk.length.count) <= capacity_bytes_);
 
     const std::size_t entry = free_entry(chunk.stream);
     const std::size_t in_ring = rings_[chunk.stream.value].take();
@@ -59,8 +58,15 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Fa
                       .to = chunk.to,
                       .buffer = chunk.stream.value * per_stream_ + in_ring,
                       .in_ring = in_ring,
-                      .message_bytes = header_bytes + length,
-                      .copies = fault == FaultKind::duplicate ? 2 : 1};
+                      .message_bytes = message_bytes,
+                      .copies = copies};
+    ++under_way_;
+    return entry;
+}
+
+std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<FaultKind> fault) {
+    const std::size_t message_bytes = header_bytes + static_cast<std::size_t>(chunk.chunk.length.count);
+    const std::size_t entry = reserve(chunk, message_bytes, fault == FaultKind::duplicate ? 2 : 1);
     const auto memory = message(entry);
     const auto payload = memory.subspan(header_bytes);
     std::uint64_t checksum = 0;
@@ -74,7 +80,6 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Fa
     } else if (fault == FaultKind::corrupt_payload) {
         payload[payload.size() / 2] ^= std::byte{1};
     }
-    ++under_way_;
     return entry;
 }
 

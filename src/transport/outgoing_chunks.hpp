@@ -41,6 +41,9 @@ class OutgoingChunks {
     /// it, and damages it if `fault` says so. Returns the chunk's entry. The stream must have one left.
     std::size_t begin(const core::SendChunk& chunk, std::optional<FaultKind> fault);
 
+    /// The same without a byte written: the caller makes a message of `message_bytes` out of it.
+    std::size_t reserve(const core::SendChunk& chunk, std::size_t message_bytes, int copies);
+
     [[nodiscard]] const Chunk& at(std::size_t entry) const { return chunks_[entry]; }
     /// The bytes that go over the wire.
     [[nodiscard]] std::span<std::byte> message(std::size_t entry) const;

@@ -20,6 +20,9 @@ RUNS = [
     ("balanced", "put", "sets", "fixed:200ms", "full", "64KiB", ["--overflow", "drop", "--drain", "500ms", "--slots", "1"]),
     ("balanced", "send", "steady", "none", "full", "10kB", ["--chunk-size", "1000B", "--window", "3", "--streams", "7",
                                                         "--result-size", "lognormal:5kB,deviation=5kB,max=20kB"]),
+    # With re-asks nothing is lost, however small the sockets and however busy the machine.
+    ("balanced", "datagram", "sets", "poisson:2ms,quantum=1ms", "full", "64KiB", ["--reasks", "20", "--socket-buffer", "1MiB"]),
+    ("none", "datagram", "steady", "none", "header", "20kB", ["--reasks", "20", "--chunk-size", "9000B"]),
 ]
 
 

@@ -58,7 +58,7 @@ def stopped_scheduler():
 
 
 def one_sided(transport, rank, number, expect_words):
-    """A rank into whose memory others reach, killed or stopped in the middle of it."""
+    """A rank into whose memory or socket others reach, killed or stopped in the middle of it."""
     disturbed(lambda run: run.send(rank, number), "failed", expect_words, after_s=1,
               options=[*LAYOUT, "--transport", transport, "--rate", "400Mb/s", "--generation", "steady", "--warmup",
                        "0s", "--silence-timeout", "2s"])
@@ -78,6 +78,10 @@ def get_from_a_killed_producer():
 
 def get_from_a_stopped_producer():
     one_sided("get", 3, signal.SIGSTOP, ["rank 3 (producer 2 on ", "not been heard for 2.0 s"])
+
+
+def datagrams_to_a_killed_consumer():
+    one_sided("datagram", 5, signal.SIGKILL, ["rank 5 (consumer 1 on ", "gone"])
 
 
 def terminated_rank():
@@ -129,5 +133,6 @@ def unwritable_directory():
 
 
 main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, put_to_a_killed_consumer,
-     put_to_a_stopped_consumer, get_from_a_killed_producer, get_from_a_stopped_producer, terminated_rank,
+     put_to_a_stopped_consumer, get_from_a_killed_producer, get_from_a_stopped_producer,
+     datagrams_to_a_killed_consumer, terminated_rank,
      terminated_mpirun, interrupted_mpirun, log_cannot_grow, no_window, unwritable_directory)

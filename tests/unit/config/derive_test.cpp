@@ -155,3 +155,38 @@ TEST_CASE("results need a scheduler and fit into what may be under way") {
     CHECK(half.result_size.large == 32000);
     CHECK(half.result_size.every == 200);
 }
+
+TEST_CASE("a datagram fills a frame by default, and has a size that UDP has") {
+    const Given datagram{{"transport", "datagram"}};
+    const auto with = [&](Given more) {
+        more.insert(more.begin(), datagram.begin(), datagram.end());
+        return more;
+    };
+    CHECK(resolve(datagram).plan.chunk_size.count == 1472);
+    CHECK(resolve(datagram).plan.window == 64);
+    CHECK(resolve(with({{"window", "3"}})).plan.window == 3);
+    CHECK(resolve(with({{"event-size", "5B"}})).plan.chunk_size.count == 18);
+    CHECK(resolve(with({{"event-size", "1000B"}})).plan.chunk_size.count == 1000);
+    CHECK(resolve(with({{"chunk-size", "65507B"}})).plan.chunk_size.count == 65507);
+    CHECK(contains(refused(with({{"chunk-size", "65508B"}})), "write a value from 18B"));
+    CHECK(contains(refused(with({{"chunk-size", "17B"}})), "17B is out of range"));
+    // More than any transport over MPI may have receives.
+    CHECK(resolve(with({{"slots", "1000"}})).plan.slots == 1000);
+    CHECK(contains(refused(with({{"chunk-size", "18B"}, {"event-size", "1GB"}, {"rate", "100Gb/s"}})),
+                   "at most 16777216 are possible"));
+    CHECK(contains(refused(with({{"producers", "70000"}})), "--producers: 70000 are too many"));
+}
+
+TEST_CASE("options of datagrams mean something with datagrams only") {
+    const Given datagram{
+        {"transport", "datagram"}, {"socket-buffer", "4MiB"}, {"datagram-network", "10.0.0.0/8"}};
+    CHECK(resolve(datagram).socket_buffer.count == 4 << 20);
+    CHECK(resolve(datagram).datagram_network == "10.0.0.0/8");
+    CHECK(contains(refused({{"socket-buffer", "4MiB"}}), "--socket-buffer: means nothing without"));
+    CHECK(contains(refused({{"datagram-network", "eth0"}}), "--datagram-network: means nothing without"));
+    for (const char* network : {"fe80::1/64", "10.0.0.0/33", "10.0.0/8", "eth0/8", "a name", ""}) {
+        CAPTURE(network);
+        CHECK(contains(refused({{"transport", "datagram"}, {"datagram-network", network}}),
+                       "--datagram-network: "));
+    }
+}

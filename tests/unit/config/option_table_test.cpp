@@ -64,7 +64,7 @@ TEST_CASE("words are refused with the known ones") {
         return refusal_of([&] { find_option(option)->set(request, value); });
     };
     CHECK(contains(refusal("policy", "fair"), "balanced, token, round-robin, random, none"));
-    CHECK(contains(refusal("transport", "datagram"), "send, put, get"));
+    CHECK(contains(refusal("transport", "pigeon"), "send, put, get"));
     CHECK(contains(refusal("generation", "burst"), "sets, steady, saturate"));
     CHECK(contains(refusal("verify", "yes"), "none, header, full"));
     CHECK(contains(refusal("overflow", "x"), "count, drop"));

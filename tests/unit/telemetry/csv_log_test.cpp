@@ -72,11 +72,12 @@ TEST_CASE("Rows become lines, exactly") {
           "second,phase,wall_time,covered_s,generated_events,generated_bytes,sent_events,sent_bytes,"
           "sent_peak_10ms_bits_per_second,lost_events,lost_bytes,backlog_bytes,occupancy_mean,occupancy_peak,"
           "grants,"
-          "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us\n");
+          "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
+          "sent_datagrams,sent_frames,wire_bytes,send_retries\n");
     CHECK(
         csv_line(producer_row(), zero) ==
         "12,measure,2026-01-31T12:00:12.250Z,1.000000,4,10725000000,3,10000000001,88123456789,1,5,724999994,"
-        "0.250000,1.000000,5,0.500000,0.250000,0.125000,0.125000,1.234\n");
+        "0.250000,1.000000,5,0.500000,0.250000,0.125000,0.125000,1.234,,,,\n");
 
     ConsumerRow consumer;
     consumer.start = {-2, Phase::warmup, Duration::milliseconds(500)};
@@ -93,7 +94,12 @@ TEST_CASE("Rows become lines, exactly") {
     CHECK(csv_line(consumer, zero) ==
           "-2,warmup,2026-01-31T11:59:58.250Z,0.500000,1,1000,800000,2,0.400000,0.100000,0.150000,0.250000,5,"
           "3,1,0,"
-          "0.000\n");
+          "0.000,,,,,,\n");
+    consumer.datagrams.known = true;
+    consumer.datagrams.flow.received = 9;
+    consumer.datagrams.flow.socket_drops = 7;
+    consumer.datagrams.occupancy_max_bytes = 212992;
+    CHECK(csv_line(consumer, zero).ends_with(",0.000,9,0,0,0,7,212992\n"));
 
     SchedulerRow scheduler;
     scheduler.start = {300, Phase::drain, Duration::seconds(1)};
@@ -121,7 +127,7 @@ TEST_CASE("What is absent is empty") {
     row.occupancy_mean = row.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
     CHECK(csv_line(row, {}) ==
           "12,measure,,1.000000,4,10725000000,3,10000000001,88123456789,1,5,724999994,,,5,0.500000,0.250000,"
-          "0.125000,0.125000,1.234\n");
+          "0.125000,0.125000,1.234,,,,\n");
 }
 
 TEST_CASE("File names sort by rank") {

@@ -14,9 +14,9 @@ HostCounters two_seconds() {
     host.file = host_file(host.host);
     host.handed_in = true;
     host.sums = {{"eth0.rx_bytes", {}}, {"eth0.100.rx_bytes", {}}, {"tcp.timeouts", {}}, {"tcp.gone", {}}};
-    host.add({5, 0, std::nullopt, std::nullopt});
-    host.add({7, 0, 3, std::nullopt});
-    host.add({});
+    host.add({5, 0, std::nullopt, std::nullopt}, Phase::measure);
+    host.add({7, 0, 3, std::nullopt}, Phase::measure);
+    host.add({}, Phase::measure);
     host.reading_max = Duration::microseconds(250);
     return host;
 }

@@ -1,0 +1,45 @@
+// Counts a rank's datagrams, by second and by peer. Part of the recorders of producers and consumers; idle
+// where chunks are not datagrams.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/actions.hpp"
+#include "core/plan.hpp"
+#include "telemetry/datagram_flow.hpp"
+#include "telemetry/datagram_matrix.hpp"
+
+namespace weir::telemetry {
+
+/// One second.
+struct DatagramSecond {
+    bool known = false;  ///< there is a socket
+    DatagramFlow flow;
+    std::int64_t occupancy_max_bytes = 0;  ///< of the receive buffer
+};
+
+class DatagramRecorder {
+  public:
+    /// `peers`: how many consumers or producers there are at the other end.
+    DatagramRecorder(const core::Plan& plan, std::uint32_t peers);
+
+    void observe(const core::Observation& observation);
+    void socket(const SocketCounts& counts);
+    /// What was counted since the last call.
+    DatagramSecond take();
+    /// Whether something was.
+    [[nodiscard]] bool any() const { return current_.flow.any(); }
+
+    [[nodiscard]] const SocketSummary& socket_summary() const { return summary_; }
+    /// By peer; those of which nothing was counted are left out.
+    [[nodiscard]] std::vector<PeerDatagrams> entries() const;
+
+  private:
+    DatagramSecond current_;
+    SocketCounts seen_;
+    SocketSummary summary_;
+    std::vector<PeerDatagrams> by_peer_;  ///< empty where chunks are not datagrams
+};
+
+}  // namespace weir::telemetry

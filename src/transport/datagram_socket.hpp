@@ -1,0 +1,117 @@
+// The UDP socket of one rank. Many datagrams per system call (sendmmsg, recvmmsg), and where the kernel can,
+// many equal ones for one consumer as one message that it or the network card cuts up (UDP_SEGMENT).
+//
+// It is not connected: a producer sends to all consumers from one socket, so that one send buffer is what it
+// has, as --socket-buffer says. IP_RECVERR is on, for two things: the kernel tells when nobody listens at the
+// other end, and when a queue of this host dropped what was sent, which it else conceals; such a datagram is
+// sent again and not counted as sent.
+//
+// (Rejected: UDP_GRO, by which several datagrams come as one: the kernel then counts and drops them as one,
+// and the account would not close. SO_RXQ_OVFL, which sends the socket's drop count along with datagrams:
+// SO_MEMINFO has the same count and what lies in the buffer, without waiting for a datagram.)
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace weir::transport {
+
+/// Where a datagram comes from or goes to. In the host's order.
+struct Endpoint {
+    std::uint32_t address = 0;
+    std::uint16_t port = 0;
+    auto operator<=>(const Endpoint&) const = default;
+};
+
+/// "198.18.0.3:40021"
+std::string to_text(const Endpoint& endpoint);
+
+class DatagramSocket {
+  public:
+    struct Outgoing {
+        Endpoint to;
+        std::span<const std::byte> bytes;
+    };
+    struct Incoming {
+        Endpoint from;
+        std::span<const std::byte> bytes;
+    };
+    enum class Outcome : std::uint8_t {
+        all_taken,
+        no_room,      ///< in the socket or in a queue of this host: try again later
+        unreachable,  ///< `where` does not take datagrams; `why` says why
+    };
+    struct Sent {
+        std::size_t taken = 0;  ///< of the datagrams, the first so many
+        Outcome outcome = Outcome::all_taken;
+        bool by_queue = false;  ///< no_room: in a queue of this host
+        Endpoint where;
+        std::string why;
+    };
+    /// Datagrams in one call of send().
+    static constexpr std::size_t at_a_time = 64;
+
+    /// Bound to a free port of every address. `buffer`: asked of the kernel for sending and receiving; 0: its
+    /// default. `receives_bytes`: the largest datagram that will be received; 0: none will. Throws
+    /// TransportError.
+    DatagramSocket(core::Bytes buffer, std::size_t receives_bytes);
+    DatagramSocket(const DatagramSocket&) = delete;
+    DatagramSocket& operator=(const DatagramSocket&) = delete;
+    ~DatagramSocket();
+
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+
+    /// Hands datagrams to the kernel, at most at_a_time of them. Throws TransportError.
+    Sent send(std::span<const Outgoing> datagrams);
+
+    /// Datagrams that have arrived, core::datagrams_at_a_time at most; valid until the next call. One that is
+    /// longer than receives_bytes comes cut to one byte more. Throws TransportError.
+    std::span<const Incoming> receive();
+
+    struct Memory {
+        std::int64_t received_bytes = 0;  ///< in the receive buffer, as the kernel charges it
+        std::int64_t receive_limit_bytes = 0;
+        std::int64_t send_limit_bytes = 0;
+        std::uint64_t drops = 0;  ///< datagrams that did not fit into the receive buffer, ever
+    };
+    [[nodiscard]] Memory memory();
+
+  private:
+    std::size_t put_together(std::span<const Outgoing> datagrams);
+    Sent failed(std::size_t taken, int error, std::size_t segments);
+    /// Takes errors off the socket; of the last one that names a destination: which, and why.
+    bool take_error(Sent& into) const;
+
+    int descriptor_ = -1;
+    std::uint16_t port_ = 0;
+    bool segments_ = true;  ///< the kernel cuts messages up
+    int too_long_ = 0;      ///< times in a row that a datagram was refused as too long
+    std::uint64_t drops_ = 0;
+    std::uint32_t drops_seen_ = 0;
+
+    // What a call hands over.
+    struct alignas(8) Control {
+        std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
+    };
+    std::vector<sockaddr_in> names_;
+    std::vector<iovec> parts_;
+    std::vector<mmsghdr> messages_;
+    std::vector<Control> controls_;
+    std::vector<std::size_t> counts_;  ///< datagrams of each message
+
+    std::vector<std::byte> memory_;
+    std::size_t stride_ = 0;
+    std::vector<Incoming> incoming_;
+};
+
+}  // namespace weir::transport

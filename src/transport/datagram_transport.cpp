@@ -1,0 +1,253 @@
+#include "transport/datagram_transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "core/memory_need.hpp"
+
+namespace weir::transport {
+
+namespace {
+
+/// Calls of the kernel in one poll, so that a rank whose datagrams never end still comes round.
+constexpr int receives_per_poll = 8;
+
+}  // namespace
+
+DatagramTransport::DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan,
+                                     DatagramOptions options)
+    : MpiTransport(comm, std::move(roles), std::move(plan)),
+      options_(std::move(options)),
+      // Each chunk may be doubled on purpose.
+      waiting_(2 * std::size_t{plan_.streams} * plan_.window) {
+    const std::int64_t bytes = core::chunk_capacity_bytes(plan_);
+    if (plan_.chunk_size.count < core::datagram_least_bytes || bytes > core::datagram_most_bytes) {
+        throw CapacityError("a datagram of " + std::to_string(plan_.chunk_size.count) +
+                            " bytes is not possible: --chunk-size must be " +
+                            std::to_string(core::datagram_least_bytes) + " to " +
+                            std::to_string(core::datagram_most_bytes) + " bytes");
+    }
+    if (plan_.producers > datagram_index_limit || plan_.places() > datagram_index_limit ||
+        plan_.chunks_per_slot() > datagram_chunks_limit) {
+        throw CapacityError("a datagram has room for " + std::to_string(datagram_index_limit) +
+                            " producers, as many --slots of a consumer, and " +
+                            std::to_string(datagram_chunks_limit) + " chunks of an event");
+    }
+    if (self_.role == core::Role::scheduler) {
+        return;
+    }
+    const auto all = host_addresses();
+    addresses_ = wanted_addresses(all, options_.network);
+    if (addresses_.empty() && !options_.network.empty()) {
+        std::string there;
+        for (const HostAddress& address : all) {
+            there += (there.empty() ? "" : ", ") + to_text(address);
+        }
+        throw TransportError(
+            "--datagram-network", Rank{},
+            "no IPv4 address of this host is in '" + options_.network + "'; it has " + there);
+    }
+    if (self_.role == core::Role::producer) {
+        buffers_ = ChunkBuffers::for_producer(plan_);
+        outgoing_ = OutgoingChunks(plan_, buffers_);
+        batch_.reserve(DatagramSocket::at_a_time);
+        datagrams_.reserve(DatagramSocket::at_a_time);
+    }
+    socket_ = std::make_unique<DatagramSocket>(options_.socket_buffer, self_.role == core::Role::consumer
+                                                                           ? DatagramForm::size_of({bytes})
+                                                                           : std::size_t{0});
+    const DatagramSocket::Memory memory = socket_->memory();
+    state_.send_buffer_bytes = memory.send_limit_bytes;
+    state_.receive_buffer_bytes = memory.receive_limit_bytes;
+}
+
+DatagramTransport::~DatagramTransport() {
+    // The kernel has copied what it took: nothing reaches into this memory.
+    static_cast<void>(withdraw_all([](Deadline) { return true; }));
+}
+
+std::unique_ptr<Warmup> DatagramTransport::make_warmup() {
+    return std::make_unique<DatagramWarmup>(DatagramWarmup::Parts{.data = data_comm_,
+                                                                  .control = control_comm_,
+                                                                  .control_tag = MpiControl::warmup_tag,
+                                                                  .roles = roles_,
+                                                                  .plan = plan_,
+                                                                  .socket = socket_.get(),
+                                                                  .buffers = buffers_,
+                                                                  .addresses = addresses_,
+                                                                  .by_default = options_.network.empty(),
+                                                                  .peers = peers_,
+                                                                  .form = form_});
+}
+
+void DatagramTransport::open_slot(core::SlotId slot) {
+    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < plan_.places());
+    WEIR_ASSERT(!warming_up() && !closed_);
+}
+
+void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
+    WEIR_ASSERT(chunk.to.value < peers_.consumers.size() && !warming_up());
+    if (chunk.chunk.event.sequence() >= datagram_events_limit) {
+        throw TransportError("sending datagrams", Rank{}, "an event's number has more than 40 bits");
+    }
+    const auto fault = take_fault();
+    const std::size_t entry = outgoing_.reserve(chunk, DatagramForm::size_of(chunk.chunk.length),
+                                                fault == FaultKind::duplicate ? 2 : 1);
+    const auto datagram = outgoing_.message(entry);
+    form_.write(datagram, chunk);
+    if (fault == FaultKind::corrupt_header) {
+        datagram[datagram_header_bytes / 2] ^= std::byte{1};
+    } else if (fault == FaultKind::corrupt_payload) {
+        datagram[(datagram_header_bytes + datagram.size()) / 2] ^= std::byte{1};
+    }
+    for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
+        waiting_.push(entry);
+    }
+    count_sent(static_cast<std::size_t>(chunk.chunk.length.count));
+    if (waiting_.size() == DatagramSocket::at_a_time) {
+        flush();
+    }
+}
+
+void DatagramTransport::flush() {
+    while (!waiting_.empty()) {
+        batch_.clear();
+        datagrams_.clear();
+        const std::size_t count = std::min(waiting_.size(), DatagramSocket::at_a_time);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t entry = waiting_.at(i);
+            batch_.push_back(entry);
+            datagrams_.push_back({peers_.consumers[outgoing_.at(entry).to.value], outgoing_.message(entry)});
+        }
+        const DatagramSocket::Sent sent = socket_->send(datagrams_);
+        for (std::size_t i = 0; i < sent.taken; ++i) {
+            waiting_.pop();
+            count_datagram(batch_[i]);
+            const OutgoingChunks::Chunk& chunk = outgoing_.at(batch_[i]);
+            const ChunkSent report{chunk.stream, chunk.sequence};
+            if (outgoing_.end_copy(batch_[i])) {
+                left_.push_back(report);
+            }
+        }
+        if (sent.outcome == DatagramSocket::Outcome::unreachable) {
+            const auto consumer = std::find(peers_.consumers.begin(), peers_.consumers.end(), sent.where);
+            if (consumer == peers_.consumers.end()) {
+                continue;  // of an address that this run does not send to
+            }
+            const int rank =
+                rank_of(core::ConsumerId{static_cast<std::uint32_t>(consumer - peers_.consumers.begin())});
+            throw TransportError("sending datagrams", Rank{rank},
+                                 peers_.hosts[static_cast<std::size_t>(rank)].name + " at " +
+                                     to_text(sent.where) + " does not take them: " + sent.why);
+        }
+        if (sent.outcome == DatagramSocket::Outcome::no_room) {
+            ++state_.send_retries;
+            state_.refused_by_queue += sent.by_queue ? 1U : 0U;
+            return;
+        }
+    }
+}
+
+void DatagramTransport::count_datagram(std::size_t entry) {
+    const auto bytes = static_cast<std::int64_t>(outgoing_.at(entry).message_bytes);
+    if (bytes != cost_of_bytes_ || outgoing_.at(entry).to != cost_to_) {
+        cost_of_bytes_ = bytes;
+        cost_to_ = outgoing_.at(entry).to;
+        cost_ = core::wire_cost(bytes, peers_.mtus[cost_to_.value]);
+    }
+    ++state_.sent_datagrams;
+    state_.sent_bytes += static_cast<std::uint64_t>(bytes);
+    state_.sent_frames += static_cast<std::uint64_t>(cost_.frames);
+    state_.wire_bytes += static_cast<std::uint64_t>(cost_.bytes);
+}
+
+void DatagramTransport::poll_data(Polled& found) {
+    if (self_.role == core::Role::producer) {
+        if (state_.mtu_bytes == 0) {  // the first time after the warm-up
+            state_.mtu_bytes = *std::min_element(peers_.mtus.begin(), peers_.mtus.end());
+        }
+        flush();
+        found.sent.insert(found.sent.end(), left_.begin(), left_.end());
+        left_.clear();
+        return;
+    }
+    if (self_.role != core::Role::consumer || closed_) {
+        return;
+    }
+    look_at_socket();
+    // Whatever waits is charged to the socket: when nothing is, there is no need to ask.
+    for (int call = 0; state_.occupancy_bytes > 0 && call < receives_per_poll && take_datagrams(found);
+         ++call) {
+    }
+}
+
+void DatagramTransport::look_at_socket() {
+    const DatagramSocket::Memory memory = socket_->memory();
+    if (producers_.empty()) {  // the first time after the warm-up
+        drops_in_warmup_ = memory.drops;
+        for (std::uint32_t producer = 0; producer < roles_.producers(); ++producer) {
+            const int rank = roles_.rank(core::node_of(core::ProducerId{producer}));
+            const std::uint16_t port = peers_.ports[static_cast<std::size_t>(rank)];
+            producers_[{INADDR_LOOPBACK, port}] = rank;
+            for (const HostAddress& address : peers_.hosts[static_cast<std::size_t>(rank)].addresses) {
+                producers_[{address.address, port}] = rank;
+            }
+        }
+    }
+    state_.occupancy_bytes = memory.received_bytes;
+    state_.receive_drops = memory.drops - drops_in_warmup_;
+}
+
+bool DatagramTransport::take_datagrams(Polled& found) {
+    const auto arrived = socket_->receive();
+    for (const DatagramSocket::Incoming& datagram : arrived) {
+        const auto content = form_.read(datagram.bytes);
+        if (!content) {
+            take_unreadable(datagram, found);
+            continue;
+        }
+        found.chunks.push_back({.slot = content->place,
+                                .source = Rank{roles_.rank(core::node_of(content->chunk.event.producer()))},
+                                .header_intact = true,
+                                .payload_intact = true,
+                                .chunk = content->chunk});
+        count_received(datagram.bytes.size());
+    }
+    return arrived.size() == static_cast<std::size_t>(core::datagrams_at_a_time);
+}
+
+void DatagramTransport::take_unreadable(const DatagramSocket::Incoming& datagram, Polled& found) {
+    if (form_.read_hello(datagram.bytes, core::ConsumerId{self_.index})) {
+        return;  // warm-up's, on its way for long
+    }
+    const auto producer = producers_.find(datagram.from);
+    if (producer == producers_.end()) {
+        ++state_.strays;
+        return;
+    }
+    found.chunks.push_back({.slot = {},
+                            .source = Rank{producer->second},
+                            .header_intact = false,
+                            .payload_intact = false,
+                            .chunk = {}});
+    count_received(datagram.bytes.size());
+}
+
+bool DatagramTransport::stop_receiving(Deadline deadline, Polled& late) {
+    if (self_.role == core::Role::consumer && !closed_) {
+        while (take_datagrams(late) && std::chrono::steady_clock::now() < deadline) {
+        }
+        look_at_socket();
+    }
+    closed_ = true;
+    return true;
+}
+
+bool DatagramTransport::release_data(Deadline /*deadline*/) {
+    return true;
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,104 @@
+// Warm-up of the transport `datagram`: all ranks exchange their addresses over MPI, and every producer sends
+// datagrams, as long as those of the run, to every consumer until that one has said over MPI that one
+// arrived. So a firewall, or a path that does not take datagrams of this length, is found before anything is
+// measured, and addresses of neighbours are resolved.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "core/role_map.hpp"
+#include "transport/buffers.hpp"
+#include "transport/datagram_addresses.hpp"
+#include "transport/datagram_header.hpp"
+#include "transport/datagram_socket.hpp"
+#include "transport/mpi_greetings.hpp"
+#include "transport/warmup.hpp"
+
+namespace weir::transport {
+
+/// What all ranks know of each other after it.
+struct DatagramPeers {
+    std::uint64_t run = 0;             ///< number of this run
+    std::vector<DatagramHost> hosts;   ///< by rank
+    std::vector<std::uint16_t> ports;  ///< by rank
+    std::vector<Endpoint> consumers;   ///< producer: where each one is reached
+    std::vector<std::int64_t> mtus;    ///< producer: of each consumer's interface, in bytes
+};
+
+class DatagramWarmup final : public Warmup {
+  public:
+    struct Parts {
+        MPI_Comm data;  ///< nobody else uses it before the end
+        MPI_Comm control;
+        int control_tag;  ///< one that no packet has
+        const core::RoleMap& roles;
+        const core::Plan& plan;
+        DatagramSocket* socket;  ///< none on the scheduler's rank
+        const ChunkBuffers& buffers;
+        const std::vector<HostAddress>& addresses;  ///< of this rank
+        bool by_default;                            ///< no network was asked for
+        DatagramPeers& peers;                       ///< filled in
+        DatagramForm& form;                         ///< likewise
+    };
+    explicit DatagramWarmup(const Parts& parts);
+
+    bool step() override;
+    [[nodiscard]] std::int64_t messages_done() const override;
+    [[nodiscard]] std::int64_t messages_total() const override;
+    bool cancel(Deadline deadline) override;
+
+  private:
+    /// What a rank tells of itself. Trivially copyable.
+    struct Card {
+        static constexpr std::size_t addresses_max = 8;
+        std::uint64_t run = 0;
+        char host[64] = {};
+        std::uint32_t addresses = 0;
+        std::uint32_t port = 0;
+        HostAddress address[addresses_max];
+    };
+
+    void exchange();
+    void take_cards();
+    void choose_endpoints();
+    void fill();
+    void send_hellos();
+    void take_confirmations();
+    void receive_hellos();
+    void confirm();
+    [[noreturn]] void give_up();
+
+    Parts parts_;
+    core::NodeId self_;
+    MpiGreetings greetings_;
+    Card mine_;
+    std::vector<Card> cards_;
+    MPI_Request exchange_ = MPI_REQUEST_NULL;
+    bool exchanged_ = false;
+    std::size_t filled_ = 0;
+
+    std::vector<bool> through_;  ///< producer: consumers that have confirmed; consumer: producers that came
+    std::int64_t through_count_ = 0;
+
+    // Producer.
+    std::vector<std::byte> hello_;
+    std::uint32_t next_ = 0;      ///< consumer
+    std::uint32_t in_round_ = 0;  ///< consumers that had their turn in this round
+    Deadline next_round_;
+    Deadline moved_;  ///< when something was last confirmed
+    std::int64_t pause_us_;
+
+    // Consumer.
+    std::vector<int> to_confirm_;  ///< ranks
+    std::size_t confirmed_ = 0;    ///< of them, handed to MPI
+    std::vector<MPI_Request> sends_;
+    std::int64_t sends_done_ = 0;
+    char nothing_ = 0;
+};
+
+}  // namespace weir::transport
