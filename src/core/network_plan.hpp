@@ -19,7 +19,7 @@ struct NetworkPlan {
     BitRate consumer_link;
     Framing framing = Framing::roce;
     Bytes mtu;
-    Bytes port_buffer;        ///< datagrams: what the switch holds for one consumer, at most
+    Bytes port_buffer{};      ///< datagrams: what the switch holds for one consumer, at most
     Duration latency;         ///< of a message, one way, hosts and switch together; its bytes come on top
     Duration scheduler_time;  ///< that the scheduler needs for one message
 

@@ -189,7 +189,9 @@ void add_latencies(Page& page, const LatencyDigests& latencies) {
     page.line("latency in us", "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", "p50", "p90", "p99", "p99.9", "max",
               "events");
     for (const auto& [name, digest] : latencies.all()) {
-        if (digest->count == 0) {
+        const std::string_view what = name;
+        const bool of_pacing = what == "send_gap" || what == "pacing_error" || what == "receive_gap";
+        if (digest->count == 0 || of_pacing) {
             continue;
         }
         std::string spoken = name;
@@ -206,6 +208,18 @@ std::uint64_t finished_while_measured(const RunRecord& record) {
         events += rank.summary.measured.building.finished_events;
     }
     return events;
+}
+
+/// What producers made of the grid that they were to keep.
+void add_pacing(Page& page, const RunRecord& record) {
+    const LatencyDigest& error = record.latencies.pacing_error;
+    const double grid_us = record.plan.shaping.grid.in_microseconds();
+    if (record.plan.shaping.kind != core::ShapingKind::in_step || error.count == 0) {
+        return;
+    }
+    page.line("pacing", "a chunk per {}: half were late by more than {} us, 1 % by more than {} us{}",
+              readable(record.plan.shaping.grid), microseconds(error.p50_us), microseconds(error.p99_us),
+              error.p50_us > grid_us ? "; this machine is too slow for that grid" : "");
 }
 
 void add_account(Page& page, const RunRecord& record) {
@@ -282,6 +296,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     add_occupancy(page, record);
     add_time(page, record, producers, consumers);
     add_latencies(page, record.latencies);
+    add_pacing(page, record);
     add_account(page, record);
     if (record.datagrams) {
         page.line("datagrams", "{}", indented(losses_text(*record.datagrams), Page::about_width));

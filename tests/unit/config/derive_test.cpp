@@ -190,3 +190,36 @@ TEST_CASE("options of datagrams mean something with datagrams only") {
                        "--datagram-network: "));
     }
 }
+
+TEST_CASE("event building refuses what cannot work together") {
+    CHECK(contains(refused({{"pattern", "build"}, {"policy", "none"}}),
+                   "--pattern: build contradicts --policy none"));
+    CHECK(contains(refused({{"initiation", "pull"}, {"policy", "none"}}),
+                   "--initiation: pull contradicts --policy none"));
+    CHECK(contains(refused({{"initiation", "pull"}, {"transport", "put"}}),
+                   "--initiation: pull contradicts --transport put"));
+    CHECK(refused({{"initiation", "pull"}, {"transport", "get"}}) == "accepted");
+    CHECK(contains(refused({{"requests", "3"}}), "--requests: means nothing without --initiation pull"));
+    CHECK(contains(refused({{"outstanding", "3"}}), "--outstanding: means nothing without --pattern build"));
+    CHECK(contains(refused({{"low-water", "3"}}), "--low-water: means nothing without --high-water"));
+    CHECK(contains(refused({{"reasks", "3"}}), "--reasks: means nothing without --transport datagram"));
+    CHECK(contains(refused({{"fragment-timeout", "1s"}}), "--fragment-timeout: means nothing without"));
+    CHECK(contains(refused({{"slots", "4"}, {"high-water", "5"}}),
+                   "--high-water: 5 events never fit into 4 slots"));
+    CHECK(contains(refused({{"slots", "4"}, {"high-water", "3"}, {"low-water", "3"}}),
+                   "--low-water: 3 is not below"));
+    CHECK(contains(
+        refused({{"pattern", "build"}, {"producers", "1000"}, {"slots", "16"}, {"chunk-size", "128KiB"}}),
+        "16 slots for 1000 fragments of 128 chunks"));
+}
+
+TEST_CASE("the low water mark follows the high one") {
+    CHECK(resolve(Given{{"slots", "60"}, {"high-water", "50"}}).plan.low_water == 45);
+    CHECK(resolve(Given{{"slots", "4"}, {"high-water", "1"}}).plan.low_water == 0);
+}
+
+TEST_CASE("scale shapes as well") {
+    const auto plan = resolve(Given{{"scale", "1/10"}, {"shaping", "bucket:20Mb/s,burst=100kB"}}).plan;
+    CHECK(plan.shaping.rate.bits_per_second == 2000000);
+    CHECK(plan.shaping.burst.count == 10000);
+}

@@ -26,7 +26,9 @@ TEST_CASE("initial values are canonical") {
         if (!option.initial.empty()) {
             CAPTURE(option.name);
             option.set(request, option.initial);
-            CHECK(option.get(request) == option.initial);
+            // Some mean nothing as long as another option has its initial value, and are silent then.
+        const std::string value = option.get(request);
+        CHECK((value.empty() || value == option.initial));
         }
     }
 }
@@ -34,18 +36,12 @@ TEST_CASE("initial values are canonical") {
 TEST_CASE("options are found by name, and near it") {
     CHECK(find_option("rate")->name == "rate");
     CHECK(find_option("--rate") == nullptr);
-    CHECK(find_option("pattern") == nullptr);
+    CHECK(find_option("patterns") == nullptr);
     CHECK(near_option("--ratte") == "--rate");
     CHECK(near_option("chunksize") == "--chunk-size");
     CHECK(near_option("--event_size=3") == "--event-size");
     CHECK(near_option("--inject") != "--inject");  // not for people
     CHECK(near_option("zzzzzzz").empty());
-}
-
-TEST_CASE("what does not work yet is not accepted") {
-    for (const char* name : {"pattern", "initiation", "shaping"}) {
-        CHECK(find_option(name) == nullptr);
-    }
 }
 
 TEST_CASE("every option but few may stand in a scenario") {

@@ -29,7 +29,8 @@ RankAccount filled_account() {
                                            .sequence = 4,
                                            .detail = "the payload does not verify"}));
     account.faults.push_back(fault_record({.kind = Fault::Kind::duplicate_chunk}));
-    account.lost = {{5, 9, LostRange::Reason::overflow}, {12, 12, LostRange::Reason::undelivered}};
+    account.lost = {{ProducerId{2}, 5, 9, LostRange::Reason::overflow},
+                    {ProducerId{2}, 12, 12, LostRange::Reason::undelivered}};
     account.traffic = {{.producer = 1, .traffic = {7, {700}}}, {.producer = 4, .traffic = {1, {99}}}};
     account.log_error = "cannot write x: No space left on device";
     account.host_counters = "{a host}";

@@ -161,16 +161,16 @@ TEST_CASE("Of many faults the first are listed and all are counted") {
 TEST_CASE("Lost events are listed with their producer") {
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
-    accounts[2].lost = {{3, 5, LostRange::Reason::overflow}};
-    accounts[1].lost.assign(150, {1, 1, LostRange::Reason::undelivered});
+    accounts[2].lost = {{ProducerId{1}, 3, 5, LostRange::Reason::overflow}};
+    accounts[1].lost.assign(150, {ProducerId{0}, 1, 1, LostRange::Reason::undelivered});
     RunReport report(run, "2026-01-02T03:04:05Z");
     report.add(2, accounts[2]);
     report.add(1, accounts[1]);
     const RunRecord record = complete_record(report, run, {});
     CHECK(record.lost_range_count == 151);
     REQUIRE(record.lost.size() == RunRecord::listed_max);
-    CHECK(record.lost[0].producer == 1);
-    CHECK(record.lost[0].range.last == 5);
+    CHECK(record.lost[0].producer == ProducerId{1});
+    CHECK(record.lost[0].last == 5);
 }
 
 TEST_CASE("Ledgers that disagree fail the run") {

@@ -94,12 +94,15 @@ TEST_CASE("Rows become lines, exactly") {
     CHECK(csv_line(consumer, zero) ==
           "-2,warmup,2026-01-31T11:59:58.250Z,0.500000,1,1000,800000,2,0.400000,0.100000,0.150000,0.250000,5,"
           "3,1,0,"
-          "0.000,,,,,,\n");
+          "0.000,,,,,,,,,\n");
     consumer.datagrams.known = true;
     consumer.datagrams.flow.received = 9;
     consumer.datagrams.flow.socket_drops = 7;
     consumer.datagrams.occupancy_max_bytes = 212992;
-    CHECK(csv_line(consumer, zero).ends_with(",0.000,9,0,0,0,7,212992\n"));
+    CHECK(csv_line(consumer, zero).ends_with(",0.000,9,0,0,0,7,212992,,,\n"));
+    consumer.builds = consumer.asks_again = true;
+    consumer.building = {.finished_events = 11, .given_up_events = 12, .asked_again = 13};
+    CHECK(csv_line(consumer, zero).ends_with(",212992,11,12,13\n"));
 
     SchedulerRow scheduler;
     scheduler.start = {300, Phase::drain, Duration::seconds(1)};

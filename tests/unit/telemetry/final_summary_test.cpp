@@ -77,7 +77,7 @@ TEST_CASE("The final summary fits a screen in the worst case too") {
     record.failure = Failure{std::string("a long story about what happened "), {}, "", ""};
     record.status = RunStatus::interrupted;
     const LatencyDigest digest{1234567890, 1234567, 12345678, 123456789, 1234567890, 12345678901};
-    record.latencies = {digest, digest, digest, digest, digest};
+    record.latencies = {digest, digest, digest, digest, digest, digest, digest, digest, digest};
     record.ledger_differences = {"one", "two", "three", "four"};
     record.fault_count = 3;
     Fault fault;

@@ -141,7 +141,7 @@ TEST_CASE("Faults and losses are named, and their lists are bounded") {
           "chunk 4 at byte 65536 (the payload does not verify)");
     record.faults.assign(150, fault_record(fault));
     record.fault_count = 1000;
-    record.lost.push_back({1, {5, 9, LostRange::Reason::overflow}});
+    record.lost.push_back({ProducerId{1}, 5, 9, LostRange::Reason::overflow});
     const auto json = to_json(record);
     CHECK(json["fault_count"] == 1000);
     CHECK(json["faults"].size() == RunRecord::listed_max);

@@ -1,0 +1,307 @@
+// The consumer of events that have several fragments, that it asks for, or that lose chunks on the way.
+#include <vector>
+
+#include "catch.hpp"
+#include "core/consumer.hpp"
+
+using namespace weir::core;
+
+namespace {
+
+constexpr ConsumerId self{1};
+
+/// Events of three fragments of up to 100 bytes, in chunks of 40, 40 and 20 bytes; two slots.
+Plan build_plan() {
+    Plan plan;
+    plan.pattern = Pattern::build;
+    plan.producers = 3;
+    plan.consumers = 2;
+    plan.chunk_size = {40};
+    plan.slot_size = {100};
+    plan.window = 2;
+    plan.slots = 2;
+    plan.streams = 2;
+    plan.requests = 2;
+    plan.duration = Duration::seconds(2);
+    return plan;
+}
+
+Plan lossy_plan(std::uint32_t reasks) {
+    Plan plan = build_plan();
+    plan.transport = TransportKind::datagram;
+    plan.fragment_timeout = Duration::milliseconds(10);
+    plan.reasks = reasks;
+    return plan;
+}
+
+Instant at_ms(std::int64_t milliseconds) {
+    return Instant{} + Duration::milliseconds(milliseconds);
+}
+
+EventId fragment(std::uint32_t producer, std::uint64_t number) {
+    return EventId::of({producer}, number);
+}
+
+class Building {
+  public:
+    explicit Building(const Plan& plan)
+        : plan_(plan), consumer_(plan, self, Sampler(plan.busy, Random(1, 1))) {
+        consumer_.on_start(at_ms(0), start);
+    }
+
+    Actions start;
+
+    /// Chunks `first` to `last` of a fragment of 100 bytes; what the last one led to.
+    Actions chunks(Instant now, std::uint32_t slot, EventId event, std::uint32_t first, std::uint32_t last) {
+        Actions out;
+        for (std::uint32_t number = first; number <= last; ++number) {
+            out.clear();
+            const std::int64_t offset = 40 * std::int64_t{number};
+            ArrivedChunk arrived{.source = node_of(event.producer()),
+                                 .chunk = {.event = event,
+                                           .event_bytes = {100},
+                                           .offset = {offset},
+                                           .length = {std::min<std::int64_t>(40, 100 - offset)},
+                                           .sequence = number,
+                                           .generated_at = at_ms(1)}};
+            if (plan_.lossy()) {
+                arrived.chunk.event_bytes = {};
+                arrived.chunk.generated_at = {};
+            }
+            consumer_.on_chunk(now, place(slot, event), arrived, out);
+        }
+        return out;
+    }
+    Actions whole(Instant now, std::uint32_t slot, EventId event) { return chunks(now, slot, event, 0, 2); }
+    Actions message(Instant now, NodeId from, const ControlMessage& message) {
+        Actions out;
+        consumer_.on_message(now, from, message, out);
+        return out;
+    }
+    Actions sent(Instant now, std::uint32_t slot, EventId event) {
+        return message(now, node_of(event.producer()),
+                       {.kind = MessageKind::sent,
+                        .node = event.producer().value,
+                        .slot = place(slot, event).value,
+                        .event = event.value,
+                        .events = static_cast<std::uint64_t>(at_ms(1).ns),
+                        .bytes = 100});
+    }
+    Actions decline(std::uint32_t slot, EventId event) {
+        return message(at_ms(1), node_of(event.producer()),
+                       {.kind = MessageKind::decline,
+                        .node = self.value,
+                        .slot = place(slot, event).value,
+                        .events = event.sequence()});
+    }
+    Actions time(Instant now) {
+        Actions out;
+        consumer_.on_time(now, out);
+        return out;
+    }
+    const Consumer* operator->() const { return &consumer_; }
+
+  private:
+    [[nodiscard]] SlotId place(std::uint32_t slot, EventId event) const {
+        const std::uint32_t fragments = plan_.fragments_per_event();
+        return {slot * fragments + (fragments > 1 ? event.producer().value : 0)};
+    }
+
+    Plan plan_;
+    Consumer consumer_;
+};
+
+std::vector<ControlMessage> of_kind(const Actions& out, MessageKind kind) {
+    std::vector<ControlMessage> found;
+    for (const SendMessage& sent : out.messages) {
+        if (sent.message.kind == kind) {
+            found.push_back(sent.message);
+        }
+    }
+    return found;
+}
+
+std::size_t observed(const Actions& out, Observation::Kind kind) {
+    std::size_t found = 0;
+    for (const Observation& observation : out.observations) {
+        found += observation.kind == kind ? 1U : 0U;
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("An event is done when the fragments of all producers are in") {
+    Building consumer(build_plan());
+    CHECK(consumer.start.open_slots.size() == 6);  // a place for each fragment
+    CHECK(of_kind(consumer.start, MessageKind::ready).size() == 2);
+    CHECK(consumer.whole(at_ms(2), 1, fragment(2, 7)).messages.empty());
+    CHECK(consumer.whole(at_ms(3), 1, fragment(0, 7)).messages.empty());
+    const Actions last = consumer.whole(at_ms(4), 1, fragment(1, 7));
+    const auto done = of_kind(last, MessageKind::done);
+    REQUIRE(done.size() == 1);
+    CHECK(done[0].flag == DoneFlag::slot_is_free);
+    CHECK(done[0].slot == 1);
+    CHECK(done[0].events == 3);
+    CHECK(done[0].bytes == 300);
+    Tally all;
+    for (std::uint32_t producer = 0; producer < 3; ++producer) {
+        all.add(fragment(producer, 7), {100});
+    }
+    CHECK(done[0].hash == all.hash);
+    CHECK(consumer->ledger().received == all);
+    CHECK(observed(last, Observation::Kind::event_finished) == 1);
+    CHECK(last.open_slots.size() == 3);
+    CHECK(consumer->finished_events() == 1);
+}
+
+TEST_CASE("Fragments of another event or producer do not belong into a slot") {
+    Building consumer(build_plan());
+    consumer.whole(at_ms(2), 0, fragment(0, 7));
+    CHECK(consumer.chunks(at_ms(3), 0, fragment(1, 8), 0, 0).faults.size() == 1);
+    CHECK(consumer.whole(at_ms(3), 0, fragment(1, 7)).faults.empty());
+}
+
+TEST_CASE("An event of which a fragment is declined is given up, and holds nothing to process") {
+    Plan plan = build_plan();
+    plan.busy = {.kind = DistributionKind::fixed, .mean = 1e9};
+    Building consumer(plan);
+    consumer.whole(at_ms(2), 0, fragment(0, 7));
+    CHECK(consumer.decline(0, fragment(2, 7)).messages.empty());
+    const Actions last = consumer.whole(at_ms(3), 0, fragment(1, 7));
+    const auto done = of_kind(last, MessageKind::done);
+    REQUIRE(done.size() == 1);
+    CHECK(done[0].flag == (DoneFlag::slot_is_free | DoneFlag::incomplete));
+    CHECK(done[0].events == 2);
+    CHECK(observed(last, Observation::Kind::event_given_up) == 1);
+    CHECK_FALSE(consumer->processing());
+    CHECK(consumer->given_up_events() == 1);
+    CHECK(consumer.decline(0, fragment(2, 8)).faults.empty());
+    CHECK(consumer.decline(0, fragment(2, 8)).faults.size() == 1);  // that place is settled
+}
+
+TEST_CASE("Pull: no more fragments are asked for than allowed, each rank from another one on") {
+    Plan plan = build_plan();
+    plan.initiation = Initiation::pull;
+    plan.order = SendOrder::barrel;
+    Building consumer(plan);
+    const ControlMessage assign{.kind = MessageKind::assign, .slot = 0, .events = 7};
+    const auto asked = of_kind(consumer.message(at_ms(1), scheduler_node(), assign), MessageKind::grant);
+    REQUIRE(asked.size() == 2);
+    CHECK(asked[0].slot == 1);
+    CHECK(asked[0].events == 7);
+    CHECK(asked[1].slot == 2);
+    const auto next = of_kind(consumer.whole(at_ms(2), 0, fragment(1, 7)), MessageKind::grant);
+    REQUIRE(next.size() == 1);
+    CHECK(next[0].slot == 0);
+    // The slot is assigned; what is not of that event does not belong.
+    CHECK(consumer.message(at_ms(2), scheduler_node(), assign).faults.size() == 1);
+    CHECK(consumer.chunks(at_ms(2), 0, fragment(0, 8), 0, 0).faults.size() == 1);
+}
+
+TEST_CASE("Above the high water mark no credit is given until the low one") {
+    Plan plan = build_plan();
+    plan.pattern = Pattern::distribute;
+    plan.slots = 4;
+    plan.high_water = 3;
+    plan.low_water = 1;
+    plan.busy = {.kind = DistributionKind::fixed, .mean = 1e7};
+    Building consumer(plan);
+    for (std::uint32_t slot = 0; slot < 4; ++slot) {
+        consumer.whole(at_ms(0), slot, fragment(0, slot));
+    }
+    CHECK(of_kind(consumer.time(at_ms(10)), MessageKind::ready).empty());
+    CHECK(of_kind(consumer.time(at_ms(20)), MessageKind::ready).empty());
+    CHECK(consumer->slot_use() == SlotUse{.free = 0, .receiving = 0, .queued = 2, .withheld = 2});
+    CHECK(of_kind(consumer.time(at_ms(30)), MessageKind::ready).size() == 3);
+    CHECK(of_kind(consumer.time(at_ms(40)), MessageKind::ready).size() == 1);
+}
+
+TEST_CASE("Over a lossy transport a fragment is whole when its producer has said what it was") {
+    Plan plan = lossy_plan(0);
+    plan.pattern = Pattern::distribute;
+    Building consumer(plan);
+    CHECK(consumer.chunks(at_ms(2), 0, fragment(2, 7), 0, 2).messages.empty());
+    const Actions last = consumer.sent(at_ms(3), 0, fragment(2, 7));
+    CHECK(of_kind(last, MessageKind::done).size() == 1);
+    CHECK(last.observations.back().elapsed == Duration::milliseconds(2));
+    // Said first, complete with the last chunk.
+    consumer.sent(at_ms(4), 1, fragment(0, 0));
+    CHECK(consumer.chunks(at_ms(4), 1, fragment(0, 0), 0, 1).messages.empty());
+    CHECK(of_kind(consumer.chunks(at_ms(5), 1, fragment(0, 0), 2, 2), MessageKind::done).size() == 1);
+    CHECK(consumer->ledger().received.events == 2);
+    CHECK(consumer->next_deadline() == Instant::never());
+}
+
+TEST_CASE("A fragment that stays incomplete is given up by name, and its late chunks are known") {
+    Building consumer(lossy_plan(0));
+    consumer.whole(at_ms(2), 0, fragment(0, 7));
+    consumer.sent(at_ms(2), 0, fragment(0, 7));
+    consumer.whole(at_ms(2), 0, fragment(1, 7));
+    consumer.sent(at_ms(2), 0, fragment(1, 7));
+    consumer.sent(at_ms(3), 0, fragment(2, 7));  // not a chunk of it came
+    CHECK(consumer->next_deadline() == at_ms(13));
+    const Actions over = consumer.time(at_ms(13));
+    const auto done = of_kind(over, MessageKind::done);
+    REQUIRE(done.size() == 1);
+    CHECK((done[0].flag & DoneFlag::incomplete) != 0);
+    CHECK(done[0].events == 2);
+    Tally lost;
+    lost.add(fragment(2, 7), {100});
+    CHECK(consumer->ledger().incomplete == lost);
+    REQUIRE(consumer->given_up().size() == 1);
+    CHECK(consumer->given_up()[0] == fragment(2, 7));
+    const Actions late = consumer.chunks(at_ms(14), 0, fragment(2, 7), 1, 1);
+    CHECK(observed(late, Observation::Kind::chunk_late) == 1);
+    CHECK(late.faults.empty());
+    // The slot takes its next event all the same.
+    consumer.whole(at_ms(15), 0, fragment(2, 8));
+    CHECK(observed(consumer.chunks(at_ms(16), 0, fragment(2, 8), 1, 1), Observation::Kind::chunk_duplicate) ==
+          1);
+}
+
+TEST_CASE("What is lost is asked for again as often as allowed") {
+    Plan plan = lossy_plan(2);
+    plan.pattern = Pattern::distribute;
+    Building consumer(plan);
+    consumer.chunks(at_ms(1), 0, fragment(1, 4), 0, 0);
+    consumer.sent(at_ms(2), 0, fragment(1, 4));
+    for (int again = 1; again <= 2; ++again) {
+        const Actions asked = consumer.time(at_ms(12 * again));
+        REQUIRE(of_kind(asked, MessageKind::again).size() == 1);
+        CHECK(of_kind(asked, MessageKind::again)[0].event == fragment(1, 4).value);
+        CHECK(consumer.time(at_ms(12 * again + 1000)).messages.empty());  // until it was sent again
+        consumer.sent(at_ms(12 * again + 2), 0, fragment(1, 4));
+    }
+    SECTION("and becomes whole") {
+        const Actions last = consumer.chunks(at_ms(27), 0, fragment(1, 4), 1, 2);
+        CHECK(of_kind(last, MessageKind::done).size() == 1);
+        CHECK(of_kind(last, MessageKind::taken).size() == 1);
+        // The producer's word may come once more.
+        CHECK(consumer.sent(at_ms(28), 0, fragment(1, 4)).faults.empty());
+        CHECK(consumer->slot_use().free == 2);
+    }
+    SECTION("or is given up") {
+        const Actions over = consumer.time(at_ms(36));
+        CHECK(of_kind(over, MessageKind::done).size() == 1);
+        CHECK(of_kind(over, MessageKind::taken).size() == 1);
+        CHECK(consumer->ledger().incomplete.events == 1);
+    }
+}
+
+TEST_CASE("A corrupt datagram is one that is missing") {
+    Plan plan = lossy_plan(0);
+    plan.pattern = Pattern::distribute;
+    Consumer consumer(plan, self, Sampler(plan.busy, Random(1, 1)));
+    Actions out;
+    consumer.on_start(at_ms(0), out);
+    out.clear();
+    ArrivedChunk corrupt;
+    corrupt.source = {Role::producer, 0};
+    corrupt.payload_intact = false;
+    corrupt.chunk.event = fragment(0, 0);
+    consumer.on_chunk(at_ms(1), {0}, corrupt, out);
+    CHECK(observed(out, Observation::Kind::chunk_corrupt) == 1);
+    CHECK(out.faults.empty());
+    CHECK(consumer.slot_use().receiving == 0);
+}

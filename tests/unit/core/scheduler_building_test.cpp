@@ -1,0 +1,161 @@
+// The scheduler of events that all producers have a fragment of, and of consumers that ask.
+#include <vector>
+
+#include "catch.hpp"
+#include "core/policy.hpp"
+#include "core/scheduler.hpp"
+
+using namespace weir::core;
+
+namespace {
+
+Plan build_plan() {
+    Plan plan;
+    plan.pattern = Pattern::build;
+    plan.producers = 3;
+    plan.consumers = 2;
+    plan.chunk_size = {40};
+    plan.slot_size = {100};
+    plan.window = 2;
+    plan.slots = 2;
+    plan.streams = 2;
+    plan.duration = Duration::seconds(10);
+    plan.drain = Duration::seconds(5);
+    return plan;
+}
+
+class Building {
+  public:
+    explicit Building(const Plan& plan) : scheduler_(plan, make_policy(plan, 1)) {}
+
+    Actions message(NodeId from, const ControlMessage& message) {
+        Actions out;
+        scheduler_.on_message(Instant{1}, from, message, out);
+        return out;
+    }
+    Actions ready(std::uint32_t consumer, std::uint32_t slot) {
+        return message({Role::consumer, consumer},
+                       {.kind = MessageKind::ready, .node = consumer, .slot = slot});
+    }
+    Actions offer(std::uint32_t producer, std::uint64_t events, std::uint8_t last = 0) {
+        return message({Role::producer, producer}, {.kind = MessageKind::offer,
+                                                    .flag = last,
+                                                    .node = producer,
+                                                    .events = events,
+                                                    .bytes = 100 * static_cast<std::int64_t>(events)});
+    }
+    Actions done(std::uint32_t consumer, std::uint32_t slot, std::uint64_t fragments, std::uint8_t flag) {
+        return message({Role::consumer, consumer}, {.kind = MessageKind::done,
+                                                    .flag = flag,
+                                                    .node = consumer,
+                                                    .slot = slot,
+                                                    .events = fragments,
+                                                    .bytes = 100 * static_cast<std::int64_t>(fragments),
+                                                    .hash = fragments});
+    }
+    Actions time(Instant now) {
+        Actions out;
+        scheduler_.on_time(now, out);
+        return out;
+    }
+    const Scheduler* operator->() const { return &scheduler_; }
+
+  private:
+    Scheduler scheduler_;
+};
+
+}  // namespace
+
+TEST_CASE("An event is granted to all producers when all have offered it") {
+    Building scheduler(build_plan());
+    scheduler.ready(0, 1);
+    CHECK(scheduler.offer(0, 2).messages.empty());
+    CHECK(scheduler.offer(2, 1).messages.empty());
+    const Actions out = scheduler.offer(1, 5);
+    REQUIRE(out.messages.size() == 3);
+    for (std::uint32_t producer = 0; producer < 3; ++producer) {
+        CHECK(out.messages[producer].to == NodeId{Role::producer, producer});
+        CHECK(out.messages[producer].message ==
+              ControlMessage{.kind = MessageKind::grant, .node = 0, .slot = 3 + producer, .events = 0});
+    }
+    CHECK(scheduler.ready(1, 0).messages.empty());  // the next event waits for producer 2
+    CHECK(scheduler.offer(2, 2).messages.size() == 3);
+    CHECK(scheduler->outstanding() == 2);
+    CHECK(scheduler->granted_events() == 2);
+}
+
+TEST_CASE("Pull: the consumer is told, once") {
+    Plan plan = build_plan();
+    plan.initiation = Initiation::pull;
+    Building scheduler(plan);
+    scheduler.ready(1, 0);
+    scheduler.offer(0, 1);
+    scheduler.offer(1, 1);
+    const Actions out = scheduler.offer(2, 1);
+    REQUIRE(out.messages.size() == 1);
+    CHECK(out.messages[0].to == NodeId{Role::consumer, 1});
+    CHECK(out.messages[0].message == ControlMessage{.kind = MessageKind::assign, .slot = 0});
+}
+
+TEST_CASE("No more events are outstanding than allowed") {
+    Plan plan = build_plan();
+    plan.assigned_events = 1;
+    Building scheduler(plan);
+    scheduler.ready(0, 0);
+    scheduler.ready(1, 0);
+    for (std::uint32_t producer = 0; producer < 3; ++producer) {
+        scheduler.offer(producer, 2);
+    }
+    CHECK(scheduler->outstanding() == 1);
+    CHECK(scheduler.done(0, 0, 3, 0).messages.size() == 3);
+}
+
+TEST_CASE("What a consumer says is done is checked") {
+    Building scheduler(build_plan());
+    scheduler.ready(0, 0);
+    for (std::uint32_t producer = 0; producer < 3; ++producer) {
+        scheduler.offer(producer, 1);
+    }
+    CHECK(scheduler.done(0, 0, 2, 0).faults.size() == 1);  // not all, and not called incomplete
+    CHECK(scheduler.done(0, 0, 3, DoneFlag::incomplete).faults.size() == 1);
+    CHECK(scheduler.done(0, 0, 4, 0).faults.size() == 1);
+    CHECK(scheduler.done(0, 1, 3, 0).faults.size() == 1);
+    CHECK(scheduler.done(0, 0, 2, DoneFlag::incomplete | DoneFlag::slot_is_free).faults.empty());
+    CHECK(scheduler->done().events == 2);
+    CHECK(scheduler->free_slots() == 1);
+}
+
+TEST_CASE("When all have offered their last, all are told how many events there are") {
+    Building scheduler(build_plan());
+    scheduler.offer(0, 4, 1);
+    scheduler.offer(1, 6, 1);
+    const Actions out = scheduler.offer(2, 5, 1);
+    REQUIRE(out.messages.size() == 3);
+    for (const SendMessage& sent : out.messages) {
+        CHECK(sent.message == ControlMessage{.kind = MessageKind::complete, .events = 6});
+    }
+    CHECK(scheduler.offer(0, 6, 1).messages.empty());
+}
+
+TEST_CASE("In step, producers get a tick at every multiple of its period, and none late") {
+    Plan plan = build_plan();
+    plan.warmup = Duration::milliseconds(5);
+    plan.shaping.kind = ShapingKind::in_step;
+    plan.shaping.grid = Duration::microseconds(100);
+    plan.shaping.tick = Duration::milliseconds(2);
+    Building scheduler(plan);
+    const auto ticks = [&](std::int64_t us) {
+        std::vector<std::int64_t> numbers;
+        for (const SendMessage& sent : scheduler.time(Instant{us * 1000}).messages) {
+            numbers.push_back(static_cast<std::int64_t>(sent.message.events));
+        }
+        return numbers;
+    };
+    using Numbers = std::vector<std::int64_t>;
+    CHECK(ticks(-5000) == Numbers{-3, -3, -3});
+    CHECK(scheduler->next_deadline() == Instant{-4000000});
+    CHECK(ticks(-4500).empty());
+    CHECK(ticks(-4000) == Numbers{-2, -2, -2});
+    CHECK(ticks(7000) == Numbers{3, 3, 3});  // what was missed is left out
+    CHECK(scheduler->next_deadline() == Instant{8000000});
+}
