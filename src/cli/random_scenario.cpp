@@ -93,7 +93,8 @@ class Draw {
     }
 
     void transfer() {
-        add("chunk-size", "{}B", std::max<std::int64_t>(64, slot_ / number(1, 12)));
+        chunk_ = std::max<std::int64_t>(64, slot_ / number(1, 12));
+        add("chunk-size", "{}B", chunk_);
         add("window", "{}", number(1, 6));
         slots_ = number(1, 6);
         add("slots", "{}", slots_);
@@ -208,7 +209,8 @@ class Draw {
         } else if (one_in(6)) {
             add("shaping", "in-step:{}us,tick={}us", number(1, 5) * 20, 12000 * number(1, 3));
         }
-        if (!one_in(5)) {
+        constexpr std::int64_t most_of_a_datagram = 65507;
+        if (!one_in(5) || chunk_ > most_of_a_datagram) {
             return;
         }
         add("transport", "datagram");
@@ -253,6 +255,7 @@ class Draw {
     std::int64_t largest_ = 1;
     std::int64_t slot_ = 1;
     std::int64_t slots_ = 1;
+    std::int64_t chunk_ = 1;
     std::string_view policy_;
     double bits_per_second_ = 1;
 };

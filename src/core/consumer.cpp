@@ -46,16 +46,16 @@ void Consumer::on_start(Instant /*now*/, Actions& out) {
         WEIR_ASSERT(slots_[slot].state == SlotState::closed);
         slots_[slot].state = SlotState::free;
         ++use_.free;
-        open({slot}, out);
+        open_places({slot}, out);
         give_credit({slot}, out);
     }
 }
 
 // Slots and credits
 
-void Consumer::open(SlotId slot, Actions& out) {
+void Consumer::open_places(SlotId slot, Actions& out) {
     for (std::uint32_t place = slot.value * fragments_; place < (slot.value + 1) * fragments_; ++place) {
-        places_[place].open();
+        places_[place].set_free();
         out.open_slots.push_back({place});
     }
 }
@@ -102,7 +102,7 @@ void Consumer::free_slot(SlotId slot, Actions& out) {
     }
     place.state = SlotState::free;
     ++use_.free;
-    open(slot, out);
+    open_places(slot, out);
     give_credit(slot, out);
     give_withheld(out);
 }
@@ -113,7 +113,7 @@ void Consumer::give_withheld(Actions& out) {
         slots_[slot.value].state = SlotState::free;
         --use_.withheld;
         ++use_.free;
-        open(slot, out);
+        open_places(slot, out);
         give_credit(slot, out);
     }
 }

@@ -101,7 +101,7 @@ class Consumer {
     };
 
     // Slots and credits.
-    void open(SlotId slot, Actions& out);
+    void open_places(SlotId slot, Actions& out);
     void free_slot(SlotId slot, Actions& out);
     void give_credit(SlotId slot, Actions& out);
     /// The message that gives the slot's credit.

@@ -37,7 +37,7 @@ class FragmentPlace {
     /// The first chunk that has not arrived.
     [[nodiscard]] std::uint32_t first_missing() const;
 
-    void open() { state_ = State::free; }
+    void set_free() { state_ = State::free; }
     /// The fragment of `event` begins. `bytes` 0: its size will be told.
     void begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at);
     /// The size of the fragment that is arriving.

@@ -27,8 +27,8 @@ TEST_CASE("initial values are canonical") {
             CAPTURE(option.name);
             option.set(request, option.initial);
             // Some mean nothing as long as another option has its initial value, and are silent then.
-        const std::string value = option.get(request);
-        CHECK((value.empty() || value == option.initial));
+            const std::string value = option.get(request);
+            CHECK((value.empty() || value == option.initial));
         }
     }
 }
