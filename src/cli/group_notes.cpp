@@ -32,8 +32,8 @@ Shaping of each producer:
 )";
         case OptionGroup::building:
             return R"(
-A slot has room for a fragment of every producer. Events that lose a fragment on the way (datagram) are
-given up and named.
+A slot has room for a fragment of every producer. Events that lose a fragment on the way (datagram)
+are given up and named.
 )";
         case OptionGroup::busy:
             return R"(

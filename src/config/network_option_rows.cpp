@@ -54,7 +54,7 @@ const Option network_rows[] = {
     {.name = "port-buffer",
      .group = OptionGroup::network,
      .syntax = "SIZE",
-     .help = "datagram: what the switch holds for a consumer; then it drops",
+     .help = "datagram: what the switch holds for a consumer",
      .fallback = "512KiB",
      .initial = "512KiB",
      .set = [](RunRequest& r, Text text) { r.network.port_buffer = some_bytes(text); },
