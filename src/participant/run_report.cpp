@@ -101,9 +101,7 @@ void RunReport::add(int rank, const RankAccount& account) {
 }
 
 bool RunReport::counts_datagrams() const {
-    return std::any_of(base_.ranks.begin(), base_.ranks.end(), [](const telemetry::RankRecord& rank) {
-        return rank.summary.socket.send_buffer_bytes > 0;
-    });
+    return run_.plan.lossy() && !datagrams_.pairs().empty();
 }
 
 telemetry::MaybeIoError RunReport::write_traffic() {

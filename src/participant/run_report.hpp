@@ -44,7 +44,7 @@ class RunReport {
     [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
 
   private:
-    /// Chunks are datagrams, and went through sockets.
+    /// Chunks are datagrams, and some were counted.
     [[nodiscard]] bool counts_datagrams() const;
     void add_hosts();
     void take_host(const std::string& counters);

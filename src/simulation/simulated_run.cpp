@@ -121,6 +121,7 @@ class Run {
             account.summary = simulator.node(node).summary();
             account.lost = simulator.node(node).lost_ranges();
             account.traffic = simulator.node(node).traffic();
+            account.datagrams = simulator.node(node).datagrams();
             account.event_marks = simulator.node(node).event_marks();
             if (node.role == core::Role::scheduler) {
                 // What all nodes share is handed in once.

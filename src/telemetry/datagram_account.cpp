@@ -137,41 +137,44 @@ DatagramAccount account_for_datagrams(std::span<const RankRecord> ranks, const D
 Json to_json(const DatagramAccount& account) {
     const PeerDatagrams& totals = account.totals;
     const DatagramLosses& explained = account.explained;
-    const auto known = [](std::int64_t value) { return value > 0 ? Json(value) : Json(); };
-    return {
-        {"sent", totals.sent},
-        {"sent_again", totals.sent_again},
-        {"received", totals.received},
-        {"missing", account.missing},
-        {"duplicate", totals.duplicate},
-        {"late", totals.late},
-        {"corrupt", totals.corrupt},
-        {"stray", account.run.strays},
-        {"send_retries", account.run.send_retries},
-        {"pairs", account.pairs},
-        {"pairs_with_missing", account.lossy_pairs},
-        {"explained",
-         {{"socket", explained.socket},
-          {"reassembly", explained.reassembly},
-          {"udp", explained.udp},
-          {"softnet", explained.softnet},
-          {"interface", explained.interface},
-          {"qdisc", explained.qdisc}}},
-        {"unexplained", std::max<std::int64_t>(0, account.unexplained())},
-        {"explained_beyond_missing", std::max<std::int64_t>(0, -account.unexplained())},
-        {"hosts_without_counters", account.hosts_without_counters},
-        {"wire",
-         {{"mtu_bytes", known(account.mtu_bytes)},
-          {"payload_bits_per_second", bit_rate(account.measured.sent_bytes, account.time).bits_per_second},
-          {"wire_bits_per_second", bit_rate(account.measured.wire_bytes, account.time).bits_per_second},
-          {"datagrams_per_second", rate(account.measured.sent, account.time)},
-          {"frames_per_second", rate(account.measured.sent_frames, account.time)}}},
-        {"socket_buffers",
-         {{"receive_bytes", known(account.receive_buffer_bytes / 2)},
-          {"send_bytes", known(account.send_buffer_bytes / 2)},
-          {"receive_occupancy_max_bytes", account.occupancy_max_bytes},
-          {"receive_occupancy_limit_bytes", known(account.receive_buffer_bytes)}}},
-        {"notes", account.notes}};
+    Json wire;
+    Json buffers;
+    if (account.mtu_bytes > 0) {  // not in a simulation
+        wire = {
+            {"mtu_bytes", account.mtu_bytes},
+            {"payload_bits_per_second", bit_rate(account.measured.sent_bytes, account.time).bits_per_second},
+            {"wire_bits_per_second", bit_rate(account.measured.wire_bytes, account.time).bits_per_second},
+            {"datagrams_per_second", rate(account.measured.sent, account.time)},
+            {"frames_per_second", rate(account.measured.sent_frames, account.time)}};
+        buffers = {{"receive_bytes", account.receive_buffer_bytes / 2},
+                   {"send_bytes", account.send_buffer_bytes / 2},
+                   {"receive_occupancy_max_bytes", account.occupancy_max_bytes},
+                   {"receive_occupancy_limit_bytes", account.receive_buffer_bytes}};
+    }
+    return {{"sent", totals.sent},
+            {"sent_again", totals.sent_again},
+            {"received", totals.received},
+            {"missing", account.missing},
+            {"duplicate", totals.duplicate},
+            {"late", totals.late},
+            {"corrupt", totals.corrupt},
+            {"stray", account.run.strays},
+            {"send_retries", account.run.send_retries},
+            {"pairs", account.pairs},
+            {"pairs_with_missing", account.lossy_pairs},
+            {"explained",
+             {{"socket", explained.socket},
+              {"reassembly", explained.reassembly},
+              {"udp", explained.udp},
+              {"softnet", explained.softnet},
+              {"interface", explained.interface},
+              {"qdisc", explained.qdisc}}},
+            {"unexplained", std::max<std::int64_t>(0, account.unexplained())},
+            {"explained_beyond_missing", std::max<std::int64_t>(0, -account.unexplained())},
+            {"hosts_without_counters", account.hosts_without_counters},
+            {"wire", std::move(wire)},
+            {"socket_buffers", std::move(buffers)},
+            {"notes", account.notes}};
 }
 
 std::string losses_text(const DatagramAccount& account) {

@@ -300,7 +300,9 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     add_account(page, record);
     if (record.datagrams) {
         page.line("datagrams", "{}", indented(losses_text(*record.datagrams), Page::about_width));
-        page.line("wire", "{}", indented(wire_text(*record.datagrams), Page::about_width));
+        if (record.datagrams->mtu_bytes > 0) {
+            page.line("wire", "{}", indented(wire_text(*record.datagrams), Page::about_width));
+        }
         for (const std::string& note : record.datagrams->notes) {
             page.line("note", "{}", indented(note, Page::about_width));
         }

@@ -51,6 +51,13 @@ class Values(CommandTest):
         self.refused(["run", "--producer-hosts", "eb[01-14"], "--producer-hosts: ", "position 3", "not closed")
         self.refused(["run", "--consumer-hosts", "a b"], "--consumer-hosts: ", "position 2")
 
+    def test_datagrams(self):
+        datagram = ["run", "--transport", "datagram"]
+        for size in ("17B", "65508B"):
+            self.refused([*datagram, "--chunk-size", size], "--chunk-size: ", "18B", "65.507kB")
+        self.refused([*datagram, "--datagram-network", "fe80::/64"], "--datagram-network: 'fe80::/64' is IPv6")
+        self.refused(["run", "--socket-buffer", "1MiB"], "--socket-buffer: means nothing without --transport datagram")
+
 
 class Combinations(CommandTest):
     def test_sizes(self):

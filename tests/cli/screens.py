@@ -138,8 +138,8 @@ class Scenarios(CommandTest):
     def plan(self, *arguments):
         return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
 
-    network = {"port-buffer": "64KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB", "latency": "7us",
-               "scheduler-time": "2us", "fault": "delay:extra=1ms"}
+    network = {"port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
+               "latency": "7us", "scheduler-time": "2us", "fault": "delay:extra=1ms"}
 
     def test_the_network_of_a_simulation_may_stand_in_a_scenario(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -158,13 +158,14 @@ class Scenarios(CommandTest):
                   "consumers": "6", "scheduler-rank": "last", "producer-hosts": "eb[01-05]", "consumer-hosts": "fn[1-3]",
                   "scheduler-host": "eb01", "producers-per-host": "1", "consumers-per-host": "2", "rate": "3Gb/s",
                   "interval": "2s", "generation": "steady", "event-size": "normal:8MiB,deviation=1MiB",
-                  "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "transport": "datagram", "chunk-size": "8KiB", "window": "2",
-                  "socket-buffer": "2MiB", "datagram-network": "10.0.0.0/8",
+                  "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "transport": "datagram", "chunk-size": "8KiB",
+                  "window": "2", "socket-buffer": "2MiB", "datagram-network": "10.0.0.0/8", "shaping": "bucket:20Mb/s,burst=64KiB",
+                  "pattern": "build", "initiation": "pull", "order": "barrel", "requests": "9", "outstanding": "5",
+                  "high-water": "6", "low-water": "3", "fragment-timeout": "20ms", "reasks": "2",
                   "streams": "3", "slots": "7", "slot-size": "10MiB", "busy": "pareto:1ms,shape=2.5",
-                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "result-size": "mixture:28B,large=64KiB,every=200", "out": "x", "output": "json", "counters": "off", "label": "a name",
-                  "tag": "switch=deep", "shaping": "bucket:20Mb/s,burst=3kB",
-                  "pattern": "build", "initiation": "pull", "order": "barrel", "requests": "7", "outstanding": "9",
-                  "high-water": "6", "low-water": "2", "fragment-timeout": "20ms", "reasks": "2", "inject": "lose:producer=0,event=1,chunk=0"}
+                  "busy-consumers": "0-3,5", "busy-cpu": "burn", "result-size": "mixture:28B,large=64KiB,every=200",
+                  "out": "x", "output": "json", "counters": "off", "label": "a name",
+                  "tag": "switch=deep", "inject": "lose:producer=0,event=1,chunk=0"}
         groups = "".join(self.succeeds("run", "--help", group) for group in GROUPS)
         known = set(re.findall(r"(?m)^  --([a-z-]+)", groups)) - {"scenario", "role", "dry-run"}
         known -= set(self.network)
@@ -178,8 +179,8 @@ class Scenarios(CommandTest):
         first, second = json.loads(from_file), json.loads(from_options)
         del first["plan"]["scenario"]
         self.assertEqual(first, second)
-        for name in set(values) - {"out", "output", "label", "tag", "scale", "rate", "event-size", "slot-size", "buffer",
-                                   "result-size", "shaping"}:
+        for name in set(values) - {"out", "output", "label", "tag", "scale", "rate", "event-size", "slot-size", "buffer", "shaping",
+                                   "result-size"}:
             self.assertEqual(first["plan"][name], values[name])
         self.assertEqual(first["plan"]["rate"], "1.5Gb/s")  # scaled
 

@@ -1,4 +1,4 @@
-"""Every policy, transport, generation, busy model, verify level, overflow rule, kind of event size and results, with the number of ranks
+"""Every policy, transport, pattern, initiation, shaping, generation, busy model, verify level, overflow rule, kind of event size and results, with the number of ranks
 that the test was declared with. Each run changes several axes at once: every value appears, not every combination."""
 
 import os
@@ -20,6 +20,13 @@ RUNS = [
     ("balanced", "put", "sets", "fixed:200ms", "full", "64KiB", ["--overflow", "drop", "--drain", "500ms", "--slots", "1"]),
     ("balanced", "send", "steady", "none", "full", "10kB", ["--chunk-size", "1000B", "--window", "3", "--streams", "7",
                                                         "--result-size", "lognormal:5kB,deviation=5kB,max=20kB"]),
+    ("balanced", "put", "saturate", "none", "full", "64KiB", ["--pattern", "build", "--buffer", "512KiB", "--order", "barrel"]),
+    ("token", "get", "sets", "fixed:2ms", "full", "lognormal:48KiB,deviation=32KiB",
+     ["--pattern", "build", "--initiation", "pull", "--requests", "3", "--order", "barrel", "--high-water", "3"]),
+    ("balanced", "send", "steady", "none", "full", "64KiB",
+     ["--initiation", "pull", "--shaping", "bucket:30Mb/s,burst=16KiB", "--chunk-size", "8KiB"]),
+    ("random", "datagram", "steady", "none", "full", "20kB",
+     ["--pattern", "build", "--outstanding", "4", "--reasks", "20", "--shaping", "in-step:200us"]),
     # With re-asks nothing is lost, however small the sockets and however busy the machine.
     ("balanced", "datagram", "sets", "poisson:2ms,quantum=1ms", "full", "64KiB", ["--reasks", "20", "--socket-buffer", "1MiB"]),
     ("none", "datagram", "steady", "none", "header", "20kB", ["--reasks", "20", "--chunk-size", "9000B"]),
@@ -51,6 +58,10 @@ def every_value():
                        else (0, 0))
         check(least <= totals["results"] <= most, f"{totals['results']} results of {totals['received_events']} events")
         check(totals["result_bytes"] >= totals["results"], f"{totals['result_bytes']} bytes of results")
+        if "build" in others:
+            fragments = resolved["producers"]
+            check(totals["finished_events"] * fragments == totals["received_events"] == totals["generated_events"],
+                  f"built {totals['finished_events']} events of {totals['received_events']} fragments")
         if "drop" in others:
             check(run.json["totals"]["lost_events"] > 0, "an overloaded run with --overflow drop lost nothing")
             check(run.json["lost"], "lost events are not named")
