@@ -35,6 +35,30 @@ class Runs(SimulateTest):
                 self.assertEqual(run["verdict"]["sustained"], sustained)
         self.assertGreater(run["verdict"]["first_overflow_second"], 100)
 
+    def test_the_facts_of_the_paper_on_datagrams(self):
+        """LHCb 2004-030: fragments cost, sources in step lose nothing until the link is full, and a slower switch loses the rest."""
+        def run(scenario, *more):
+            words = ("--scenario", f"lhcb2004-{scenario}", "--duration", "1s", "--warmup", "200ms", *more)
+            done = self.simulate(*words, out=str(len(list(self.directory.iterdir()))))
+            self.assertTrue(done["ledger"]["agrees"], done["ledger"])
+            account = done["datagrams"]
+            self.assertEqual(account["sent"], account["received"] + account["missing"] + account["late"], account)
+            rate = sum(rank["mean_bits_per_second"] for rank in done["ranks"] if rank["role"] == "consumer")
+            return account["missing"] / account["sent"], rate * 1e-6
+
+        for size, rate in ((1472, 957.1), (1473, 908.1), (4096, 957.4)):  # 1 Gb/s x payload / bytes on the wire
+            lost, received = run("link", "--chunk-size", f"{size}B")
+            self.assertEqual(lost, 0)
+            self.assertAlmostEqual(received, rate, delta=2)
+        # 46 B of a frame are headers; 24.7 us are 134 B of link for each of 23.
+        for frame, lossless in ((112, True), (118, False)):
+            lost, _ = run("23to1", "--chunk-size", f"{frame - 46}B", "--event-size", f"{1000 * (frame - 46)}B")
+            self.assertEqual(lost == 0, lossless, f"{lost} with frames of {frame} B")
+        slower = ("--consumer-link", "980Mb/s", "--generation", "steady", "--event-size", "64KiB", "--chunk-size", "1472B",
+                  "--fragment-timeout", "5ms", "--port-buffer", "64KiB")
+        self.assertEqual(run("link", *slower, "--rate", "930Mb/s")[0], 0)
+        self.assertAlmostEqual(run("link", *slower, "--rate", "956Mb/s")[0], 0.02, delta=0.003)
+
     def test_the_rows_of_the_paper_on_tokens(self):
         """LHCb 2002-049: 20 nodes with Fast Ethernet on a source with Gigabit Ethernet."""
         runs = {}

@@ -32,6 +32,9 @@ RankAccount filled_account() {
     account.lost = {{ProducerId{2}, 5, 9, LostRange::Reason::overflow},
                     {ProducerId{2}, 12, 12, LostRange::Reason::undelivered}};
     account.traffic = {{.producer = 1, .traffic = {7, {700}}}, {.producer = 4, .traffic = {1, {99}}}};
+    account.datagrams.resize(2);
+    account.datagrams[1].peer = 6;
+    account.datagrams[1].received = 77;
     account.log_error = "cannot write x: No space left on device";
     account.host_counters = "{a host}";
     return account;
@@ -59,6 +62,7 @@ TEST_CASE("An account is the same after its travel") {
     CHECK(again->lost[0].last == 9);
     CHECK(again->lost[1].reason == LostRange::Reason::undelivered);
     CHECK(again->traffic == account.traffic);
+    CHECK(again->datagrams == account.datagrams);
     CHECK(again->log_error == account.log_error);
     CHECK(again->host_counters == account.host_counters);
 }
