@@ -118,7 +118,7 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
             on_again(now, from, message, out);
             return;
         case MessageKind::taken:
-            on_taken(from, message, out);
+            on_taken(now, from, message, out);
             return;
         case MessageKind::finish:
             if (!finished_) {
@@ -188,7 +188,7 @@ void Producer::on_again(Instant now, NodeId from, const ControlMessage& message,
     }
 }
 
-void Producer::on_taken(NodeId from, const ControlMessage& message, Actions& out) {
+void Producer::on_taken(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
     if (!names_a_fragment(from, message)) {
         violation(from, node_of(id_), event, "taken, of a fragment of another producer or in no place", out);
@@ -197,6 +197,7 @@ void Producer::on_taken(NodeId from, const ControlMessage& message, Actions& out
     const auto released = retained_.release({{from.index}, {message.slot}}, event.sequence());
     if (released && !finished_) {
         backlog_ -= *released;
+        generate(now, out);
         settle_account(out);
     }
 }
@@ -472,6 +473,11 @@ Instant Producer::next_deadline() const {
         return Instant::never();
     }
     Instant next = generator_.next_due();
+    if (pacer_.shapes() && plan_.generation == Generation::saturate && next != Instant::never() &&
+        ledger_.generated.events > 0) {
+        // There is always more, as soon as something has left. What is waited for is the pacer.
+        next = Instant{plan_.duration.ns};
+    }
     if (!closed_account_) {
         next = std::min(next, closing_);
     }

@@ -104,7 +104,7 @@ class Producer {
     void on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out);
-    void on_taken(NodeId from, const ControlMessage& message, Actions& out);
+    void on_taken(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void decline(const Grant& grant, Actions& out) const;
     static void violation(NodeId from, NodeId to, EventId event, const char* detail, Actions& out);
     /// The fragment that a message of a consumer is about is for one of its places, and from this

@@ -227,3 +227,17 @@ TEST_CASE("A shaped producer holds its chunks back and says when the next may go
     CHECK(producer.time(at_ms(2)).chunks.size() == 1);
     CHECK(producer.time(at_ms(2)).chunks.empty());
 }
+
+TEST_CASE("A shaped producer with always more to send waits for its pacer") {
+    Plan plan = build_plan();
+    plan.pattern = Pattern::distribute;
+    plan.generation = Generation::saturate;
+    plan.shaping.kind = ShapingKind::bucket;
+    plan.shaping.rate = {400000};
+    plan.shaping.burst = {50};
+    Sending producer(plan);
+    producer.time(at_ms(0));
+    const ControlMessage grant{.kind = MessageKind::grant, .node = 0, .slot = 0};
+    CHECK(producer.message(at_ms(0), scheduler_node(), grant).chunks.size() == 1);
+    CHECK(producer->next_deadline() == at_ms(1));
+}
