@@ -276,16 +276,17 @@ void Producer::hand_over(Instant now, Actions& out) {
         return;
     }
     bool held_up = false;
+    std::uint32_t stream = next_stream_;
     for (std::uint32_t tried = 0; tried < transfers_.size(); ++tried) {
-        const std::uint32_t stream = next_stream_;
-        next_stream_ = (next_stream_ + 1) % static_cast<std::uint32_t>(transfers_.size());
         const std::size_t before = out.chunks.size();
         hand_over_chunks(now, {stream}, out);
-        if (out.chunks.size() > before) {
-            tried = 0;
-        }
         held_up = held_up || (transfers_[stream].active &&
                               transfers_[stream].handed_over < transfers_[stream].event.bytes);
+        stream = (stream + 1) % static_cast<std::uint32_t>(transfers_.size());
+        if (out.chunks.size() > before) {
+            tried = 0;
+            next_stream_ = stream;  // whoever sent is the last in the next round
+        }
     }
     if (!held_up && (waiting_.empty() || grants_.empty())) {
         pacer_.pass(now);

@@ -123,6 +123,8 @@ void Simulator::start() {
     for (FlatNode node = 0; node < nodes_end_; ++node) {
         turn(node, [&](core::Actions& out) { nodes_[node]->on_start(now_, out); });
     }
+    // Its first tick of shaping is due now, and not when handle_tick comes round.
+    turn(0, [&](core::Actions& out) { nodes_[0]->on_time(now_, out); });
 }
 
 SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {

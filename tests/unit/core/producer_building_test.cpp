@@ -69,6 +69,11 @@ class Sending {
         producer_.on_chunk_sent(now, {stream}, 1, out);
         return out;
     }
+    Actions sent(Instant now, const SendChunk& chunk) {
+        Actions out;
+        producer_.on_chunk_sent(now, chunk.stream, chunk.chunk.sequence, out);
+        return out;
+    }
     const Producer* operator->() const { return &producer_; }
 
   private:
@@ -240,4 +245,26 @@ TEST_CASE("A shaped producer with always more to send waits for its pacer") {
     const ControlMessage grant{.kind = MessageKind::grant, .node = 0, .slot = 0};
     CHECK(producer.message(at_ms(0), scheduler_node(), grant).chunks.size() == 1);
     CHECK(producer->next_deadline() == at_ms(1));
+}
+
+TEST_CASE("Streams that a shaped producer holds back take turns") {
+    Plan plan = build_plan();
+    plan.chunk_size = {100};
+    plan.shaping.kind = ShapingKind::bucket;
+    plan.shaping.rate = {800000};  // a chunk per millisecond
+    plan.shaping.burst = {100};
+    Sending producer(plan);
+    producer.time(at_ms(0));
+    std::vector<SendChunk> chunks = producer.grant(at_ms(1), 0, 0, 0).chunks;
+    for (std::uint32_t event = 1; event < 4; ++event) {
+        CHECK(producer.grant(at_ms(1), 0, event, event).chunks.empty());
+    }
+    // Whichever stream sent takes the next event at once; the other one must not wait behind it for ever.
+    for (std::int64_t ms = 2; ms < 4; ++ms) {
+        REQUIRE(chunks.size() == 1);
+        producer.sent(at_ms(ms - 1), chunks.front());
+        chunks = producer.time(at_ms(ms)).chunks;
+    }
+    REQUIRE(chunks.size() == 1);
+    CHECK(chunks.front().chunk.event == EventId::of(self, 1));
 }
