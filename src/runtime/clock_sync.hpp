@@ -29,4 +29,16 @@ constexpr std::int64_t clock_error_bound_ns(const ClockOffset& at_start, const C
     return error + drift;
 }
 
+struct ClockDrift {
+    double ppm = 0;        ///< this rank's clock is faster than the scheduler's by so many parts per million
+    double error_ppm = 0;  ///< at most this far from the truth
+};
+/// From two measurements so far apart, which is above zero.
+constexpr ClockDrift clock_drift(const ClockOffset& at_start, const ClockOffset& at_end,
+                                 std::int64_t apart_ns) {
+    const auto apart = static_cast<double>(apart_ns);
+    return {1e6 * static_cast<double>(at_end.offset_ns - at_start.offset_ns) / apart,
+            1e6 * static_cast<double>(at_end.error_ns + at_start.error_ns) / apart};
+}
+
 }  // namespace weir::runtime

@@ -111,6 +111,7 @@ class JobRun {
     telemetry::CsvLog log_;
     telemetry::Latencies latencies_;
     ClockOffset clock_at_start_;
+    std::int64_t clock_measured_ns_ = 0;
     std::unique_ptr<telemetry::LiveView> live_;
     std::unique_ptr<telemetry::SecondCollector> collector_;
     std::unique_ptr<Node> node_;
@@ -241,6 +242,7 @@ int JobRun::run() {
         }
         transport_.warm_up(idle_);
         clock_at_start_ = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+        clock_measured_ns_ = monotonic_ns();
         return measure();
     } catch (const Signalled& signal) {
         ending_.signalled(signal.number);
@@ -322,8 +324,14 @@ int JobRun::account(const RankLoop& loop, core::Duration started_late) {
     RankAccount mine;
     mine.summary = node_->summary();
     mine.latencies = latencies_;
-    mine.clock_error_ns =
-        clock_error_bound_ns(clock_at_start_, measure_clock_offset(job_, settings_.roles.scheduler_rank()));
+    const ClockOffset clock_at_end = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+    mine.clock_error_ns = clock_error_bound_ns(clock_at_start_, clock_at_end);
+    if (job_.rank() != settings_.roles.scheduler_rank()) {
+        const ClockDrift drift =
+            clock_drift(clock_at_start_, clock_at_end, monotonic_ns() - clock_measured_ns_);
+        mine.summary.clock_drift_ppm = drift.ppm;
+        mine.summary.clock_drift_error_ppm = drift.error_ppm;
+    }
     mine.started_late = started_late;
     mine.fault_count = loop.fault_count();
     mine.faults = loop.faults();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -92,6 +93,10 @@ struct RankSummary {
     SocketSummary socket;  ///< where chunks are datagrams
 
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
+    /// How much faster this rank's clock goes than the scheduler's, in parts per million, and how far from
+    /// the truth that may be; nothing where both are one clock or before the end.
+    std::optional<double> clock_drift_ppm;
+    std::optional<double> clock_drift_error_ppm;
 
     /// Mean of what was moved in phase `measure`.
     [[nodiscard]] constexpr core::BitRate throughput() const {

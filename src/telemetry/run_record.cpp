@@ -162,6 +162,9 @@ Json json_of(const RankRecord& rank) {
     json["poll_gap_max_us"] = summary.poll_gap_max.in_microseconds();
     json["poll_gap_max_second"] = second_or_null(summary.poll_gap_second);
     json["stalled_s"] = summary.stalled.in_seconds();
+    json["clock_drift_ppm"] = summary.clock_drift_ppm ? Json(*summary.clock_drift_ppm) : Json();
+    json["clock_drift_error_ppm"] =
+        summary.clock_drift_error_ppm ? Json(*summary.clock_drift_error_ppm) : Json();
     return json;
 }
 

@@ -25,3 +25,10 @@ TEST_CASE("The error of the clock is what was not known and what drifted") {
     CHECK(clock_error_bound_ns({1300, 10}, {1000, 20}) == 320);
     CHECK(clock_error_bound_ns({-50, 5}, {50, 7}) == 107);
 }
+
+TEST_CASE("a clock that gains 300 ns in 10 ms is 30 parts per million fast, as exactly as it was measured") {
+    const ClockDrift drift = clock_drift({1000, 20}, {1300, 10}, 10'000'000);
+    CHECK(std::abs(drift.ppm - 30) < 1e-9);
+    CHECK(std::abs(drift.error_ppm - 3) < 1e-9);
+    CHECK(clock_drift({0, 0}, {-100, 0}, 1'000'000'000).ppm < 0);
+}
