@@ -114,7 +114,9 @@ class Scenarios(CommandTest):
     def test_the_papers_are_there(self):
         for name in ("quickstart", "lhcb2021-1", "lhcb2021-2", "lhcb2021-3", "lhcb2021-4", "lhcb2021-5", "lhcb2021-farm",
                      "lhcb2002-queued", "lhcb2002-token", "lhcb2002-one-token", "lhcb2002-stream", "lhcb2002-round-robin",
-                     "lhcb2002-ungated", "lhcb2004-link", "lhcb2004-23to1", "lhcb2004-18to6", "lhcb2004-mesh"):
+                     "lhcb2002-ungated", "lhcb2004-link", "lhcb2004-23to1", "lhcb2004-18to6", "lhcb2004-mesh", "lhcb2005-in-step",
+                     "lhcb2005-fast", "lhcb2005-one-receiver", "atlas-1x1-push", "atlas-1x1-pull", "atlas-6x1-push", "atlas-6x1-pull",
+                     "atlas-6x1-shaped", "atlas-13x13-push", "atlas-13x13-pull"):
             self.assertIn(name, self.names())
 
     def test_the_table_fits(self):

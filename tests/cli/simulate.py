@@ -89,6 +89,80 @@ class Runs(SimulateTest):
         self.assertEqual(runs["queued"]["totals"]["events_without_credit"], 0)
         self.assertGreater(runs["round-robin"]["totals"]["events_without_credit"], 0)
 
+    def built(self, name, scenario, *options):
+        """MB/s at a builder and finished events per second of a run of ATLAS event building, and its totals."""
+        run = self.simulate("--scenario", f"atlas-{scenario}", *options, out=name)
+        self.assertTrue(run["ledger"]["agrees"], run["ledger"])
+        seconds, finished = run["plan"]["resolved"]["duration_s"], 0
+        for file in (self.directory / name / "ranks").glob("*-consumer.csv"):
+            with open(file, newline="") as rows:
+                finished += sum(int(row["finished_events"]) for row in csv.DictReader(rows) if row["phase"] == "measure")
+        rates = [rank["mean_bits_per_second"] / 8e6 for rank in run["ranks"] if rank["role"] == "consumer"]
+        return sum(rates) / len(rates), finished / seconds, run["totals"]
+
+    def test_push_outruns_pull_without_congestion(self):
+        """ATLAS, 1 x 1 and 13 x 13, fragments of 1 kB: pull needs a message more."""
+        options = ("--duration", "1s", "--warmup", "500ms")
+        _, push, totals = self.built("push", "1x1-push", *options)
+        _, pull, _ = self.built("pull", "1x1-pull", *options)
+        self.assertAlmostEqual(push, 19200, delta=500)
+        self.assertAlmostEqual(pull / push, 3 / 4, delta=0.05)  # three messages in turn, or four
+        self.assertEqual((totals["asked_again"], totals["given_up_events"]), (0, 0))
+        options = ("--duration", "1s", "--warmup", "200ms", "--rate", "208Mb/s", "--drain", "1s")  # 26000 events/s
+        _, push, _ = self.built("push13", "13x13-push", *options)
+        _, pull, _ = self.built("pull13", "13x13-pull", *options)
+        self.assertAlmostEqual(push, 26000, delta=200)
+        self.assertLess(pull, 0.95 * push)
+
+    def test_push_collapses_on_a_shallow_port_and_pull_does_not(self):
+        """ATLAS, 6 x 1, 5000 events/s. With 4 kB the link just carries them; with 10 kB the port overflows."""
+        options = ("--rate", "400Mb/s", "--event-size", "10kB")
+        push, _, of_push = self.built("push", "6x1-push", *options)
+        pull, _, of_pull = self.built("pull", "6x1-pull", *options)
+        shaped, _, of_shaped = self.built("shaped", "6x1-shaped", *options, "--shaping", "bucket:40Mb/s,burst=10kB")
+        small, _, _ = self.built("small", "6x1-push", "--rate", "80Mb/s", "--event-size", "2kB", "--duration", "2s")
+        self.assertAlmostEqual(small, 60, delta=1)
+        self.assertLess(push, 60)
+        self.assertGreater(pull, 90)
+        self.assertAlmostEqual(shaped, 30, delta=1)
+        self.assertGreater(of_push["asked_again"], 100)
+        self.assertLess(of_pull["asked_again"], of_push["asked_again"])
+        self.assertEqual(of_shaped["asked_again"], 0)
+
+    def test_senders_in_step_keep_the_grid(self):
+        """LHCb 2005: a packet every 25 us, none lost, and a sender that is held up catches up."""
+        options = ("--scenario", "lhcb2005-in-step", "--duration", "50ms", "--warmup", "10ms")
+        run = self.simulate(*options, out="kept")
+        totals, latency = run["totals"], run["latency"]
+        self.assertEqual(totals["received_events"], totals["generated_events"])
+        self.assertEqual(totals["given_up_events"], 0)
+        for part in ("p50_us", "p99_us", "max_us"):
+            self.assertAlmostEqual(latency["send_gap"][part], 25, delta=0.1)
+            self.assertLess(latency["pacing_error"][part], 0.1)
+        # The 20 packets of a cluster go through the port one after the other: all streams take turns, from the start on.
+        self.assertLess(latency["building"]["max_us"], 250)
+        run = self.simulate(*options, "--fault", "pause:producer=3,at=10ms,for=1ms", out="held-up")
+        self.assertEqual(run["totals"]["received_events"], totals["received_events"])
+        self.assertGreater(run["latency"]["send_gap"]["max_us"], 900)
+        self.assertLess(run["latency"]["send_gap"]["max_us"], 1100)
+        self.assertGreater(run["latency"]["pacing_error"]["max_us"], 900)
+        gaps = run["latency"]["send_gap"]["buckets"]
+        shorter = sum(count for upper, count in zip(gaps["upper_us"], gaps["events"]) if upper < 20)
+        self.assertGreater(shorter, 20)  # what made up for it
+
+    def test_a_longer_delay_saves_packets(self):
+        """LHCb 2005, 20 senders to one receiver: what the link carries meanwhile arrives, and one buffer more."""
+        arrived = []
+        for delay in (8, 50, 100):
+            run = self.simulate("--scenario", "lhcb2005-one-receiver", "--shaping", f"in-step:{delay}us,tick={100 * delay}us", "--rate",
+                                f"{8192000 // delay}kb/s", "--duration", f"{delay}ms", "--port-buffer", "100kB", out=f"delay-{delay}")
+            arrived.append(run["totals"]["received_events"] / run["totals"]["sent_events"])
+            self.assertGreater(run["totals"]["lost_events"], 0)
+        frame = 8 * (1024 + 8 + 20 + 38)  # b
+        for delay, share in zip((50, 100), arrived[1:]):
+            self.assertAlmostEqual(share, (1e9 * delay * 1e-3 + 8e5) / (20000 * frame), delta=0.01)
+        self.assertLess(arrived[0], 0.1)
+
     def test_the_same_seed_gives_the_same_files(self):
         options = ("--scenario", "lhcb2021-4", "--duration", "20s", "--fault", "delay:extra=1ms")
         for out in ("a", "b"):
