@@ -1,0 +1,41 @@
+"""Figures of the pages of bench/atlas-paper, by matplotlib."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+COLOURS = ("#d95f02", "#1f77b4", "#1b9e77", "#7570b3", "#e7298a", "#666666")
+
+
+def save(figure, path):
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    pyplot.close(figure)
+    print(path)
+
+
+def rates(curves, paper, path):
+    """curves: configuration -> way -> points; paper: configuration -> way -> the rate at which the paper's curve is flat."""
+    figure, places = pyplot.subplots(1, len(curves), figsize=(12, 4), layout="constrained")
+    for axes, (configuration, ways) in zip(places, curves.items()):
+        for (way, points), colour in zip(ways.items(), COLOURS):
+            if points:
+                axes.plot(*zip(*points), marker="o", color=colour, label=way)
+            flat = paper.get(configuration, {}).get(way)
+            if flat:
+                axes.axhline(flat, color=colour, linestyle=":", label=f"{way}, most in the paper")
+        axes.set(title=configuration.replace("x", " x "), xlabel="events/s assigned", ylabel="events/s finished", ylim=(0, None))
+        axes.legend(fontsize=8)
+    save(figure, path)
+
+
+def sizes(curves, link, path):
+    """curves: way -> points of kB and MB/s; link: what the builder's link carries, MB/s, headers included."""
+    figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
+    for (way, points), colour in zip(curves.items(), COLOURS):
+        if points:
+            axes.plot(*zip(*points), marker="o", color=colour, label=way)
+    axes.axhline(link, color="#444444", linestyle=":", label="link")
+    axes.set(xlabel="fragment, kB", ylabel="MB/s at the builder", ylim=(0, None))
+    axes.legend(fontsize=8)
+    save(figure, path)
