@@ -144,6 +144,27 @@ def test_the_series_of_events_is_drawn(stored):
     assert len(run_charts.by_events(run).panels) == 2
 
 
+def test_gaps_of_senders_in_step_are_drawn(stored):
+    run = read_run(stored("measured"))
+    assert run_charts.gaps(run) is None  # not shaped
+    run.record["latency"]["send_gap"] = {"count": 100, "p50_us": 25, "buckets": {"upper_us": [10, 25, 2000], "events": [9, 90, 1]}}
+    run.record["latency"]["pacing_error"] = {"count": 100, "p50_us": 0.001, "buckets": {"upper_us": [0.001, 2000], "events": [99, 1]}}
+    run.record["latency"]["receive_gap"] = {"count": 0}
+    senders, late = run_charts.gaps(run).panels
+    line = senders.lines[0]  # a rectangle per bucket; the long one is left to the latencies
+    assert list(line.x) == pytest.approx([10 * 31 / 32, 10 * 31 / 32, 10, 10, 25 * 31 / 32, 25 * 31 / 32, 25, 25])
+    assert list(line.y) == [0, 9, 9, 0, 0, 90, 90, 0]
+    assert max(late.lines[0].y) == 99
+
+
+def test_events_built_are_drawn(simulate):
+    run = read_run(simulate("--scenario", "atlas-6x1-push", "--rate", "400Mb/s", "--event-size", "10kB", "--duration", "2s"))
+    built, again = run_charts.over_time(run).panels[-2:]
+    assert (built.title, again.title) == ("Events built", "Fragments asked for again")
+    assert built.lines[0].y.sum() == run.record["totals"]["finished_events"]
+    assert again.lines[0].y.sum() == run.record["totals"]["asked_again"] > 0
+
+
 def test_charts_draw_the_rows(stored):
     run = read_run(stored("measured"))
     producers, consumers, blocked, evenness, occupancy = run_charts.over_time(run).panels

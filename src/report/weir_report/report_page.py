@@ -6,7 +6,7 @@ from .key_figures import KEY_FIGURES, key_figures
 from .units import number, text
 
 _CHARTS = (run_charts.over_time, run_charts.by_events, run_charts.heat_map, run_charts.where_the_time_went, run_charts.traffic,
-           run_charts.latencies, run_charts.counters)
+           run_charts.gaps, run_charts.latencies, run_charts.counters)
 _OVERVIEW = ("goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share", "delivery_p99_9")
 RANKS_SHOWN = 5
 

@@ -80,12 +80,56 @@ def over_time(run):
                             "1", ("mean", "highest"))
         panel.lines.append(Line("full: above 1 data is lost", producers.seconds[[0, -1]], np.ones(2), "rule"))
         panels.append(panel)
+    panels += _building_panels(run)
     if not panels:
         return None
     return TimeChart("over-time", "The run, second by second", panels, _measured(run),
                      "One value per rank and second. Grey: single ranks"
                      + (", or where 80 % of them lie" if _many(run) else "")
                      + ". Pale ends: warm-up and drain, which are not judged.")
+
+
+def _building_panels(run):
+    """Pattern build: events that all consumers finished, and what was lost meanwhile. Nothing with other patterns."""
+    panels = []
+    for title, parts in (("Events built", (("finished_events", "finished", "mean"), ("given_up_events", "given up", "lowest"))),
+                         ("Fragments asked for again", (("asked_again", "asked again", "highest"),))):
+        lines = []
+        for column, name, style in parts:
+            values = _column(run, "consumer", column)
+            if values is not None and np.isfinite(values).any():
+                lines.append(Line(f"{name}, all consumers", run.rows("consumer").seconds, np.nansum(values, axis=0), style))
+        if lines:
+            panels.append(Panel(title, "in the second", whole_numbers=True, lines=lines))
+    return panels
+
+
+# Gaps of more than so many times the usual one are left to the chart of latencies, which is logarithmic.
+GAPS_SHOWN = 4
+
+
+def gaps(run):
+    """Shaping in-step: how the times from packet to packet are spread, of senders and receivers, and how late packets were."""
+    panels = []
+    for name, title in (("send_gap", "From packet to packet, at producers"), ("pacing_error", "Later than the grid"),
+                        ("receive_gap", "From packet to packet, at consumers")):
+        entry = run.record["latency"].get(name) or {}
+        if not entry.get("count") or not run.record["latency"]["send_gap"].get("count"):
+            continue
+        x, packets = (np.array(entry["buckets"][part], float) for part in ("upper_us", "events"))
+        shown = x <= GAPS_SHOWN * max(run.record["latency"]["send_gap"]["p50_us"], entry["p50_us"])
+        if not shown.any():
+            continue
+        # A rectangle per bucket: those between that are empty are not listed.
+        upper, share = x[shown], 100 * packets[shown] / entry["count"]
+        edges = np.stack([upper * (1 - LATENCY_RESOLUTION), upper * (1 - LATENCY_RESOLUTION), upper, upper], axis=1).ravel()
+        heights = np.stack([0 * share, share, share, 0 * share], axis=1).ravel()
+        panels.append(Panel(title, "%", lines=[Line("of all packets", edges, heights, "mean")]))
+    if not panels:
+        return None
+    return TimeChart("gaps", "Senders in step", panels, None,
+                     "Share of packets by bucket of the histogram, each 3 % wide. What took longer is in the chart of latencies, "
+                     "which is logarithmic.", "us")
 
 
 def by_events(run):
