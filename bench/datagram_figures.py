@@ -1,4 +1,4 @@
-"""Figures of the page of bench/datagram-paper, by matplotlib."""
+"""Figures of the page of bench/lhcb2004-paper, by matplotlib."""
 
 import matplotlib
 

@@ -1,4 +1,4 @@
-"""Figures of bench/tokens-paper's tables, by matplotlib."""
+"""Figures of bench/lhcb2002-paper's tables, by matplotlib."""
 
 import matplotlib
 

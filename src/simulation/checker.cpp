@@ -7,12 +7,10 @@ namespace weir::simulation {
 using core::Bytes;
 using core::ConsumerId;
 using core::EventId;
-using core::MessageKind;
 using core::NodeId;
 using core::Observation;
 using core::PolicyKind;
 using core::ProducerId;
-using core::Role;
 
 Checker::Checker(const core::Plan& plan)
     : plan_(plan),

@@ -10,7 +10,6 @@
 
 namespace weir::simulation {
 
-using core::Bytes;
 using core::Duration;
 using core::Instant;
 using core::NodeId;
