@@ -398,7 +398,11 @@ void RankLoop::transport_failed(core::Instant now, const transport::TransportErr
         cause = explain_failed_transfer(parts_.settings, parts_.watch, self, peer, error.what(), missed, now);
     }
     give_up(now, cause.rank, cause.what);
-    lose_network(cause.rank, cause.what);
+    if (error.control_works()) {
+        actions_.clear();  // it came while they were carried out; the scheduler's rank decides what follows
+    } else {
+        lose_network(cause.rank, cause.what);
+    }
 }
 
 void RankLoop::lose_network(int rank, const std::string& what) {

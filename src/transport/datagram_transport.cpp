@@ -20,6 +20,7 @@ DatagramTransport::DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::P
                                      DatagramOptions options)
     : MpiTransport(comm, std::move(roles), std::move(plan)),
       options_(std::move(options)),
+      unreachable_(plan_.consumers, false),
       // Each chunk may be doubled on purpose.
       waiting_(2 * std::size_t{plan_.streams} * plan_.window) {
     const std::int64_t bytes = core::chunk_capacity_bytes(plan_);
@@ -134,14 +135,16 @@ void DatagramTransport::flush() {
         }
         if (sent.outcome == DatagramSocket::Outcome::unreachable) {
             const auto consumer = std::find(peers_.consumers.begin(), peers_.consumers.end(), sent.where);
-            if (consumer == peers_.consumers.end()) {
-                continue;  // of an address that this run does not send to
+            const auto index = static_cast<std::uint32_t>(consumer - peers_.consumers.begin());
+            if (consumer == peers_.consumers.end() || unreachable_[index]) {
+                continue;  // of an address that this run does not send to, or known
             }
-            const int rank =
-                rank_of(core::ConsumerId{static_cast<std::uint32_t>(consumer - peers_.consumers.begin())});
+            unreachable_[index] = true;
+            const int rank = rank_of(core::ConsumerId{index});
             throw TransportError("sending datagrams", Rank{rank},
                                  peers_.hosts[static_cast<std::size_t>(rank)].name + " at " +
-                                     to_text(sent.where) + " does not take them: " + sent.why);
+                                     to_text(sent.where) + " does not take them: " + sent.why)
+                .that_leaves_control();
         }
         if (sent.outcome == DatagramSocket::Outcome::no_room) {
             ++state_.send_retries;

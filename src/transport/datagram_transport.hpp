@@ -65,6 +65,7 @@ class DatagramTransport final : public MpiTransport {
     DatagramOptions options_;
     std::vector<HostAddress> addresses_;
     DatagramPeers peers_;
+    std::vector<bool> unreachable_;  ///< producer: consumers whose host said that nobody listens
     DatagramForm form_;
     std::unique_ptr<DatagramSocket> socket_;  ///< none on the scheduler's rank
     SocketState state_;

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "transport/transport.hpp"
 
@@ -19,12 +20,20 @@ class TransportError : public std::runtime_error {
           operation_(operation),
           peer_(peer) {}
 
+    /// Control packets still go: only data for this peer does not. The transport says so once per peer.
+    [[nodiscard]] bool control_works() const { return control_works_; }
+    TransportError&& that_leaves_control() && {
+        control_works_ = true;
+        return std::move(*this);
+    }
+
     [[nodiscard]] const std::string& operation() const { return operation_; }
     [[nodiscard]] Rank peer() const { return peer_; }
 
   private:
     std::string operation_;
     Rank peer_;
+    bool control_works_ = false;
 };
 
 /// Buffers could not be allocated, or the plan asks for more than the transport can do. The message names the
