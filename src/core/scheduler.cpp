@@ -1,6 +1,7 @@
 #include "core/scheduler.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/ledger_report.hpp"
 
@@ -17,7 +18,8 @@ std::uint32_t most_under_way(const Plan& plan) {
     if (plan.pattern == Pattern::distribute) {
         return plan.streams;
     }
-    return plan.assigned_events > 0 ? plan.assigned_events : plan.consumers * plan.slots;
+    // Without a limit it is credits that run short, and that is what is to be said then.
+    return plan.assigned_events > 0 ? plan.assigned_events : std::numeric_limits<std::uint32_t>::max();
 }
 
 }  // namespace

@@ -159,3 +159,16 @@ TEST_CASE("In step, producers get a tick at every multiple of its period, and no
     CHECK(ticks(7000) == Numbers{3, 3, 3});  // what was missed is left out
     CHECK(scheduler->next_deadline() == Instant{8000000});
 }
+
+TEST_CASE("When all slots are in use, it is credits that events wait for") {
+    Building scheduler(build_plan());
+    for (std::uint32_t consumer = 0; consumer < 2; ++consumer) {
+        scheduler.ready(consumer, 0);
+        scheduler.ready(consumer, 1);
+    }
+    for (std::uint32_t producer = 0; producer < 3; ++producer) {
+        scheduler.offer(producer, 5);
+    }
+    CHECK(scheduler->outstanding() == 4);
+    CHECK(scheduler->no_credit_time(Instant{1000001}) == Duration::milliseconds(1));
+}
