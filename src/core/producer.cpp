@@ -8,8 +8,8 @@ namespace weir::core {
 
 namespace {
 
-/// When the account of the last second (of sets: of the last set) is closed: the end of generation; of
-/// sets the first multiple of the interval from there on, when the next set would have been generated.
+/// When the account of the last second (of sets: of the last set) is closed: the end of generation; of sets
+/// the first multiple of the interval from there on, when the next set would have been generated.
 Instant closing_instant(const Plan& plan) {
     if (plan.generation != Generation::sets) {
         return {plan.duration.ns};
@@ -108,6 +108,10 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
             on_grant(now, from, message, out);
             return;
         case MessageKind::tick:
+            if (plan_.shaping.kind != ShapingKind::in_step || from != scheduler_node()) {
+                violation(from, {}, "a tick that nobody waits for, or not from the scheduler", out);
+                return;
+            }
             pacer_.on_tick(now, static_cast<std::int64_t>(message.events));
             hand_over(now, out);
             return;
@@ -126,12 +130,12 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
             }
             return;
         default:
-            violation(from, node_of(id_), {}, "a message that a producer does not take", out);
+            violation(from, {}, "a message that a producer does not take", out);
     }
 }
 
-void Producer::violation(NodeId from, NodeId to, EventId event, const char* detail, Actions& out) {
-    out.faults.push_back({.source = from, .destination = to, .event = event, .detail = detail});
+void Producer::violation(NodeId from, EventId event, const char* detail, Actions& out) const {
+    out.faults.push_back({.source = from, .destination = node_of(id_), .event = event, .detail = detail});
 }
 
 void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
@@ -142,7 +146,7 @@ void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message,
                               : from == scheduler_node() && message.events == granted_events_;
     const bool offered = !builds() || message.events < offered_events_;
     if (!names_a_place || !in_order || !offered || grants_.full({message.node})) {
-        violation(from, node_of(id_), {message.event}, "a grant that is out of order or names no slot", out);
+        violation(from, {message.event}, "a grant that is out of order or names no slot", out);
         return;
     }
     ++granted_events_;
@@ -160,7 +164,7 @@ void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message,
 void Producer::on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     if (!builds() || from != scheduler_node() || !announced_last_ || complete_ ||
         message.events < offered_events_) {
-        violation(from, node_of(id_), {}, "complete, said too early, twice or with too few events", out);
+        violation(from, {}, "complete, said too early, twice or with too few events", out);
         return;
     }
     complete_ = true;
@@ -179,8 +183,7 @@ bool Producer::names_a_fragment(NodeId from, const ControlMessage& message) cons
 void Producer::on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
     if (!names_a_fragment(from, message)) {
-        violation(from, node_of(id_), event, "again, for a fragment of another producer or for no place",
-                  out);
+        violation(from, event, "again, for a fragment of another producer or for no place", out);
         return;
     }
     if (retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
@@ -191,7 +194,7 @@ void Producer::on_again(Instant now, NodeId from, const ControlMessage& message,
 void Producer::on_taken(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
     if (!names_a_fragment(from, message)) {
-        violation(from, node_of(id_), event, "taken, of a fragment of another producer or in no place", out);
+        violation(from, event, "taken, of a fragment of another producer or in no place", out);
         return;
     }
     const auto released = retained_.release({{from.index}, {message.slot}}, event.sequence());
@@ -425,8 +428,7 @@ void Producer::abandon_waiting(Actions& out) {
 }
 
 void Producer::settle_account(Actions& out) {
-    // Not before the account is closed, however early the last event has left: a run lasts as long as it
-    // was asked to.
+    // Not before the account is closed, or a run with few events would be shorter than it was asked to be.
     const bool nothing_to_come =
         closed_account_ && generator_.next_due() == Instant::never() && (!builds() || complete_ || gave_up_);
     if (!nothing_to_come || !waiting_.empty()) {

@@ -1,7 +1,7 @@
 // The producer as a state machine: generates events when they are due, offers them, and sends each one as
-// chunks when it is granted. Choice: events are granted in the order of their generation, so a grant
-// names a slot and not an event, and the scheduler needs no memory per event. Rejected: grants by event
-// id (they would let a scheduler pick by size, at the price of per-event state on both sides).
+// chunks when it is granted. Choice: events are granted in the order of their generation, so a grant names a
+// slot and not an event, and the scheduler needs no memory per event. Rejected: grants by event id (they
+// would let a scheduler pick by size, at the price of per-event state on both sides).
 //
 // Pattern `build`: what a producer generates are its fragments of events 0, 1, 2, ..., and a grant names
 // the event's number, because all producers are granted the same event. A fragment that is not there (it
@@ -47,8 +47,8 @@ struct LostRange {
 
 class Producer {
   public:
-    /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds
-    /// the memory of a run that moves nothing at all.
+    /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds the
+    /// memory of a run that moves nothing at all.
     static constexpr std::size_t waiting_events_limit = std::size_t{1} << 22U;
     /// Ranges of lost events that are kept by name; further losses are counted only.
     static constexpr std::size_t lost_ranges_limit = 256;
@@ -106,7 +106,7 @@ class Producer {
     void on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void on_taken(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void decline(const Grant& grant, Actions& out) const;
-    static void violation(NodeId from, NodeId to, EventId event, const char* detail, Actions& out);
+    void violation(NodeId from, EventId event, const char* detail, Actions& out) const;
     /// The fragment that a message of a consumer is about is for one of its places, and from this
     /// producer.
     [[nodiscard]] bool names_a_fragment(NodeId from, const ControlMessage& message) const;

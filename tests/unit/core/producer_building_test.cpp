@@ -233,6 +233,18 @@ TEST_CASE("A shaped producer holds its chunks back and says when the next may go
     CHECK(producer.time(at_ms(2)).chunks.empty());
 }
 
+TEST_CASE("A tick is refused that is not the scheduler's, or that nobody waits for") {
+    const ControlMessage tick{.kind = MessageKind::tick, .events = 1};
+    CHECK(Sending(build_plan()).message(at_ms(0), scheduler_node(), tick).faults.size() == 1);
+    Plan plan = build_plan();
+    plan.shaping.kind = ShapingKind::in_step;
+    plan.shaping.grid = Duration::milliseconds(1);
+    plan.shaping.tick = Duration::milliseconds(10);
+    Sending producer(plan);
+    CHECK(producer.message(at_ms(0), {Role::consumer, 0}, tick).faults.size() == 1);
+    CHECK(producer.message(at_ms(0), scheduler_node(), tick).faults.empty());
+}
+
 TEST_CASE("A shaped producer with always more to send waits for its pacer") {
     Plan plan = build_plan();
     plan.pattern = Pattern::distribute;
