@@ -202,12 +202,15 @@ void add_latencies(Page& page, const LatencyDigests& latencies) {
     }
 }
 
-std::uint64_t finished_while_measured(const RunRecord& record) {
+/// Built in the measured time, per second; of a run that was broken off in as much as there was.
+double built_per_second(const RunRecord& record) {
     std::uint64_t events = 0;
+    core::Duration time;
     for (const RankRecord& rank : record.ranks) {
         events += rank.summary.measured.building.finished_events;
+        time = std::max(time, rank.summary.covered);
     }
-    return events;
+    return time > core::Duration{} ? static_cast<double>(events) / time.in_seconds() : 0;
 }
 
 /// What producers made of the grid that they were to keep.
@@ -231,8 +234,7 @@ void add_account(Page& page, const RunRecord& record) {
               readable(totals.sent.bytes), readable(totals.received.bytes));
     if (record.plan.pattern == core::Pattern::build) {
         page.line("built", "{} finished, {:.0f} per second; {} given up",
-                  counted(totals.building.finished_events, "event"),
-                  static_cast<double>(finished_while_measured(record)) / record.plan.duration.in_seconds(),
+                  counted(totals.building.finished_events, "event"), built_per_second(record),
                   totals.building.given_up_events);
     }
     if (record.plan.asks_again()) {

@@ -52,6 +52,17 @@ run directory        /data/run-1
 )");
 }
 
+TEST_CASE("Events are built per second of the time that was measured") {
+    RunRecord record = record_of(test::good_ranks(test::small_plan()));
+    record.plan.pattern = Pattern::build;
+    for (RankRecord& rank : record.ranks) {
+        rank.summary.covered = Duration::seconds(4);  // of 10: it was broken off
+    }
+    record.ranks[3].summary.measured.building.finished_events = 40;
+    record.ranks[4].summary.measured.building.finished_events = 20;
+    CHECK(contains(final_summary_text(record, false), " finished, 15 per second; 0 given up\n"));
+}
+
 TEST_CASE("The final summary of a failed run names who failed, also when nothing was measured") {
     RunRecord record = record_of({});
     record.status = RunStatus::failed;
