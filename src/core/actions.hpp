@@ -75,8 +75,8 @@ struct Observation {
     Duration elapsed{};
 };
 
-/// Something that must not happen, with all that is known about it. The run goes on where it can and
-/// fails at the end, or fails at once, as the runtime decides by kind.
+/// Something that must not happen, with all that is known about it. The run goes on where it can and fails at
+/// the end, or fails at once, as the runtime decides by kind.
 struct Fault {
     enum class Kind : std::uint8_t {
         corrupt_header,      ///< a chunk whose header does not verify

@@ -38,9 +38,9 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
 }
 
 void Consumer::on_start(Instant /*now*/, Actions& out) {
-    // Here and not when constructed: in a simulation of thousands the counts then lie behind all
-    // consumers and not between them, where they would push what every chunk touches out of the cache (12
-    // % of the time, measured).
+    // Here and not when constructed: in a simulation of thousands the counts then lie behind all consumers
+    // and not between them, where they would push what every chunk touches out of the cache (12 % of the
+    // time, measured).
     received_from_.resize(plan_.producers);
     for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
         WEIR_ASSERT(slots_[slot].state == SlotState::closed);
@@ -155,8 +155,8 @@ void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
         free_slot(slot, out);
     }
     if (!direct()) {
-        // The credit travels with the done message, except with policy `none`, where it is a grant of its
-        // own.
+        // The credit travels with the done message, except with policy `none`, where it is a
+        // grant of its own.
         const bool credit = !works && place.state == SlotState::free;
         ControlMessage done = done_message(slot, credit);
         done.result_bytes = credit ? out.messages[before].message.result_bytes : 0;
@@ -212,8 +212,7 @@ void Consumer::on_time(Instant now, Actions& out) {
         if (queue_.empty()) {
             processing_until_ = Instant::never();
         } else {
-            // Back to back in nominal time: a rank that was late to notice does not make processing
-            // longer.
+            // Back to back in nominal time: a rank that was late to notice does not make processing longer.
             start_processing(processing_until_);
         }
     }

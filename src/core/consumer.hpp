@@ -1,7 +1,7 @@
-// The consumer as a state machine: opens slots, gives each free slot as a credit, puts events together
-// from their chunks, checks every chunk against what the slot expects, and processes events one after the
-// other while others arrive. With policy `none` there is no scheduler in the way of data: the consumer
-// hands its free slots to the producers in turn.
+// The consumer as a state machine: opens slots, gives each free slot as a credit, puts events together from
+// their chunks, checks every chunk against what the slot expects, and processes events one after the other
+// while others arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its
+// free slots to the producers in turn.
 //
 // A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when
 // all its places are settled: their fragments are whole, or were declined or given up. With initiation
@@ -59,8 +59,7 @@ class Consumer {
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
 
-    /// From now on each event takes `factor` times as long (a simulation of a consumer that has become
-    /// slow).
+    /// From now on each event takes `factor` times as long (a simulation of a consumer that has become slow).
     void slow_down(double factor) { processing_factor_ = factor; }
 
     [[nodiscard]] Instant next_deadline() const;

@@ -1,6 +1,5 @@
-// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and
-// options, read by all other parts. It holds no defaults of its own that a user could meet: those are
-// config's.
+// The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and options,
+// read by all other parts. It holds no defaults of its own that a user could meet: those are config's.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@ namespace weir::core {
 
 enum class PolicyKind : std::uint8_t { balanced, token, round_robin, random, none };
 enum class Generation : std::uint8_t { sets, steady, saturate };
-/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and
-/// counts the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
+/// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts
+/// the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
 enum class Overflow : std::uint8_t { count, drop };
 enum class Verify : std::uint8_t { none, header, full };
 /// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes
@@ -90,10 +89,8 @@ struct Plan {
     std::uint32_t slots = 0;
     std::uint32_t streams = 0;
     Shaping shaping;
-    std::uint32_t requests =
-        0;  ///< pull: fragments that a consumer has asked for and does not have yet, at most
-    std::uint32_t assigned_events =
-        0;  ///< build: events assigned and not finished, over all consumers, at most
+    std::uint32_t requests = 0;         ///< pull: fragments asked for by a consumer and not there, at most
+    std::uint32_t assigned_events = 0;  ///< build: assigned to any consumer and not finished, at most
     /// A consumer that holds `high_water` events (arriving, waiting, in work) gives no credit until it
     /// holds `low_water`. high_water 0: it always gives what is free.
     std::uint32_t high_water = 0;

@@ -1,6 +1,6 @@
 // A first-in first-out queue in one block of memory. It grows by doubling up to a stated bound and never
-// shrinks, so that a run in its steady state allocates nothing; std::deque allocates and frees a block
-// every few elements.
+// shrinks, so that a run in its steady state allocates nothing; std::deque allocates and frees a block every
+// few elements.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds
-// which credit, how many transfers a producer has, when the run may end); a Policy decides who is served
-// next. Per rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is
-// O(ranks x slots) and a decision costs what the policy costs, O(log ranks).
+// The scheduler as a state machine: credits and offers in, grants out. It owns the mechanism (who holds which
+// credit, how many transfers a producer has, when the run may end); a Policy decides who is served next. Per
+// rank it keeps counts and bytes, per slot its state; nothing per event, so its memory is O(ranks x slots)
+// and a decision costs what the policy costs, O(log ranks).
 //
 // Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted
 // to all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.

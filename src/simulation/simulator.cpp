@@ -301,8 +301,8 @@ void Simulator::set_deadline(FlatNode node) {
         deadlines_.erase(node);
         return;
     }
-    // With generation saturate a producer always has something to do; it looks whether it has room at
-    // every tick.
+    // With generation saturate a producer always has something to do; it looks whether it has room at every
+    // tick.
     if (deadline <= now_) {
         deadline = next_multiple(now_, tick_period);
     }

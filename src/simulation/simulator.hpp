@@ -1,17 +1,16 @@
-// All ranks of a run in one process on a virtual clock: the very nodes that `weir run` drives, over a
-// fluid model of the network. Deterministic: what happens depends on the plan, the network and the seed,
-// never on the machine.
+// All ranks of a run in one process on a virtual clock: the very nodes that `weir run` drives, over a fluid
+// model of the network. Deterministic: what happens depends on the plan, the network and the seed, never on
+// the machine.
 //
-// What is modelled: a transfer moves at its fair share of two links from the instant at which the
-// producer hands over its first chunk; a chunk has left when the fluid has moved its bytes, and has
-// arrived `latency` later. A control message takes `latency` and its bytes, and never overtakes another
-// one between the same two nodes. The scheduler handles one message after the other, each for
-// `scheduler_time`.
+// What is modelled: a transfer moves at its fair share of two links from the instant at which the producer
+// hands over its first chunk; a chunk has left when the fluid has moved its bytes, and has arrived `latency`
+// later. A control message takes `latency` and its bytes, and never overtakes another one between the same
+// two nodes. The scheduler handles one message after the other, each for `scheduler_time`.
 //
-// Chunks are reported late and together, at the next of: their transfer's end, a tick (every 10 ms),
-// their producer's next set. They carry no information of their own, so this changes no decision, and it
-// makes the number of events that of the transfers and not that of the chunks. The first chunk of a
-// transfer arrives on time.
+// Chunks are reported late and together, at the next of: their transfer's end, a tick (every 10 ms), their
+// producer's next set. They carry no information of their own, so this changes no decision, and it makes the
+// number of events that of the transfers and not that of the chunks. The first chunk of a transfer arrives on
+// time.
 //
 // With shaping, a chunk is a transfer of its own, because each has its own instant. Datagrams are not
 // shared out at all: each goes through its producer's link, one after the other, and then through the

@@ -150,8 +150,8 @@ void Simulator::take_chunk(FlatNode producer, const core::SendChunk& chunk) {
         send_datagram(producer, chunk);
         return;
     }
-    // The network moves a transfer as a whole; that later chunks were handed over in time is the
-    // checker's to see.
+    // The network moves a transfer as a whole; that later chunks were handed over in time is the checker's to
+    // see.
     if (chunk.chunk.sequence == 0 || by_chunk()) {
         begin_transfer(producer, chunk);
     }

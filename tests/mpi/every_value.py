@@ -1,5 +1,6 @@
-"""Every policy, transport, pattern, initiation, shaping, generation, busy model, verify level, overflow rule, kind of event size and results, with the number of ranks
-that the test was declared with. Each run changes several axes at once: every value appears, not every combination."""
+"""Every policy, transport, pattern, initiation, shaping, generation, busy model, verify level, overflow rule, kind of event
+size and results, with the number of ranks that the test was declared with. Each run changes several axes at once: every
+value appears, not every combination."""
 
 import os
 
