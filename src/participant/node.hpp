@@ -45,6 +45,8 @@ class Node {
     virtual void record_poll_gap(core::Instant now, core::Duration gap) = 0;
     /// Producer, consumer: the rank's socket as it is now, where chunks are datagrams.
     virtual void record_socket(core::Instant /*now*/, const telemetry::SocketCounts& /*counts*/) {}
+    /// Scheduler: packets of control messages that the rank has sent and taken in so far.
+    virtual void record_control_packets(core::Instant /*now*/, std::uint64_t /*packets*/) {}
     /// Closes the last row.
     virtual void finish_recording(core::Instant now) = 0;
 
@@ -151,6 +153,9 @@ class SchedulerNode final : public Node {
                    core::Actions& out) override;
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
+    void record_control_packets(core::Instant now, std::uint64_t packets) override {
+        recorder_.control_packets(now, packets);
+    }
     void finish_recording(core::Instant now) override;
     [[nodiscard]] core::Instant next_deadline() const override;
     [[nodiscard]] bool finished() const override { return core_.closed(); }

@@ -30,6 +30,7 @@ void Outbox::add(const core::SendMessage& message) {
 
 void Outbox::send(std::size_t rank) {
     auto& waiting = by_rank_[rank];
+    packets_ += waiting.front().kind != core::MessageKind::heartbeat ? 1 : 0;
     encode_packet(PacketKind::control, std::span<const core::ControlMessage>(waiting), packet_);
     waiting.clear();
     transport_.send_packet({static_cast<int>(rank)}, packet_);

@@ -3,6 +3,7 @@
 // one of the same packet, because offers are cumulative.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -19,6 +20,9 @@ class Outbox {
     /// Sends everything collected.
     void flush();
 
+    /// Packets sent so far, without heartbeats.
+    [[nodiscard]] std::uint64_t packets() const { return packets_; }
+
   private:
     void send(std::size_t rank);
 
@@ -28,6 +32,7 @@ class Outbox {
     std::vector<std::vector<core::ControlMessage>> by_rank_;
     std::vector<std::size_t> filled_;  ///< ranks with messages, in the order of their first
     std::vector<std::byte> packet_;
+    std::uint64_t packets_ = 0;
 };
 
 }  // namespace weir::runtime

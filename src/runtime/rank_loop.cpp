@@ -178,6 +178,7 @@ void RankLoop::take_control(core::Instant now, int rank, std::span<const std::by
         return;
     }
     const core::NodeId from = parts_.settings.roles.node(rank);
+    control_packets_ += !messages_.empty() && messages_.front().kind != core::MessageKind::heartbeat ? 1 : 0;
     for (const core::ControlMessage& message : messages_) {
         parts_.node.on_message(now, from, message, actions_);
     }
@@ -206,6 +207,7 @@ void RankLoop::carry_out() {
         outbox_.add(message);
     }
     outbox_.flush();
+    parts_.node.record_control_packets(last_turn_, control_packets_ + outbox_.packets());
     if (actions_.close_slots) {
         parts_.transport.close_slots();
     }

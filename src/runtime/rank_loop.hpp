@@ -140,6 +140,7 @@ class RankLoop {
     core::Actions actions_;
     std::vector<std::byte> packet_;
     std::vector<core::ControlMessage> messages_;
+    std::uint64_t control_packets_ = 0;  ///< taken in, without heartbeats
     std::vector<Notice> notices_;
     std::vector<telemetry::SecondReport> reports_;
     std::optional<CpuBurner> burner_;

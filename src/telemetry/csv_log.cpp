@@ -33,9 +33,8 @@ constexpr std::string_view consumer_header =
     "bytes,finished_events,given_up_events,asked_again\n";
 
 constexpr std::string_view scheduler_header =
-    "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,events_without_"
-    "credit,"
-    "results,result_bytes,waiting_events,free_slots,"
+    "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,control_packets,"
+    "events_without_credit,results,result_bytes,waiting_events,free_slots,"
     "waiting_for_data_s,waiting_for_slot_s,waiting_for_stream_s,idle_s,poll_gap_max_us\n";
 
 /// Puts cells together into a line.
@@ -152,6 +151,7 @@ std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_n
         .integer(row.offer_messages)
         .integer(row.done_messages)
         .integer(row.grants)
+        .where(row.control_packets.has_value(), {row.control_packets.value_or(0)})
         .integer(row.events_without_credit)
         .integer(row.results.events)
         .integer(row.results.bytes.count)

@@ -225,6 +225,17 @@ void add_pacing(Page& page, const RunRecord& record) {
               error.p50_us > grid_us ? "; this machine is too slow for that grid" : "");
 }
 
+/// How many packets of control messages a grant cost the scheduler, where they were counted.
+void add_control(Page& page, const RunRecord& record) {
+    for (const RankRecord& rank : record.ranks) {
+        const FlowTotals& run = rank.summary.run;
+        if (rank.summary.node.role == core::Role::scheduler && run.control_packets > 0 && run.grants > 0) {
+            page.line("control", "{:.2f} packets per grant, to and from the scheduler",
+                      static_cast<double>(run.control_packets) / static_cast<double>(run.grants));
+        }
+    }
+}
+
 void add_account(Page& page, const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
     page.line("events", "generated {}, sent {}, received {}; lost {}, corrupt {}, duplicate {}",
@@ -244,6 +255,7 @@ void add_account(Page& page, const RunRecord& record) {
         page.line("results", "{} came with credits, {}", totals.results.events,
                   readable(totals.results.bytes));
     }
+    add_control(page, record);
     if (totals.events_without_credit > 0 && record.plan.generation != core::Generation::saturate) {
         page.line("no credit", "{} came when no consumer had a credit for them",
                   counted(totals.events_without_credit, "event"));

@@ -23,6 +23,7 @@ struct FlowTotals {
     Flow received;
     Flow processed;
     std::uint64_t grants = 0;
+    std::uint64_t control_packets = 0;  ///< scheduler: of control messages, either way; 0: nobody counts them
     std::uint64_t corrupt_events = 0;
     std::uint64_t duplicate_events = 0;
     std::uint64_t events_without_credit = 0;  ///< scheduler: offered when no consumer had a credit for them
@@ -37,6 +38,7 @@ struct FlowTotals {
         received += other.received;
         processed += other.processed;
         grants += other.grants;
+        control_packets += other.control_packets;
         corrupt_events += other.corrupt_events;
         duplicate_events += other.duplicate_events;
         events_without_credit += other.events_without_credit;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "core/plan.hpp"
@@ -158,10 +159,11 @@ struct SchedulerRow {
     std::uint64_t offer_messages = 0;
     std::uint64_t done_messages = 0;
     std::uint64_t grants = 0;
-    std::uint64_t events_without_credit = 0;  ///< offered when no consumer had a credit for them
-    Flow results;                             ///< of events, as they arrived
-    std::uint64_t waiting_events = 0;         ///< offered and not granted, at the second's end
-    std::uint64_t free_slots = 0;             ///< credits not spent, at the second's end
+    std::optional<std::uint64_t> control_packets;  ///< with such messages, either way; none in a simulation
+    std::uint64_t events_without_credit = 0;       ///< offered when no consumer had a credit for them
+    Flow results;                                  ///< of events, as they arrived
+    std::uint64_t waiting_events = 0;              ///< offered and not granted, at the second's end
+    std::uint64_t free_slots = 0;                  ///< credits not spent, at the second's end
     TimeUse time;
     core::Duration poll_gap_max;
 };

@@ -250,6 +250,7 @@ Json totals_json(const RunRecord& record) {
             {"duplicate_events", totals.duplicate_events},
             {"events_without_credit",
              record.plan.policy == core::PolicyKind::none ? Json() : Json(totals.events_without_credit)},
+            {"control_packets", totals.control_packets > 0 ? Json(totals.control_packets) : Json()},
             {"results", totals.results.events},
             {"result_bytes", totals.results.bytes.count},
             {"finished_events", builds ? Json(totals.building.finished_events) : Json()},

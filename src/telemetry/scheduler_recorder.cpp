@@ -59,6 +59,12 @@ void SchedulerRecorder::granted(Instant now, std::uint64_t grants) {
     current_.grants += grants;
 }
 
+void SchedulerRecorder::control_packets(Instant now, std::uint64_t packets) {
+    advance(now);
+    current_.control_packets += packets - control_packets_.value_or(0);
+    control_packets_ = packets;
+}
+
 void SchedulerRecorder::result(Instant now, core::Bytes bytes) {
     advance(now);
     current_.results += {1, bytes};
@@ -85,6 +91,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     row.offer_messages = current_.offer_messages;
     row.done_messages = current_.done_messages;
     row.grants = current_.grants;
+    row.control_packets = control_packets_ ? std::optional(current_.control_packets) : std::nullopt;
     row.events_without_credit = current_.events_without_credit;
     row.results = current_.results;
     row.waiting_events = state_.offers;
@@ -95,6 +102,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     RowFacts facts;
     facts.start = row.start;
     facts.flow.grants = row.grants;
+    facts.flow.control_packets = current_.control_packets;
     facts.flow.events_without_credit = row.events_without_credit;
     facts.flow.results = row.results;
     facts.time = row.time;

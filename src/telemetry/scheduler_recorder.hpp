@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "core/ids.hpp"
 #include "core/messages.hpp"
@@ -41,6 +42,8 @@ class SchedulerRecorder {
     /// A control message arrived. Kinds other than ready, offer and done are not counted.
     void message(core::Instant now, core::MessageKind kind);
     void granted(core::Instant now, std::uint64_t grants);
+    /// Packets of control messages that the rank has sent and taken in so far.
+    void control_packets(core::Instant now, std::uint64_t packets);
     /// The result of an event arrived.
     void result(core::Instant now, core::Bytes bytes);
     /// The rank's loop was not polling for `gap`, which ended now.
@@ -66,12 +69,14 @@ class SchedulerRecorder {
     SecondClock clock_;
     bool finished_ = false;
     SchedulerState state_;
+    std::optional<std::uint64_t> control_packets_;  ///< so far
 
     struct Current {
         std::uint64_t ready_messages = 0;
         std::uint64_t offer_messages = 0;
         std::uint64_t done_messages = 0;
         std::uint64_t grants = 0;
+        std::uint64_t control_packets = 0;
         std::uint64_t events_without_credit = 0;
         Flow results;
         TimeUse time;

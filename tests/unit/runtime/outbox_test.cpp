@@ -44,6 +44,7 @@ TEST_CASE("Messages of one turn to one rank go in one packet") {
     outbox.add(message(producer_0, MessageKind::grant, 3));
     CHECK(transport.packets.empty());
     outbox.flush();
+    CHECK(outbox.packets() == 2);
     REQUIRE(transport.packets.size() == 2);
     CHECK(transport.packets[0].rank == 2);  // in the order of their first messages
     CHECK(numbers(transport.packets[0]) == Numbers{1, 3});
@@ -56,6 +57,11 @@ TEST_CASE("Messages of one turn to one rank go in one packet") {
     outbox.flush();
     REQUIRE(transport.packets.size() == 3);
     CHECK(numbers(transport.packets[2]) == Numbers{4});
+
+    outbox.add(message(producer_0, MessageKind::heartbeat, 0));
+    outbox.flush();
+    CHECK(transport.packets.size() == 4);
+    CHECK(outbox.packets() == 3);
 }
 
 TEST_CASE("A later offer takes the place of the one just before it") {

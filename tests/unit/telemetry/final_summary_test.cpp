@@ -52,6 +52,15 @@ run directory        /data/run-1
 )");
 }
 
+TEST_CASE("What a grant costs in packets is said of runs that counted them") {
+    std::vector<RankRecord> ranks = test::good_ranks(test::small_plan());
+    CHECK_FALSE(contains(final_summary_text(record_of(ranks), false), "packets per grant"));
+    ranks[0].summary.run.grants = 200;
+    ranks[0].summary.run.control_packets = 250;
+    CHECK(contains(final_summary_text(record_of(ranks), false),
+                   "control              1.25 packets per grant, to and from the scheduler\n"));
+}
+
 TEST_CASE("Events are built per second of the time that was measured") {
     RunRecord record = record_of(test::good_ranks(test::small_plan()));
     record.plan.pattern = Pattern::build;

@@ -51,4 +51,21 @@ TEST_CASE("The scheduler's second says who it waited for, and what it was told")
     CHECK(reports[1].run.grants == 4);
     CHECK(recorder.summary().time.waiting_for_slot == Duration::milliseconds(1300));
     CHECK(recorder.summary().node == scheduler_node());
+    CHECK_FALSE(rows[0].control_packets.has_value());
+}
+
+TEST_CASE("Packets of control messages are counted by second") {
+    std::vector<SchedulerRow> rows;
+    const auto at = [](std::int64_t ms) { return Instant{ms * 1000000}; };
+    SchedulerRecorder recorder(test::small_plan(), at(0),
+                               [&](const SchedulerRow& row, const SecondReport&) { rows.push_back(row); });
+    recorder.control_packets(at(100), 3);
+    recorder.control_packets(at(900), 10);
+    recorder.control_packets(at(1500), 12);
+    recorder.advance(at(3000));
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0].control_packets == 10);
+    CHECK(rows[1].control_packets == 2);
+    CHECK(rows[2].control_packets == 0);
+    CHECK(recorder.summary().run.control_packets == 12);
 }
