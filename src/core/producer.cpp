@@ -206,8 +206,8 @@ void Producer::on_taken(Instant now, NodeId from, const ControlMessage& message,
 }
 
 void Producer::start_transfers(Instant now, Actions& out) {
-    for (std::uint32_t stream = 0; stream < transfers_.size(); ++stream) {
-        if (!transfers_[stream].active && !start_transfer(now, {stream}, out)) {
+    for (; first_idle_ < transfers_.size(); ++first_idle_) {
+        if (!transfers_[first_idle_].active && !start_transfer(now, {first_idle_}, out)) {
             return;
         }
     }
@@ -368,6 +368,7 @@ void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequenc
 void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
     transfer.active = false;
     --active_transfers_;
+    first_idle_ = std::min(first_idle_, static_cast<std::uint32_t>(&transfer - transfers_.data()));
     const EventId event = EventId::of(id_, transfer.event.sequence);
     const NodeId consumer = node_of(transfer.grant.consumer);
     const Destination to{transfer.grant.consumer, transfer.grant.place};

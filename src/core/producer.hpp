@@ -132,6 +132,7 @@ class Producer {
     std::uint32_t next_stream_ = 0;  ///< shaping: whose turn it is
     std::vector<Transfer> transfers_;
     std::uint32_t active_transfers_ = 0;
+    std::uint32_t first_idle_ = 0;  ///< all transfers before this one are active
     Bytes backlog_;
     std::uint64_t offered_events_ = 0;
     Bytes offered_bytes_;
