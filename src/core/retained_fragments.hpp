@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
 #include "core/waiting_events.hpp"
