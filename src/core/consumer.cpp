@@ -244,7 +244,7 @@ void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, 
     }
     const ChunkDescription& chunk = arrived.chunk;
     FragmentPlace& fragment = places_[place.value];
-    if (fragment.has(chunk.event, chunk.sequence)) {
+    if (fragment.has(chunk.event, chunk.sequence, arrived.count)) {
         if (fragment.mark_duplicated()) {
             ++ledger_.duplicate_events;
         }
@@ -258,7 +258,7 @@ void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, 
     }
     const bool expected = fragment.state() == FragmentPlace::State::receiving &&
                           chunk.event == fragment.event() && chunk.event_bytes == fragment.bytes() &&
-                          fits(chunk, fragment.bytes());
+                          fits(arrived, fragment.bytes());
     if (!expected) {
         refuse_chunk(Fault::Kind::unexpected_chunk, place, arrived, "the slot is receiving another event",
                      out);
@@ -274,7 +274,7 @@ void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, 
                               .sequence = chunk.sequence,
                               .detail = "the payload does not verify"});
     }
-    fragment.add(chunk.sequence);
+    fragment.add(chunk.sequence, arrived.count);
     out.observations.push_back({.kind = Observation::Kind::chunk_received,
                                 .peer = arrived.source,
                                 .event = chunk.event,
@@ -294,10 +294,13 @@ bool Consumer::belongs(SlotId place, EventId event) const {
                           (!number_known || event.sequence() == slot.number)));
 }
 
-bool Consumer::fits(const ChunkDescription& chunk, Bytes event_bytes) const {
+bool Consumer::fits(const ArrivedChunk& arrived, Bytes event_bytes) const {
+    const ChunkDescription& chunk = arrived.chunk;
+    const std::uint32_t last = chunk.sequence + arrived.count - 1;
     const Bytes offset = plan_.chunk_size * chunk.sequence;
-    return chunk.sequence < plan_.chunks_per_slot() && chunk.offset == offset && offset < event_bytes &&
-           chunk.length == std::min(plan_.chunk_size, event_bytes - offset);
+    return last < plan_.chunks_per_slot() && chunk.offset == offset &&
+           plan_.chunk_size * last < event_bytes &&
+           chunk.length == std::min(plan_.chunk_size * arrived.count, event_bytes - offset);
 }
 
 bool Consumer::begin_fragment(SlotId place, const ArrivedChunk& arrived) {
@@ -306,7 +309,7 @@ bool Consumer::begin_fragment(SlotId place, const ArrivedChunk& arrived) {
     // that the slot was granted to.
     const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
                            chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size &&
-                           fits(chunk, chunk.event_bytes);
+                           fits(arrived, chunk.event_bytes);
     if (!plausible) {
         return false;
     }

@@ -43,6 +43,7 @@ struct ArrivedChunk {
     bool header_intact = true;
     bool payload_intact = true;
     ChunkDescription chunk;
+    std::uint32_t count = 1;  ///< in a simulation: so many in a row, of the length of all, from `chunk` on
 };
 
 class Consumer {
@@ -117,8 +118,8 @@ class Consumer {
     [[nodiscard]] SlotId slot_of(SlotId place) const { return {place.value / fragments_}; }
     /// Whether a fragment of this event belongs into this place now.
     [[nodiscard]] bool belongs(SlotId place, EventId event) const;
-    /// Whether the chunk lies where its sequence number says, in an event of this size.
-    [[nodiscard]] bool fits(const ChunkDescription& chunk, Bytes event_bytes) const;
+    /// Whether the chunks lie where their sequence numbers say, in an event of this size.
+    [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
     bool begin_fragment(SlotId place, const ArrivedChunk& arrived);
     void end_fragment(Instant now, SlotId place, Actions& out);
     void settle(Instant now, SlotId place, Actions& out);

@@ -28,9 +28,17 @@ class FragmentPlace {
     [[nodiscard]] bool corrupt() const { return corrupt_; }
     /// How often it was asked for again.
     [[nodiscard]] std::uint32_t asked() const { return asked_; }
-    /// The chunk of this event has arrived here before.
-    [[nodiscard]] bool has(EventId event, std::uint32_t sequence) const {
-        return event == event_ && sequence < arrived_.size() && arrived_[sequence];
+    /// The chunk of this event, or one of `count` in a row, has arrived here before.
+    [[nodiscard]] bool has(EventId event, std::uint32_t sequence, std::uint32_t count = 1) const {
+        if (event != event_) {
+            return false;
+        }
+        for (std::uint32_t chunk = sequence; chunk < sequence + count && chunk < arrived_.size(); ++chunk) {
+            if (arrived_[chunk]) {
+                return true;
+            }
+        }
+        return false;
     }
     /// Every chunk has arrived.
     [[nodiscard]] bool whole() const { return bytes_ > Bytes{0} && chunks_ == expected_; }
@@ -42,10 +50,12 @@ class FragmentPlace {
     void begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at);
     /// The size of the fragment that is arriving.
     void announce(Bytes bytes, Bytes chunk_size, Instant generated_at);
-    /// A chunk that had not arrived before.
-    void add(std::uint32_t sequence) {
-        arrived_[sequence] = true;
-        ++chunks_;
+    /// A chunk that had not arrived before, or `count` in a row.
+    void add(std::uint32_t sequence, std::uint32_t count = 1) {
+        for (std::uint32_t chunk = sequence; chunk < sequence + count; ++chunk) {
+            arrived_[chunk] = true;
+        }
+        chunks_ += count;
     }
     void mark_corrupt() { corrupt_ = true; }
     /// True once per fragment.

@@ -322,20 +322,22 @@ void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
     }
 }
 
-void Producer::on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequence, Actions& out) {
+void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first, std::uint32_t count,
+                              Actions& out) {
     if (finished_) {
         return;  // the account is closed: this transfer was reported as lost
     }
     WEIR_ASSERT(stream.value < transfers_.size());
     Transfer& transfer = transfers_[stream.value];
     WEIR_ASSERT(transfer.active);
-    WEIR_ASSERT(sequence >= transfer.oldest_under_way && sequence < transfer.next_sequence);
-    const std::uint64_t bit = std::uint64_t{1} << (sequence - transfer.oldest_under_way);
-    WEIR_ASSERT((transfer.left & bit) == 0);
-    transfer.left |= bit;
+    WEIR_ASSERT(count > 0 && first >= transfer.oldest_under_way && first + count <= transfer.next_sequence);
+    const std::uint64_t bits = (~std::uint64_t{0} >> (window_limit - count))
+                               << (first - transfer.oldest_under_way);
+    WEIR_ASSERT((transfer.left & bits) == 0);
+    transfer.left |= bits;
 
-    const Bytes offset = plan_.chunk_size * sequence;
-    const Bytes length = std::min(plan_.chunk_size, transfer.event.bytes - offset);
+    const Bytes offset = plan_.chunk_size * first;
+    const Bytes length = std::min(plan_.chunk_size * count, transfer.event.bytes - offset);
     if (!plan_.asks_again()) {
         backlog_ -= length;
         WEIR_ASSERT(backlog_ >= Bytes{0});

@@ -61,7 +61,11 @@ class Producer {
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     /// Chunk `sequence` of the transfer on `stream` has left.
-    void on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequence, Actions& out);
+    void on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequence, Actions& out) {
+        on_chunks_sent(now, stream, sequence, 1, out);
+    }
+    /// `count` chunks have left, from `first` on; all were under way. Observed as one.
+    void on_chunks_sent(Instant now, StreamId stream, std::uint32_t first, std::uint32_t count, Actions& out);
 
     /// The next instant at which on_time has something to do.
     [[nodiscard]] Instant next_deadline() const;

@@ -41,8 +41,8 @@ void Node::on_chunk(core::Instant /*now*/, core::SlotId /*slot*/, const core::Ar
     WEIR_ASSERT(!"only consumers receive chunks");
 }
 
-void Node::on_chunk_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::uint32_t /*sequence*/,
-                         core::Actions& /*out*/) {
+void Node::on_chunks_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::uint32_t /*first*/,
+                          std::uint32_t /*count*/, core::Actions& /*out*/) {
     WEIR_ASSERT(!"only producers send chunks");
 }
 
@@ -81,9 +81,9 @@ void ProducerNode::on_message(core::Instant now, core::NodeId from, const core::
     core_.on_message(now, from, message, out);
 }
 
-void ProducerNode::on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
-                                 core::Actions& out) {
-    core_.on_chunk_sent(now, stream, sequence, out);
+void ProducerNode::on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first,
+                                  std::uint32_t count, core::Actions& out) {
+    core_.on_chunks_sent(now, stream, first, count, out);
 }
 
 void ProducerNode::record(core::Instant now, const core::Actions& out) {

@@ -35,8 +35,9 @@ class Node {
                             core::Actions& out) = 0;
     virtual void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk,
                           core::Actions& out);
-    virtual void on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
-                               core::Actions& out);
+    /// `count` chunks in a row have left, from `first` on.
+    virtual void on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first,
+                                std::uint32_t count, core::Actions& out);
     virtual void on_result(core::Instant now, core::NodeId from, const core::SendResult& result,
                            core::Actions& out);
 
@@ -83,8 +84,8 @@ class ProducerNode final : public Node {
     void on_time(core::Instant now, core::Actions& out) override;
     void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                     core::Actions& out) override;
-    void on_chunk_sent(core::Instant now, core::StreamId stream, std::uint32_t sequence,
-                       core::Actions& out) override;
+    void on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first, std::uint32_t count,
+                        core::Actions& out) override;
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
     void finish_recording(core::Instant now) override;

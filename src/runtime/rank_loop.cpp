@@ -87,7 +87,7 @@ void RankLoop::turn(core::Instant now) {
     record_socket(now);
     parts_.node.on_time(now, actions_);
     for (const transport::ChunkSent& sent : found_.sent) {
-        parts_.node.on_chunk_sent(now, sent.stream, sent.sequence, actions_);
+        parts_.node.on_chunks_sent(now, sent.stream, sent.sequence, 1, actions_);
     }
     for (const transport::ChunkArrived& chunk : found_.chunks) {
         parts_.node.on_chunk(now, chunk.slot,

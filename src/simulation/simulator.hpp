@@ -181,7 +181,14 @@ class Simulator {
     void report_arrived(std::uint32_t place, BitNanoseconds arrived);
     void report_progress(std::uint32_t place);
     [[nodiscard]] BitNanoseconds boundary(const Transfer& transfer, std::uint32_t chunks) const;
-    [[nodiscard]] core::ChunkDescription chunk_of(const Transfer& transfer, std::uint32_t sequence) const;
+    /// `count` chunks in a row as if they were one.
+    [[nodiscard]] core::ChunkDescription chunks_of(const Transfer& transfer, std::uint32_t first,
+                                                   std::uint32_t count) const;
+    /// How many chunks more than those `reported`, but not more than to `limit`, are through when so much
+    /// has moved. `next`: when the next one is, which it keeps.
+    [[nodiscard]] std::uint32_t chunks_until(const Transfer& transfer, std::uint32_t reported,
+                                             std::uint32_t limit, BitNanoseconds& next,
+                                             BitNanoseconds moved) const;
     void set_links(FlatNode node);
     void set_deadline(FlatNode node);
     void resume(FlatNode node);

@@ -133,12 +133,23 @@ BitNanoseconds Simulator::boundary(const Transfer& transfer, std::uint32_t chunk
     return bit_nanoseconds(std::min(plan_.chunk_size * chunks, transfer.bytes));
 }
 
-core::ChunkDescription Simulator::chunk_of(const Transfer& transfer, std::uint32_t sequence) const {
-    core::ChunkDescription chunk = transfer.first.chunk;
-    chunk.sequence = transfer.first_sequence + sequence;
-    chunk.offset = plan_.chunk_size * chunk.sequence;
-    chunk.length = std::min(plan_.chunk_size, chunk.event_bytes - chunk.offset);
-    return chunk;
+core::ChunkDescription Simulator::chunks_of(const Transfer& transfer, std::uint32_t first,
+                                            std::uint32_t count) const {
+    core::ChunkDescription chunks = transfer.first.chunk;
+    chunks.sequence = transfer.first_sequence + first;
+    chunks.offset = plan_.chunk_size * chunks.sequence;
+    chunks.length = std::min(plan_.chunk_size * count, chunks.event_bytes - chunks.offset);
+    return chunks;
+}
+
+std::uint32_t Simulator::chunks_until(const Transfer& transfer, std::uint32_t reported, std::uint32_t limit,
+                                      BitNanoseconds& next, BitNanoseconds moved) const {
+    std::uint32_t until = reported;
+    while (until < limit && next <= moved) {
+        ++until;
+        next = boundary(transfer, until + 1);
+    }
+    return until - reported;
 }
 
 void Simulator::take_chunk(FlatNode producer, const core::SendChunk& chunk) {
@@ -193,19 +204,16 @@ void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
         conditions_[producer].away()) {
         return;
     }
-    const core::StreamId stream = transfers_[place].first.stream;
-    const std::uint32_t first = transfers_[place].first_sequence;
-    std::uint32_t sent = transfers_[place].sent;
-    BitNanoseconds next = transfers_[place].sent_next;
-    while (sent < chunks && next <= moved) {
-        checker_.chunk_left({producer - 1}, chunk_of(transfers_[place], sent));
-        // The next chunk is handed over in answer to this one.
-        nodes_[producer]->on_chunk_sent(now_, stream, first + sent, actions_);
-        ++sent;
-        next = boundary(transfers_[place], sent + 1);
+    Transfer& transfer = transfers_[place];
+    std::uint32_t left = chunks_until(transfer, transfer.sent, chunks, transfer.sent_next, moved);
+    checker_.chunk_left({producer - 1}, chunks_of(transfer, transfer.sent, left));
+    // Chunks are handed over in answer to those that have left, a window at a time.
+    for (std::uint32_t count = 0; left > 0; left -= count) {
+        count = std::min(left, plan_.window);
+        nodes_[producer]->on_chunks_sent(now_, transfer.first.stream, transfer.first_sequence + transfer.sent,
+                                         count, actions_);
+        transfer.sent += count;
     }
-    transfers_[place].sent = sent;
-    transfers_[place].sent_next = next;
     carry_out(producer);
     set_deadline(producer);
 }
@@ -218,18 +226,18 @@ void Simulator::report_arrived(std::uint32_t place, BitNanoseconds arrived) {
         conditions_[consumer].away()) {
         return;
     }
-    while (transfer.arrived < transfer.sent && transfer.arrived_next <= arrived) {
-        const core::ChunkDescription chunk = chunk_of(transfer, transfer.arrived);
-        checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunk);
-        nodes_[consumer]->on_chunk(now_, transfer.first.slot,
-                                   {.source = {Role::producer, transfer.producer},
-                                    .header_intact = true,
-                                    .payload_intact = true,
-                                    .chunk = chunk},
-                                   actions_);
-        ++transfer.arrived;
-        transfer.arrived_next = boundary(transfer, transfer.arrived + 1);
-    }
+    const std::uint32_t count =
+        chunks_until(transfer, transfer.arrived, transfer.sent, transfer.arrived_next, arrived);
+    const core::ChunkDescription chunks = chunks_of(transfer, transfer.arrived, count);
+    transfer.arrived += count;
+    checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunks);
+    nodes_[consumer]->on_chunk(now_, transfer.first.slot,
+                               {.source = {Role::producer, transfer.producer},
+                                .header_intact = true,
+                                .payload_intact = true,
+                                .chunk = chunks,
+                                .count = count},
+                               actions_);
     carry_out(consumer);
     set_deadline(consumer);
 }
@@ -302,7 +310,7 @@ void Simulator::datagram_left(const Event& event) {
     }
     checker_.chunk_left({datagram.producer}, datagram.chunk.chunk);
     turn(producer, [&](core::Actions& out) {
-        nodes_[producer]->on_chunk_sent(now_, datagram.chunk.stream, datagram.chunk.chunk.sequence, out);
+        nodes_[producer]->on_chunks_sent(now_, datagram.chunk.stream, datagram.chunk.chunk.sequence, 1, out);
     });
 }
 

@@ -129,6 +129,28 @@ TEST_CASE("A consumer opens all its slots and gives a credit for each") {
     CHECK(consumer->next_deadline() == Instant::never());
 }
 
+TEST_CASE("Chunks in a row count as if they had come one by one") {
+    Driven consumer(small_plan());
+    consumer.start();
+    ArrivedChunk two = chunk(event_a, 100, 0);
+    two.count = 2;
+    CHECK(consumer.arrive(at_ms(3), 1, two).faults.size() == 1);  // two chunks of the length of one
+    two.chunk.length = {80};
+    const Actions first = consumer.arrive(at_ms(4), 1, two);
+    REQUIRE(first.observations.size() == 1);
+    CHECK(first.observations[0].bytes == Bytes{80});
+    ArrivedChunk again = chunk(event_a, 100, 1);
+    again.count = 2;
+    again.chunk.length = {60};
+    check_fault(consumer.arrive(at_ms(4), 1, again), Fault::Kind::duplicate_chunk, again);
+    again.chunk.sequence = 2;
+    again.chunk.offset = {80};
+    check_fault(consumer.arrive(at_ms(4), 1, again), Fault::Kind::unexpected_chunk, again);  // beyond the end
+    const Actions last = consumer.arrive(at_ms(5), 1, chunk(event_a, 100, 2));
+    CHECK(last.messages.size() == 1);
+    CHECK(consumer->ledger().received.bytes == Bytes{100});
+}
+
 TEST_CASE("Chunks make an event whole in any order") {
     Driven consumer(small_plan());
     consumer.start();

@@ -64,9 +64,9 @@ class Driven {
             {.kind = MessageKind::grant, .node = consumer, .slot = slot, .events = direct ? 0 : grants_++});
     }
     Actions finish(Instant now) { return message(now, scheduler_node(), {.kind = MessageKind::finish}); }
-    Actions sent(Instant now, std::uint32_t stream, std::uint32_t sequence) {
+    Actions sent(Instant now, std::uint32_t stream, std::uint32_t first, std::uint32_t count = 1) {
         Actions out;
-        producer_.on_chunk_sent(now, {stream}, sequence, out);
+        producer_.on_chunks_sent(now, {stream}, first, count, out);
         return checked(out);
     }
     /// Grants one event and lets all of its chunks leave; only with no other transfer under way.
@@ -218,6 +218,39 @@ TEST_CASE("The window slides over the oldest chunk that has not left") {
     CHECK(producer->stream_use().transferring == 1);
     CHECK(of_kind(producer.sent(at_ms(3), 0, 7), Observation::Kind::transfer_completed).size() == 1);
     CHECK(producer->backlog() == Bytes{0});
+}
+
+TEST_CASE("Chunks that left together are observed as one and make room for as many") {
+    Plan plan = small_plan();
+    plan.event_size.mean = 400;
+    plan.slot_size = {400};
+    plan.window = 3;
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    producer.grant(at_ms(0), 0, 0);
+    const Actions two = producer.sent(at_ms(1), 0, 0, 2);
+    CHECK(sequences(two) == Sequences{3, 4});
+    REQUIRE(two.observations.size() == 1);
+    CHECK(two.observations[0].bytes == Bytes{80});
+    CHECK(producer->backlog() == Bytes{320});
+    CHECK(sequences(producer.sent(at_ms(2), 0, 3, 2)).empty());  // chunk 2 holds the window
+    CHECK(sequences(producer.sent(at_ms(2), 0, 2)) == Sequences{5, 6, 7});
+    CHECK(sequences(producer.sent(at_ms(3), 0, 5, 3)) == Sequences{8, 9});
+    const Actions last = producer.sent(at_ms(4), 0, 8, 2);
+    CHECK(of_kind(last, Observation::Kind::transfer_completed).size() == 1);
+    CHECK(producer->ledger().sent.events == 1);
+    CHECK(producer->ledger().sent.bytes == Bytes{400});
+}
+
+TEST_CASE("The largest window leaves at once") {
+    Plan plan = small_plan();
+    plan.chunk_size = {1};
+    plan.window = Producer::window_limit;
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    producer.grant(at_ms(0), 0, 0);
+    CHECK(producer.sent(at_ms(1), 0, 0, Producer::window_limit).chunks.size() == 36);
+    CHECK(producer->backlog() == Bytes{336});
 }
 
 TEST_CASE("The largest window is filled and emptied backwards") {

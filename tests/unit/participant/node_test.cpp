@@ -138,7 +138,7 @@ class World {
             }
             Rank& from = rank(next.from);
             perform(from, [&](Actions& out) {
-                from.node->on_chunk_sent(now_, next.chunk.stream, next.chunk.chunk.sequence, out);
+                from.node->on_chunks_sent(now_, next.chunk.stream, next.chunk.chunk.sequence, 1, out);
             });
             perform(to, [&](Actions& out) {
                 to.node->on_chunk(now_, next.chunk.slot, {.source = next.from, .chunk = next.chunk.chunk},
@@ -306,6 +306,6 @@ TEST_CASE("Only consumers receive chunks and only producers send them") {
     Node& consumer = *world.rank({Role::consumer, 0}).node;
     CHECK_THROWS_AS(scheduler.on_chunk(Instant{}, {0}, {}, out), Broken);
     CHECK_THROWS_AS(producer.on_chunk(Instant{}, {0}, {}, out), Broken);
-    CHECK_THROWS_AS(consumer.on_chunk_sent(Instant{}, {0}, 0, out), Broken);
+    CHECK_THROWS_AS(consumer.on_chunks_sent(Instant{}, {0}, 0, 1, out), Broken);
     set_assertion_handler(nullptr);
 }

@@ -47,8 +47,10 @@ class FakeNode final : public Node {
     void on_chunk(Instant /*now*/, SlotId slot, const ArrivedChunk& chunk, Actions& /*out*/) override {
         chunks.emplace_back(slot, chunk);
     }
-    void on_chunk_sent(Instant /*now*/, StreamId stream, std::uint32_t sequence, Actions& /*out*/) override {
-        sent.emplace_back(stream, sequence);
+    void on_chunks_sent(Instant /*now*/, StreamId stream, std::uint32_t first, std::uint32_t count,
+                        Actions& /*out*/) override {
+        CHECK(count == 1);
+        sent.emplace_back(stream, first);
     }
     void record(Instant /*now*/, const Actions& /*out*/) override {}
     void record_poll_gap(Instant /*now*/, Duration /*gap*/) override {}
