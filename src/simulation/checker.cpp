@@ -25,20 +25,9 @@ Checker::Checker(const core::Plan& plan)
     consumers_by_credits_[0] = plan.consumers;
 }
 
-Checker::Event* Checker::find(EventId event) {
-    if (event.producer().value >= producers_.size()) {
-        return nullptr;
-    }
-    Producer& producer = producers_[event.producer().value];
-    if (event.sequence() < producer.first || event.sequence() - producer.first >= producer.events.size()) {
-        return nullptr;
-    }
-    return &producer.events[event.sequence() - producer.first];
-}
-
 // Events
 
-void Checker::observed(core::Instant now, NodeId node, const Observation& observation) {
+void Checker::event_changed(core::Instant now, NodeId node, const Observation& observation) {
     switch (observation.kind) {
         case Observation::Kind::generated: {
             Producer& producer = producers_[node.index];
@@ -48,7 +37,7 @@ void Checker::observed(core::Instant now, NodeId node, const Observation& observ
                        observation.event.sequence());
                 return;
             }
-            producer.events.push_back(
+            producer.events.push(
                 {.bytes = observation.bytes, .generated = now, .handed_over = {}, .arrived = {}});
             producer.backlog += observation.bytes;
             return;
@@ -132,7 +121,7 @@ void Checker::observed(core::Instant now, NodeId node, const Observation& observ
 void Checker::forget_settled(Producer& producer) {
     while (!producer.events.empty() && producer.events.front().fate != Fate::waiting &&
            !producer.events.front().retained) {
-        producer.events.pop_front();
+        producer.events.pop();
         ++producer.first;
     }
 }
@@ -230,14 +219,13 @@ void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::
 
 void Checker::all_finished() {
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        std::uint64_t sequence = producers_[producer].first;
-        for (const Event& event : producers_[producer].events) {
-            if (event.fate == Fate::waiting) {
+        const Producer& account = producers_[producer];
+        for (std::size_t position = 0; position < account.events.size(); ++position) {
+            if (account.events.at(position).fate == Fate::waiting) {
                 object("event {} of producer {} was neither delivered nor lost when the run was over",
-                       sequence, producer);
+                       account.first + position, producer);
                 break;
             }
-            ++sequence;
         }
     }
 }

@@ -27,6 +27,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@
 #include "core/actions.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
+#include "core/ring_queue.hpp"
 
 namespace weir::simulation {
 
@@ -47,7 +49,14 @@ class Checker {
     void slot_opened(core::ConsumerId consumer, core::SlotId slot);
     void chunk_handed_over(core::ProducerId producer, const core::SendChunk& sent);
     void message_sent(core::NodeId from, const core::SendMessage& sent);
-    void observed(core::Instant now, core::NodeId node, const core::Observation& observation);
+    void observed(core::Instant now, core::NodeId node, const core::Observation& observation) {
+        using Kind = core::Observation::Kind;
+        const Kind kind = observation.kind;
+        if (kind == Kind::generated || kind == Kind::lost || kind == Kind::received ||
+            kind == Kind::given_up) {
+            event_changed(now, node, observation);
+        }
+    }
     /// After a producer's turn: what it says it holds.
     void backlog_claimed(core::ProducerId producer, core::Bytes backlog);
     /// After a turn of the scheduler.
@@ -88,10 +97,11 @@ class Checker {
         bool delivered = false;  ///< since it was granted
         core::EventId event;
     };
+    void event_changed(core::Instant now, core::NodeId node, const core::Observation& observation);
     void release(core::EventId event);
     struct Producer {
-        std::deque<Event> events;  ///< from `first` on
-        std::uint64_t first = 0;   ///< sequence number
+        core::RingQueue<Event> events{std::numeric_limits<std::size_t>::max()};  ///< from `first` on
+        std::uint64_t first = 0;                                                 ///< sequence number
         core::Bytes backlog;
         std::uint64_t offered = 0;  ///< as the scheduler knows
         std::uint64_t granted = 0;
@@ -115,7 +125,14 @@ class Checker {
             objection_ = fmt::format(fmt::runtime(form), arguments...);
         }
     }
-    Event* find(core::EventId event);
+    Event* find(core::EventId id) {
+        if (id.producer().value >= producers_.size()) {
+            return nullptr;
+        }
+        Producer& producer = producers_[id.producer().value];
+        const std::uint64_t position = id.sequence() - producer.first;  // of those before: beyond all
+        return position < producer.events.size() ? &producer.events.at(position) : nullptr;
+    }
     [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, std::uint32_t place) const {
         return consumer * plan_.places() + place;
     }
