@@ -26,7 +26,7 @@ Instant Pacer::ready_at(Bytes chunk) const {
     return {INT64_MIN / 2};
 }
 
-Instant Pacer::take(Instant now, Bytes chunk) {
+Instant Pacer::take_shaped(Instant now, Bytes chunk) {
     const Instant ready = ready_at(chunk);
     WEIR_ASSERT(ready <= now);
     switch (shaping_.kind) {

@@ -25,7 +25,7 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
     current_.free_slots_min = state_.free_slots;
 }
 
-void ConsumerRecorder::advance(Instant now) {
+void ConsumerRecorder::move_to(Instant now) {
     if (finished_) {
         return;
     }

@@ -39,7 +39,11 @@ class ConsumerRecorder {
     ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, core::Instant start, Latencies& latencies,
                      Sink sink);
 
-    void advance(core::Instant now);
+    void advance(core::Instant now) {
+        if (now > clock_.position()) {
+            move_to(now);
+        }
+    }
     void set_state(core::Instant now, const ConsumerState& state);
     void observe(core::Instant now, const core::Observation& observation);
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
@@ -61,6 +65,7 @@ class ConsumerRecorder {
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
   private:
+    void move_to(core::Instant now);
     void integrate(core::Instant from, core::Duration length);
     void close(std::int64_t second, core::Duration covered);
 

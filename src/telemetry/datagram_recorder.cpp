@@ -15,7 +15,7 @@ DatagramRecorder::DatagramRecorder(const core::Plan& plan, std::uint32_t peers) 
     }
 }
 
-void DatagramRecorder::observe(const Observation& observation) {
+void DatagramRecorder::count(const Observation& observation) {
     if (observation.peer.index >= by_peer_.size()) {
         return;
     }

@@ -24,7 +24,11 @@ class DatagramRecorder {
     /// `peers`: how many consumers or producers there are at the other end.
     DatagramRecorder(const core::Plan& plan, std::uint32_t peers);
 
-    void observe(const core::Observation& observation);
+    void observe(const core::Observation& observation) {
+        if (!by_peer_.empty()) {
+            count(observation);
+        }
+    }
     void socket(const SocketCounts& counts);
     /// What was counted since the last call.
     DatagramSecond take();
@@ -36,6 +40,8 @@ class DatagramRecorder {
     [[nodiscard]] std::vector<PeerDatagrams> entries() const;
 
   private:
+    void count(const core::Observation& observation);
+
     DatagramSecond current_;
     SocketCounts seen_;
     SocketSummary summary_;

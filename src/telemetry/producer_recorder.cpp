@@ -36,7 +36,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
     }
 }
 
-void ProducerRecorder::advance(Instant now) {
+void ProducerRecorder::move_to(Instant now) {
     if (finished_) {
         return;
     }

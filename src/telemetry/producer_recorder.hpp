@@ -41,7 +41,11 @@ class ProducerRecorder {
     ProducerRecorder(const core::Plan& plan, core::ProducerId id, core::Instant start, Latencies& latencies,
                      Sink sink);
 
-    void advance(core::Instant now);
+    void advance(core::Instant now) {
+        if (now > clock_.position()) {
+            move_to(now);
+        }
+    }
     void set_state(core::Instant now, const ProducerState& state);
     void observe(core::Instant now, const core::Observation& observation);
     /// Shaping: a chunk that could have gone at `due` was handed over.
@@ -67,6 +71,7 @@ class ProducerRecorder {
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
   private:
+    void move_to(core::Instant now);
     void integrate(core::Instant from, core::Duration length);
     void close(std::int64_t second, core::Duration covered);
     void note_backlog(core::Instant now);
