@@ -283,13 +283,7 @@ void Simulator::handle(const Event& event) {
 void Simulator::handle_deadline(FlatNode node) {
     if (node != 0 && node < producers_end_) {
         // What is generated now meets the backlog of now.
-        for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
-            const std::uint32_t place = transfer_of_stream_[std::size_t{node - 1} * plan_.streams + stream];
-            if (place < transfers_.size() && transfers_[place].active && transfers_[place].moving &&
-                transfers_[place].producer == node - 1 && transfers_[place].first.stream.value == stream) {
-                report_sent(place, network_.moved(transfers_[place].flow, now_));
-            }
-        }
+        report_sent_by(node);
     }
     turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
 }
@@ -298,7 +292,9 @@ void Simulator::set_deadline(FlatNode node) {
     const Condition& condition = conditions_[node];
     Instant deadline = condition.away() ? Instant::never() : nodes_[node]->next_deadline();
     if (deadline == Instant::never()) {
-        deadlines_.erase(node);
+        if (deadlines_.contains(node)) {
+            deadlines_.erase(node);
+        }
         return;
     }
     // With generation saturate a producer always has something to do; it looks whether it has room at every

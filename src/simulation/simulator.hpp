@@ -170,6 +170,7 @@ class Simulator {
     void send_message(FlatNode from, const core::SendMessage& sent);
     void send_result(FlatNode from, const core::SendResult& result);
     std::uint32_t place_message(const Message& message);
+    void take_chunks(FlatNode producer);
     void take_chunk(FlatNode producer, const core::SendChunk& chunk);
     void begin_transfer(FlatNode producer, const core::SendChunk& chunk);
     void send_datagram(FlatNode producer, const core::SendChunk& chunk);
@@ -177,8 +178,12 @@ class Simulator {
     void datagram_arrived(const Event& event);
     /// Chunks are moved one by one, and not the transfer that they belong to.
     [[nodiscard]] bool by_chunk() const { return plan_.shaping.kind != core::ShapingKind::none; }
+    bool chunks_leave(std::uint32_t place, BitNanoseconds moved);
     void report_sent(std::uint32_t place, BitNanoseconds moved);
+    /// Of all transfers that the producer has in the network.
+    void report_sent_by(FlatNode producer);
     void report_arrived(std::uint32_t place, BitNanoseconds arrived);
+    void report_arrived(std::uint32_t place);
     void report_progress(std::uint32_t place);
     [[nodiscard]] BitNanoseconds boundary(const Transfer& transfer, std::uint32_t chunks) const;
     /// `count` chunks in a row as if they were one.
@@ -189,6 +194,8 @@ class Simulator {
     [[nodiscard]] std::uint32_t chunks_until(const Transfer& transfer, std::uint32_t reported,
                                              std::uint32_t limit, BitNanoseconds& next,
                                              BitNanoseconds moved) const;
+    /// The producer's transfer on a stream that is in the network.
+    [[nodiscard]] std::optional<std::uint32_t> moving_on(FlatNode producer, std::uint32_t stream) const;
     void set_links(FlatNode node);
     void set_deadline(FlatNode node);
     void resume(FlatNode node);

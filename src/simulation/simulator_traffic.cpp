@@ -28,9 +28,7 @@ void Simulator::carry_out(FlatNode node) {
     for (const core::SlotId slot : actions_.open_slots) {
         checker_.slot_opened({name.index}, slot);
     }
-    for (const core::SendChunk& chunk : actions_.chunks) {
-        take_chunk(node, chunk);
-    }
+    take_chunks(node);
     for (const core::SendResult& result : actions_.results) {
         send_result(node, result);
     }
@@ -152,6 +150,24 @@ std::uint32_t Simulator::chunks_until(const Transfer& transfer, std::uint32_t re
     return until - reported;
 }
 
+/// What follows each other is checked as one, where the network moves a transfer as a whole.
+void Simulator::take_chunks(FlatNode producer) {
+    const std::vector<core::SendChunk>& chunks = actions_.chunks;
+    const bool together = !plan_.lossy() && !by_chunk();
+    for (std::size_t next = 0; next < chunks.size();) {
+        core::SendChunk run = chunks[next];
+        for (++next; together && next < chunks.size(); ++next) {
+            const core::SendChunk& follows = chunks[next];
+            if (follows.stream != run.stream || follows.chunk.event != run.chunk.event ||
+                follows.chunk.offset != run.chunk.offset + run.chunk.length) {
+                break;
+            }
+            run.chunk.length += follows.chunk.length;
+        }
+        take_chunk(producer, run);
+    }
+}
+
 void Simulator::take_chunk(FlatNode producer, const core::SendChunk& chunk) {
     checker_.chunk_handed_over({producer - 1}, chunk);
     if (checker_.objection()) {
@@ -195,27 +211,59 @@ void Simulator::begin_transfer(FlatNode producer, const core::SendChunk& chunk) 
     new_transfers_.push_back(place);
 }
 
-/// Tells the producer of every chunk that has left when so much has moved.
-void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
-    const FlatNode producer = transfers_[place].producer + 1;
-    // The last chunk has left when the transfer has left the network, also at the instant of its end.
-    const std::uint32_t chunks = transfers_[place].chunks - (transfers_[place].moving ? 1U : 0U);
-    if (transfers_[place].sent_next > moved || transfers_[place].sent >= chunks ||
-        conditions_[producer].away()) {
-        return;
-    }
+/// Tells the producer of every chunk that has left when so much has moved. False: of none.
+bool Simulator::chunks_leave(std::uint32_t place, BitNanoseconds moved) {
     Transfer& transfer = transfers_[place];
+    // The last chunk has left when the transfer has left the network, also at the instant of its end.
+    const std::uint32_t chunks = transfer.chunks - (transfer.moving ? 1U : 0U);
+    if (transfer.sent_next > moved || transfer.sent >= chunks) {
+        return false;
+    }
     std::uint32_t left = chunks_until(transfer, transfer.sent, chunks, transfer.sent_next, moved);
-    checker_.chunk_left({producer - 1}, chunks_of(transfer, transfer.sent, left));
+    checker_.chunk_left({transfer.producer}, chunks_of(transfer, transfer.sent, left));
     // Chunks are handed over in answer to those that have left, a window at a time.
     for (std::uint32_t count = 0; left > 0; left -= count) {
         count = std::min(left, plan_.window);
-        nodes_[producer]->on_chunks_sent(now_, transfer.first.stream, transfer.first_sequence + transfer.sent,
-                                         count, actions_);
+        nodes_[transfer.producer + 1]->on_chunks_sent(
+            now_, transfer.first.stream, transfer.first_sequence + transfer.sent, count, actions_);
         transfer.sent += count;
     }
-    carry_out(producer);
-    set_deadline(producer);
+    return true;
+}
+
+void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
+    const FlatNode producer = transfers_[place].producer + 1;
+    if (!conditions_[producer].away() && chunks_leave(place, moved)) {
+        carry_out(producer);
+        set_deadline(producer);
+    }
+}
+
+std::optional<std::uint32_t> Simulator::moving_on(FlatNode producer, std::uint32_t stream) const {
+    const std::uint32_t place = transfer_of_stream_[std::size_t{producer - 1} * plan_.streams + stream];
+    if (place >= transfers_.size()) {
+        return std::nullopt;
+    }
+    const Transfer& transfer = transfers_[place];
+    const bool is_it = transfer.moving && transfer.producer == producer - 1 &&
+                       transfer.first.stream == core::StreamId{stream};
+    return is_it ? std::optional(place) : std::nullopt;
+}
+
+void Simulator::report_sent_by(FlatNode producer) {
+    if (conditions_[producer].away()) {
+        return;
+    }
+    bool some = false;
+    for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
+        if (const auto place = moving_on(producer, stream)) {
+            some = chunks_leave(*place, network_.moved(transfers_[*place].flow, now_)) || some;
+        }
+    }
+    if (some) {
+        carry_out(producer);
+        set_deadline(producer);
+    }
 }
 
 /// Tells the consumer of every chunk that has left and arrived when so much has arrived.
@@ -242,20 +290,27 @@ void Simulator::report_arrived(std::uint32_t place, BitNanoseconds arrived) {
     set_deadline(consumer);
 }
 
-void Simulator::report_progress(std::uint32_t place) {
+void Simulator::report_arrived(std::uint32_t place) {
     const FlowId flow = transfers_[place].flow;
-    const BitNanoseconds moved = network_.moved(flow, now_);
     const BitNanoseconds in_flight =
         static_cast<BitNanoseconds>(network_.rate(flow).bits_per_second) * setup_.network.latency.ns;
-    report_sent(place, moved);
+    report_arrived(place, network_.moved(flow, now_) - in_flight);
+}
+
+void Simulator::report_progress(std::uint32_t place) {
+    report_sent(place, network_.moved(transfers_[place].flow, now_));
     // What is counted as sent in this instant cannot have arrived in it, unless the latency is 0.
-    report_arrived(place, moved - in_flight);
+    report_arrived(place);
 }
 
 void Simulator::handle_tick() {
-    for (std::uint32_t place = 0; place < transfers_.size(); ++place) {
-        if (transfers_[place].active && transfers_[place].moving) {
-            report_progress(place);
+    // A chunk that is a transfer of its own is reported at its end.
+    for (FlatNode producer = 1; producer < producers_end_ && !by_chunk(); ++producer) {
+        report_sent_by(producer);
+        for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
+            if (const auto place = moving_on(producer, stream)) {
+                report_arrived(*place);
+            }
         }
     }
     queue_.push(now_ + tick_period, {Kind::tick});
