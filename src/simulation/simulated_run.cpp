@@ -115,9 +115,10 @@ class Run {
 
     SimulationResult complete(const Simulator& simulator) {
         const participant::RunDescription& run = run_.run;
+        // One for all: its histograms are large, and empty but for one rank.
+        participant::RankAccount account;
         for (int rank = 0; rank < run.roles.ranks(); ++rank) {
             const core::NodeId node = run.roles.node(rank);
-            participant::RankAccount account;
             account.summary = simulator.node(node).summary();
             account.lost = simulator.node(node).lost_ranges();
             account.traffic = simulator.node(node).traffic();
@@ -132,6 +133,9 @@ class Run {
                 }
             }
             report_.add(rank, account);
+            if (node.role == core::Role::scheduler) {
+                account = {};
+            }
         }
         if (writes_) {
             note(report_.write_traffic());

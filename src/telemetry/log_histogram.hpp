@@ -41,6 +41,9 @@ class LogHistogram {
     }
 
     void merge(const LogHistogram& other) {
+        if (other.count_ == 0) {
+            return;
+        }
         for (std::size_t i = 0; i < buckets; ++i) {
             counts_[i] += other.counts_[i];
         }
