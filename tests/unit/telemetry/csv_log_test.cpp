@@ -1,5 +1,6 @@
 #include "telemetry/csv_log.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -66,6 +67,23 @@ std::ptrdiff_t cells(std::string_view line) {
 }
 
 }  // namespace
+
+TEST_CASE("Times in lines are rounded as a format would round them") {
+    for (const std::int64_t ns :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{499}, std::int64_t{500}, std::int64_t{501},
+          std::int64_t{1500}, std::int64_t{2500}, std::int64_t{999500}, std::int64_t{999999},
+          std::int64_t{12345678}, std::int64_t{999999499}, std::int64_t{999999500}, std::int64_t{999999501},
+          std::int64_t{1000000000}, std::int64_t{86400123456789}, std::int64_t{1234567890123456789},
+          std::int64_t{-1}, std::int64_t{-700000}}) {
+        CAPTURE(ns);
+        ProducerRow row;
+        row.start = {0, Phase::measure, Duration{ns}};
+        row.poll_gap_max = Duration{ns};
+        const std::string line = csv_line(row, std::nullopt);
+        CHECK(line.starts_with(fmt::format("0,measure,,{:.6f},", Duration{ns}.in_seconds())));
+        CHECK(line.ends_with(fmt::format(",{:.3f},,,,\n", Duration{ns}.in_microseconds())));
+    }
+}
 
 TEST_CASE("Rows become lines, exactly") {
     CHECK(csv_header(Role::producer) ==
