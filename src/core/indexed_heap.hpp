@@ -43,14 +43,20 @@ class IndexedHeap {
 
     /// Puts the index in, or changes its key. O(log n).
     void update(std::uint32_t index, Key key) {
-        const bool is_new = !contains(index);
-        keys_[index] = std::move(key);
-        if (is_new) {
+        if (!contains(index)) {
+            keys_[index] = std::move(key);
             places_[index] = size();
             heap_.push_back(index);
+            sift_up(places_[index]);
+            return;
         }
-        sift_up(places_[index]);
-        sift_down(places_[index]);
+        const bool sooner = key < keys_[index];
+        keys_[index] = std::move(key);
+        if (sooner) {
+            sift_up(places_[index]);
+        } else {
+            sift_down(places_[index]);
+        }
     }
 
     /// Takes the index out, if it is in. O(log n).
