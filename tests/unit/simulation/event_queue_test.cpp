@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -106,6 +108,39 @@ TEST_CASE("an event queue agrees with a sorted list while events come and go") {
             }
             REQUIRE(queue.size() == model.size());
             REQUIRE(queue.next_time() == (model.empty() ? Instant::never() : Instant{model.front().at}));
+        }
+    }
+}
+
+TEST_CASE("an event queue keeps the order while events come and go, near and far") {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        CAPTURE(seed);
+        Random random(seed, 1);
+        // A few delays, as of messages, disorder among them, and some events far ahead.
+        const auto delay = [&]() -> std::int64_t {
+            const std::uint64_t kind = random.below(10);
+            return kind < 6   ? static_cast<std::int64_t>(kind) * 1000
+                   : kind < 9 ? static_cast<std::int64_t>(random.below(20000))
+                              : static_cast<std::int64_t>(random.below(20000000));
+        };
+        EventQueue<std::uint32_t> queue;
+        std::set<std::pair<std::int64_t, std::uint32_t>> expected;
+        std::int64_t now = -5000000;
+        std::uint32_t number = 0;
+        for (int step = 0; step < 2000; ++step) {
+            for (std::uint64_t more = random.below(3); more > 0; --more) {
+                const std::int64_t at = now + delay();
+                queue.push(Instant{at}, number);
+                expected.emplace(at, number++);
+            }
+            if (!expected.empty()) {
+                const auto [at, event] = *expected.begin();
+                expected.erase(expected.begin());
+                REQUIRE(queue.next_time() == Instant{at});
+                REQUIRE(queue.pop() == event);
+                now = at;
+            }
+            REQUIRE(queue.size() == expected.size());
         }
     }
 }
