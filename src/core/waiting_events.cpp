@@ -1,5 +1,7 @@
 #include "core/waiting_events.hpp"
 
+#include <algorithm>
+
 namespace weir::core {
 
 void WaitingEvents::push(const WaitingEvent& event) {
@@ -16,8 +18,14 @@ WaitingEvent WaitingEvents::take_oldest() {
 }
 
 std::optional<WaitingEvent> WaitingEvents::take(std::uint64_t sequence) {
-    std::size_t low = 0;
-    std::size_t high = events_.size();
+    if (events_.empty() || sequence < events_.front().event.sequence) {
+        return std::nullopt;
+    }
+    // Nothing lost in between, which is the rule: it is as far behind the front as its number is.
+    const auto furthest = static_cast<std::size_t>(
+        std::min<std::uint64_t>(sequence - events_.front().event.sequence, events_.size() - 1));
+    std::size_t low = events_.at(furthest).event.sequence == sequence ? furthest : 0;
+    std::size_t high = furthest + 1;
     while (low < high) {
         const std::size_t middle = low + (high - low) / 2;
         if (events_.at(middle).event.sequence < sequence) {
