@@ -279,13 +279,13 @@ void Producer::hand_over(Instant now, Actions& out) {
         return;
     }
     bool held_up = false;
-    std::uint32_t stream = next_stream_;
-    for (std::uint32_t tried = 0; tried < transfers_.size(); ++tried) {
+    for (std::uint32_t tried = 0, stream = next_stream_; tried < transfers_.size(); ++tried) {
         const std::size_t before = out.chunks.size();
-        hand_over_chunks(now, {stream}, out);
-        held_up = held_up || (transfers_[stream].active &&
-                              transfers_[stream].handed_over < transfers_[stream].event.bytes);
-        stream = (stream + 1) % static_cast<std::uint32_t>(transfers_.size());
+        if (transfers_[stream].active) {
+            hand_over_chunks(now, {stream}, out);
+            held_up = held_up || transfers_[stream].handed_over < transfers_[stream].event.bytes;
+        }
+        stream = stream + 1 < transfers_.size() ? stream + 1 : 0;
         if (out.chunks.size() > before) {
             tried = 0;
             next_stream_ = stream;  // whoever sent is the last in the next round

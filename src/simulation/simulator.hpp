@@ -178,6 +178,8 @@ class Simulator {
     void datagram_arrived(const Event& event);
     /// Chunks are moved one by one, and not the transfer that they belong to.
     [[nodiscard]] bool by_chunk() const { return plan_.shaping.kind != core::ShapingKind::none; }
+    /// The network moves whole transfers.
+    [[nodiscard]] bool by_transfer() const { return !by_chunk() && !plan_.lossy(); }
     bool chunks_leave(std::uint32_t place, BitNanoseconds moved);
     void report_sent(std::uint32_t place, BitNanoseconds moved);
     /// Of all transfers that the producer has in the network.

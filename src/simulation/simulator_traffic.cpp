@@ -153,7 +153,7 @@ std::uint32_t Simulator::chunks_until(const Transfer& transfer, std::uint32_t re
 /// What follows each other is checked as one, where the network moves a transfer as a whole.
 void Simulator::take_chunks(FlatNode producer) {
     const std::vector<core::SendChunk>& chunks = actions_.chunks;
-    const bool together = !plan_.lossy() && !by_chunk();
+    const bool together = by_transfer();
     for (std::size_t next = 0; next < chunks.size();) {
         core::SendChunk run = chunks[next];
         for (++next; together && next < chunks.size(); ++next) {
@@ -251,7 +251,7 @@ std::optional<std::uint32_t> Simulator::moving_on(FlatNode producer, std::uint32
 }
 
 void Simulator::report_sent_by(FlatNode producer) {
-    if (conditions_[producer].away()) {
+    if (!by_transfer() || conditions_[producer].away()) {
         return;
     }
     bool some = false;
@@ -305,7 +305,7 @@ void Simulator::report_progress(std::uint32_t place) {
 
 void Simulator::handle_tick() {
     // A chunk that is a transfer of its own is reported at its end.
-    for (FlatNode producer = 1; producer < producers_end_ && !by_chunk(); ++producer) {
+    for (FlatNode producer = 1; producer < producers_end_ && by_transfer(); ++producer) {
         report_sent_by(producer);
         for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
             if (const auto place = moving_on(producer, stream)) {
