@@ -4,8 +4,21 @@
 
 namespace weir::core {
 
-std::uint32_t FragmentPlace::first_missing() const {
-    return static_cast<std::uint32_t>(std::find(arrived_.begin(), arrived_.end(), false) - arrived_.begin());
+bool FragmentPlace::any_ahead(std::uint32_t first, std::uint32_t count) const {
+    const auto last = std::min<std::size_t>(std::size_t{first} + count, ahead_.size());
+    return std::find(ahead_.begin() + first, ahead_.begin() + static_cast<std::ptrdiff_t>(last), true) !=
+           ahead_.begin() + static_cast<std::ptrdiff_t>(last);
+}
+
+/// Marks what came behind a gap, or passes over what is marked behind a gap that was closed.
+void FragmentPlace::add_around_gap(std::uint32_t sequence, std::uint32_t count) {
+    if (sequence >= in_order_) {
+        scattered_ = true;
+        std::fill_n(ahead_.begin() + sequence, count, true);
+    }
+    while (in_order_ < ahead_.size() && ahead_[in_order_]) {
+        ++in_order_;
+    }
 }
 
 void FragmentPlace::begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at) {
@@ -13,9 +26,12 @@ void FragmentPlace::begin(EventId event, Bytes bytes, Bytes chunk_size, Instant 
     corrupt_ = false;
     duplicated_ = false;
     asked_ = 0;
+    if (std::exchange(scattered_, false)) {
+        std::fill(ahead_.begin(), ahead_.end(), false);
+    }
     chunks_ = 0;
+    in_order_ = 0;
     event_ = event;
-    std::fill(arrived_.begin(), arrived_.end(), false);
     announce(bytes, chunk_size, generated_at);
 }
 

@@ -1,6 +1,7 @@
 // What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time
 // and still knows the last one when it is free again, so that a late copy cannot pass for the beginning
-// of another.
+// of another. Chunks come in order but for a few, so a number says which ones have come, and marks only
+// those that came ahead of others.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class FragmentPlace {
     /// `settled`: nothing more is expected, the fragment is whole or was given up.
     enum class State : std::uint8_t { closed, free, receiving, settled };
 
-    explicit FragmentPlace(const Plan& plan) : arrived_(plan.chunks_per_slot(), false) {}
+    explicit FragmentPlace(const Plan& plan) : ahead_(plan.chunks_per_slot(), false) {}
 
     [[nodiscard]] State state() const { return state_; }
     [[nodiscard]] EventId event() const { return event_; }
@@ -30,20 +31,15 @@ class FragmentPlace {
     [[nodiscard]] std::uint32_t asked() const { return asked_; }
     /// The chunk of this event, or one of `count` in a row, has arrived here before.
     [[nodiscard]] bool has(EventId event, std::uint32_t sequence, std::uint32_t count = 1) const {
-        if (event != event_) {
+        if (event != event_ || sequence >= ahead_.size()) {
             return false;
         }
-        for (std::uint32_t chunk = sequence; chunk < sequence + count && chunk < arrived_.size(); ++chunk) {
-            if (arrived_[chunk]) {
-                return true;
-            }
-        }
-        return false;
+        return sequence < in_order_ || (chunks_ > in_order_ && any_ahead(sequence, count));
     }
     /// Every chunk has arrived.
     [[nodiscard]] bool whole() const { return bytes_ > Bytes{0} && chunks_ == expected_; }
     /// The first chunk that has not arrived.
-    [[nodiscard]] std::uint32_t first_missing() const;
+    [[nodiscard]] std::uint32_t first_missing() const { return in_order_; }
 
     void set_free() { state_ = State::free; }
     /// The fragment of `event` begins. `bytes` 0: its size will be told.
@@ -52,10 +48,13 @@ class FragmentPlace {
     void announce(Bytes bytes, Bytes chunk_size, Instant generated_at);
     /// A chunk that had not arrived before, or `count` in a row.
     void add(std::uint32_t sequence, std::uint32_t count = 1) {
-        for (std::uint32_t chunk = sequence; chunk < sequence + count; ++chunk) {
-            arrived_[chunk] = true;
-        }
         chunks_ += count;
+        if (sequence == in_order_) {
+            in_order_ += count;
+        }
+        if (chunks_ > in_order_) {
+            add_around_gap(sequence, count);
+        }
     }
     void mark_corrupt() { corrupt_ = true; }
     /// True once per fragment.
@@ -64,16 +63,21 @@ class FragmentPlace {
     void settle() { state_ = State::settled; }
 
   private:
+    [[nodiscard]] bool any_ahead(std::uint32_t first, std::uint32_t count) const;
+    void add_around_gap(std::uint32_t sequence, std::uint32_t count);
+
     State state_ = State::closed;
     bool corrupt_ = false;
     bool duplicated_ = false;
+    bool scattered_ = false;  ///< there are marks
     std::uint32_t asked_ = 0;
     std::uint32_t chunks_ = 0;          ///< that have arrived
+    std::uint32_t in_order_ = 0;        ///< of them, those before the first that has not arrived
     std::uint32_t expected_ = 0;        ///< of the whole fragment
     EventId event_{~std::uint64_t{0}};  ///< at first none that there is
     Bytes bytes_;
     Instant generated_at_;
-    std::vector<bool> arrived_;  ///< by chunk sequence
+    std::vector<bool> ahead_;  ///< by chunk sequence: arrived when one before it had not
 };
 
 }  // namespace weir::core
