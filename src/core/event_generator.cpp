@@ -61,6 +61,16 @@ void EventGenerator::begin_set(Instant at) {
     next_size_ = std::min(draw_size(), left_in_set_);
 }
 
+bool EventGenerator::has_room(Bytes backlog) const {
+    return backlog.count == 0 || backlog + next_size_ <= buffer_;
+}
+
+Instant EventGenerator::next_due(Bytes backlog) const {
+    const bool waits_for_room =
+        generation_ == Generation::saturate && next_due_ != Instant::never() && !has_room(backlog);
+    return waits_for_room ? std::max(end_, next_due_) : next_due_;
+}
+
 std::optional<GeneratedEvent> EventGenerator::take(Instant now, Bytes backlog) {
     if (now < next_due_ || next_due_ == Instant::never()) {
         return std::nullopt;
@@ -71,7 +81,7 @@ std::optional<GeneratedEvent> EventGenerator::take(Instant now, Bytes backlog) {
             next_due_ = Instant::never();
             return std::nullopt;
         }
-        if (backlog.count > 0 && backlog + next_size_ > buffer_) {
+        if (!has_room(backlog)) {
             return std::nullopt;
         }
         event.generated_at = now;

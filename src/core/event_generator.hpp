@@ -43,6 +43,10 @@ class EventGenerator {
     /// take() whenever the backlog has shrunk, and once at `end`.
     [[nodiscard]] Instant next_due() const { return next_due_; }
 
+    /// The same for a caller with this backlog: saturate without room for the next event has nothing to do
+    /// before `end`.
+    [[nodiscard]] Instant next_due(Bytes backlog) const;
+
     /// The next event if it exists at `now`; call until it returns nothing. `backlog`: bytes in the
     /// producer's buffer, used by saturate only. Constant time, plus one draw of a size.
     std::optional<GeneratedEvent> take(Instant now, Bytes backlog);
@@ -51,6 +55,7 @@ class EventGenerator {
     GeneratedEvent take_beyond_end(Instant now);
 
   private:
+    [[nodiscard]] bool has_room(Bytes backlog) const;
     [[nodiscard]] Bytes draw_size();
     void prepare_next();
     void begin_set(Instant at);

@@ -478,12 +478,7 @@ Instant Producer::next_deadline() const {
     if (finished_) {
         return Instant::never();
     }
-    Instant next = generator_.next_due();
-    if (pacer_.shapes() && plan_.generation == Generation::saturate && next != Instant::never() &&
-        ledger_.generated.events > 0) {
-        // There is always more, as soon as something has left. What is waited for is the pacer.
-        next = Instant{plan_.duration.ns};
-    }
+    Instant next = generator_.next_due(backlog_);
     if (!closed_account_) {
         next = std::min(next, closing_);
     }

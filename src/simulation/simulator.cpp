@@ -297,9 +297,11 @@ void Simulator::set_deadline(FlatNode node) {
         }
         return;
     }
-    // With generation saturate a producer always has something to do; it looks whether it has room at every
-    // tick.
-    if (deadline <= now_) {
+    // What a producer has sent is reported to it late. With generation saturate it looks at every tick whether
+    // that has made room; where it is shaped, each of its chunks is reported.
+    const bool looks_for_room = plan_.generation == core::Generation::saturate && !by_chunk() && node != 0 &&
+                                node < producers_end_ && now_ < Instant{plan_.duration.ns};
+    if (deadline <= now_ || looks_for_room) {
         deadline = next_multiple(now_, tick_period);
     }
     if (!deadlines_.contains(node) || deadlines_.key(node) != deadline.ns) {

@@ -200,7 +200,10 @@ TEST_CASE("Saturating generation fills the buffer and refills it") {
     CHECK_FALSE(generator.take(Instant{30}, {4001}));
     CHECK(generator.take(Instant{31}, {4000}) == GeneratedEvent{5, {1000}, Instant{31}});
     CHECK(generator.next_due() == Instant{10});
+    CHECK(generator.next_due({4000}) == Instant{10});
+    CHECK(generator.next_due({4001}) == Instant{100});  // no room: there is nothing to do before the end
     CHECK_FALSE(generator.take(Instant{100}, {0}));
+    CHECK(generator.next_due({4001}) == Instant::never());
     CHECK(generator.next_due() == Instant::never());
 }
 

@@ -599,6 +599,8 @@ TEST_CASE("A saturated producer generates the next event as soon as one has left
     producer.grant(at_ms(1), 0, 0);
     producer.sent(at_ms(2), 0, 0);
     producer.sent(at_ms(2), 0, 1);
+    // Its buffer is full: until something has left there is nothing to do but to wait, however long.
+    CHECK(producer->next_deadline() == Instant{plan.duration.ns});
     const Actions out = producer.sent(at_ms(3), 0, 2);
     REQUIRE(of_kind(out, MessageKind::offer).size() == 1);
     CHECK(of_kind(out, MessageKind::offer)[0].message.events == 5);
