@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/assertion.hpp"
 #include "transport/byte_order.hpp"
@@ -12,9 +13,8 @@ namespace weir::transport {
 
 namespace {
 
-constexpr std::size_t producer_at = 4;
-constexpr std::size_t place_at = 6;
-constexpr std::size_t event_at = 8;
+constexpr int producer_shift = 32;
+constexpr int place_shift = 48;
 constexpr int event_bits = 40;
 constexpr std::uint64_t hello_seed = 0x7765697268656c6fULL;
 
@@ -22,10 +22,34 @@ std::uint32_t folded(std::uint64_t sum) {
     return static_cast<std::uint32_t>(sum ^ (sum >> 32U));
 }
 
-/// Of all of the header but the checksum itself.
-std::uint64_t header_sum(const std::byte* datagram, std::uint64_t seed) {
-    return XXH3_64bits_withSeed(datagram + producer_at, datagram_header_bytes - producer_at, seed);
-}
+/// A header as two numbers. It is made and checked apart from the datagram: chunk buffers come out of memory,
+/// and to read back for the checksum what was just stored there would mean to wait for that memory.
+struct Header {
+    std::uint64_t who = 0;   ///< checksum, producer, place, from the lowest bit on
+    std::uint64_t what = 0;  ///< number of the event, sequence of the chunk
+
+    static Header of(core::ProducerId producer, core::SlotId place, std::uint64_t what) {
+        return {
+            (std::uint64_t{producer.value} << producer_shift) | (std::uint64_t{place.value} << place_shift),
+            what};
+    }
+    static Header from(const std::byte* datagram) {
+        return {load_little_endian<std::uint64_t>(datagram), load_little_endian<std::uint64_t>(datagram + 8)};
+    }
+    void store(std::byte* datagram) const {
+        store_little_endian(datagram, who);
+        store_little_endian(datagram + 8, what);
+    }
+    [[nodiscard]] std::uint32_t checksum() const { return static_cast<std::uint32_t>(who); }
+    [[nodiscard]] std::uint32_t producer() const { return static_cast<std::uint16_t>(who >> producer_shift); }
+    [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint16_t>(who >> place_shift); }
+    /// Of all but the checksum.
+    [[nodiscard]] std::uint64_t sum(std::uint64_t seed) const {
+        std::array<std::byte, datagram_header_bytes> bytes{};
+        Header{who >> producer_shift << producer_shift, what}.store(bytes.data());
+        return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+    }
+};
 
 }  // namespace
 
@@ -41,64 +65,58 @@ std::size_t DatagramForm::size_of(core::Bytes length) {
     return static_cast<std::size_t>(std::max(length.count, core::datagram_least_bytes));
 }
 
-std::uint32_t DatagramForm::checksum(std::span<const std::byte> datagram, core::EventId event,
-                                     core::Bytes offset) const {
-    std::uint64_t sum = header_sum(datagram.data(), run_);
-    if (verify_ == core::Verify::full) {
-        sum ^= payload_checksum(datagram.subspan(datagram_header_bytes), event, offset);
-    }
-    return folded(sum);
+std::uint32_t DatagramForm::checksum(std::uint64_t header_sum, std::span<const std::byte> payload,
+                                     core::EventId event, core::Bytes offset) const {
+    return folded(verify_ == core::Verify::full ? header_sum ^ payload_checksum(payload, event, offset)
+                                                : header_sum);
 }
 
 void DatagramForm::write(std::span<std::byte> datagram, const core::SendChunk& chunk) const {
     const core::EventId event = chunk.chunk.event;
     WEIR_ASSERT(datagram.size() >= datagram_header_bytes && chunk.slot.value < datagram_index_limit);
     WEIR_ASSERT(event.sequence() < datagram_events_limit && chunk.chunk.sequence < datagram_chunks_limit);
-    std::byte* const p = datagram.data();
-    store_little_endian(p + producer_at, static_cast<std::uint16_t>(event.producer().value));
-    store_little_endian(p + place_at, static_cast<std::uint16_t>(chunk.slot.value));
-    store_little_endian(p + event_at, event.sequence() | (std::uint64_t{chunk.chunk.sequence} << event_bits));
+    const auto payload = datagram.subspan(datagram_header_bytes);
     if (verify_ == core::Verify::full) {
-        stamp_payload(datagram.subspan(datagram_header_bytes), event, chunk.chunk.offset);
+        stamp_payload(payload, event, chunk.chunk.offset);
     }
-    store_little_endian(p, checksum(datagram, event, chunk.chunk.offset));
+    Header header = Header::of(event.producer(), chunk.slot,
+                               event.sequence() | (std::uint64_t{chunk.chunk.sequence} << event_bits));
+    header.who |= checksum(header.sum(run_), payload, event, chunk.chunk.offset);
+    header.store(datagram.data());
 }
 
 std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> datagram) const {
     if (datagram.size() < static_cast<std::size_t>(core::datagram_least_bytes)) {
         return std::nullopt;
     }
-    const std::byte* const p = datagram.data();
-    const std::uint32_t producer = load_little_endian<std::uint16_t>(p + producer_at);
-    const std::uint32_t place = load_little_endian<std::uint16_t>(p + place_at);
-    const auto word = load_little_endian<std::uint64_t>(p + event_at);
-    const auto sequence = static_cast<std::uint32_t>(word >> event_bits);
-    DatagramContent content{
-        .place = {place},
-        .chunk = {.event = core::EventId::of(core::ProducerId{producer}, word & (datagram_events_limit - 1)),
-                  .event_bytes = {},
-                  .offset = chunk_size_ * sequence,
-                  .length = {static_cast<std::int64_t>(datagram.size())},
-                  .sequence = sequence,
-                  .generated_at = {}}};
+    const Header header = Header::from(datagram.data());
+    const std::uint32_t producer = header.producer();
+    const std::uint32_t place = header.place();
+    const auto sequence = static_cast<std::uint32_t>(header.what >> event_bits);
+    const auto event =
+        core::EventId::of(core::ProducerId{producer}, header.what & (datagram_events_limit - 1));
+    const core::Bytes offset = chunk_size_ * sequence;
     const bool in_bounds = producer < producers_ && place < places_ && sequence < chunks_ &&
                            datagram.size() <= size_of(chunk_size_);
-    if (load_little_endian<std::uint32_t>(p) !=
-            checksum(datagram, content.chunk.event, content.chunk.offset) ||
-        !in_bounds) {
+    if (!in_bounds || header.checksum() != checksum(header.sum(run_), datagram.subspan(datagram_header_bytes),
+                                                    event, offset)) {
         return std::nullopt;
     }
-    return content;
+    return DatagramContent{.place = {place},
+                           .chunk = {.event = event,
+                                     .event_bytes = {},
+                                     .offset = offset,
+                                     .length = {static_cast<std::int64_t>(datagram.size())},
+                                     .sequence = sequence,
+                                     .generated_at = {}}};
 }
 
 void DatagramForm::write_hello(std::span<std::byte> datagram, core::ProducerId producer,
                                core::ConsumerId consumer) const {
     WEIR_ASSERT(datagram.size() >= datagram_header_bytes && producer.value < datagram_index_limit);
-    std::byte* const p = datagram.data();
-    store_little_endian(p + producer_at, static_cast<std::uint16_t>(producer.value));
-    store_little_endian(p + place_at, std::uint16_t{0});
-    store_little_endian(p + event_at, std::uint64_t{consumer.value});
-    store_little_endian(p, folded(header_sum(p, run_ ^ hello_seed)));
+    Header header = Header::of(producer, {}, consumer.value);
+    header.who |= folded(header.sum(run_ ^ hello_seed));
+    header.store(datagram.data());
 }
 
 std::optional<core::ProducerId> DatagramForm::read_hello(std::span<const std::byte> datagram,
@@ -106,13 +124,12 @@ std::optional<core::ProducerId> DatagramForm::read_hello(std::span<const std::by
     if (datagram.size() < datagram_header_bytes) {
         return std::nullopt;
     }
-    const std::byte* const p = datagram.data();
-    const std::uint32_t producer = load_little_endian<std::uint16_t>(p + producer_at);
-    if (load_little_endian<std::uint32_t>(p) != folded(header_sum(p, run_ ^ hello_seed)) ||
-        load_little_endian<std::uint64_t>(p + event_at) != consumer.value || producer >= producers_) {
+    const Header header = Header::from(datagram.data());
+    if (header.checksum() != folded(header.sum(run_ ^ hello_seed)) || header.what != consumer.value ||
+        header.producer() >= producers_) {
         return std::nullopt;
     }
-    return core::ProducerId{producer};
+    return core::ProducerId{header.producer()};
 }
 
 }  // namespace weir::transport

@@ -62,8 +62,8 @@ class DatagramForm {
                                                              core::ConsumerId consumer) const;
 
   private:
-    [[nodiscard]] std::uint32_t checksum(std::span<const std::byte> datagram, core::EventId event,
-                                         core::Bytes offset) const;
+    [[nodiscard]] std::uint32_t checksum(std::uint64_t header_sum, std::span<const std::byte> payload,
+                                         core::EventId event, core::Bytes offset) const;
 
     core::Verify verify_ = core::Verify::header;
     std::uint32_t producers_ = 0;
