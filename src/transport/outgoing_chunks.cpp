@@ -1,6 +1,6 @@
 #include "transport/outgoing_chunks.hpp"
 
-#include <algorithm>
+#include <numeric>
 
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
@@ -9,6 +9,13 @@
 
 namespace weir::transport {
 
+namespace {
+
+/// Enough small chunks to take as long as memory takes to answer.
+constexpr std::size_t chunks_ahead = 16;
+
+}  // namespace
+
 OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffers)
     : buffers_(&buffers),
       verify_(plan.verify),
@@ -16,16 +23,16 @@ OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffe
       per_stream_(buffers.count() / plan.streams),
       capacity_bytes_(static_cast<std::size_t>(core::chunk_capacity_bytes(plan))),
       chunks_(std::size_t{plan.streams} * plan.window),
-      rings_(plan.streams, BufferRing(per_stream_)) {}
+      free_(chunks_.size()),
+      free_count_(plan.streams, window_),
+      rings_(plan.streams, BufferRing(per_stream_)) {
+    std::iota(free_.begin(), free_.end(), 0U);
+}
 
-std::size_t OutgoingChunks::free_entry(core::StreamId stream) const {
-    const std::size_t first = stream.value * window_;
-    for (std::size_t entry = first; entry < first + window_; ++entry) {
-        if (chunks_[entry].copies == 0) {
-            return entry;
-        }
-    }
-    core::assertion_failed("the stream has fewer chunks under way than its window", __FILE__, __LINE__);
+std::size_t OutgoingChunks::take_entry(core::StreamId stream) {
+    std::size_t& left = free_count_[stream.value];
+    WEIR_ASSERT(left > 0);  // the stream has fewer chunks under way than its window
+    return free_[stream.value * window_ + --left];
 }
 
 std::optional<std::size_t> OutgoingChunks::find(core::StreamId stream, std::uint32_t sequence) const {
@@ -50,18 +57,25 @@ std::size_t OutgoingChunks::reserve(const core::SendChunk& chunk, std::size_t me
     WEIR_ASSERT(chunk.chunk.length.count > 0);
     WEIR_ASSERT(static_cast<std::size_t>(chunk.chunk.length.count) <= capacity_bytes_);
 
-    const std::size_t entry = free_entry(chunk.stream);
-    const std::size_t in_ring = rings_[chunk.stream.value].take();
-    chunks_[entry] = {.stream = chunk.stream,
-                      .sequence = chunk.chunk.sequence,
-                      .slot = chunk.slot,
-                      .to = chunk.to,
-                      .buffer = chunk.stream.value * per_stream_ + in_ring,
-                      .in_ring = in_ring,
-                      .message_bytes = message_bytes,
-                      .copies = copies};
+    const std::size_t entry = take_entry(chunk.stream);
+    Chunk& taken = chunks_[entry];
+    taken.stream = chunk.stream;
+    taken.sequence = chunk.chunk.sequence;
+    taken.slot = chunk.slot;
+    taken.to = chunk.to;
+    taken.in_ring = rings_[chunk.stream.value].take();
+    taken.buffer = chunk.stream.value * per_stream_ + taken.in_ring;
+    taken.message_bytes = message_bytes;
+    taken.copies = copies;
     ++under_way_;
+    fetch_ahead(chunk.stream, taken.in_ring);
     return entry;
+}
+
+void OutgoingChunks::fetch_ahead(core::StreamId stream, std::size_t in_ring) const {
+    std::size_t ahead = in_ring + chunks_ahead;
+    ahead = ahead < per_stream_ ? ahead : ahead % per_stream_;
+    __builtin_prefetch(buffers_->at(stream.value * per_stream_ + ahead).data(), 1);
 }
 
 std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<FaultKind> fault) {
@@ -90,6 +104,8 @@ bool OutgoingChunks::end_copy(std::size_t entry) {
         return false;
     }
     rings_[chunk.stream.value].give_back(chunk.in_ring);
+    free_[chunk.stream.value * window_ + free_count_[chunk.stream.value]++] =
+        static_cast<std::uint32_t>(entry);
     WEIR_ASSERT(under_way_ > 0);
     --under_way_;
     return true;

@@ -56,7 +56,10 @@ class OutgoingChunks {
     [[nodiscard]] std::size_t under_way() const { return under_way_; }
 
   private:
-    [[nodiscard]] std::size_t free_entry(core::StreamId stream) const;
+    std::size_t take_entry(core::StreamId stream);
+    /// Buffers are as a rule used in turn and out of memory: a header that is written there without this
+    /// holds up all that is stored after it until the memory has come.
+    void fetch_ahead(core::StreamId stream, std::size_t in_ring) const;
 
     const ChunkBuffers* buffers_ = nullptr;
     core::Verify verify_ = core::Verify::header;
@@ -64,6 +67,10 @@ class OutgoingChunks {
     std::size_t per_stream_ = 0;
     std::size_t capacity_bytes_ = 0;
     std::vector<Chunk> chunks_;  ///< `window` entries per stream
+    /// Which of them are free, `window` for each stream, of which the first free_count_[stream] count: a
+    /// search through a window of datagrams would cost as much as all the rest here.
+    std::vector<std::uint32_t> free_;
+    std::vector<std::size_t> free_count_;
     std::vector<BufferRing> rings_;
     std::size_t under_way_ = 0;
 };
