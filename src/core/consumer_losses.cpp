@@ -12,12 +12,13 @@ namespace {
 /// itself knows only the last one that it held.
 constexpr std::size_t remembered = 256;
 
-Observation chunk_observation(Observation::Kind kind, const ArrivedChunk& arrived) {
-    return {.kind = kind,
-            .peer = arrived.source,
-            .event = arrived.chunk.event,
-            .bytes = arrived.chunk.length,
-            .elapsed = {}};
+/// Filled where it lies: this is done for every chunk.
+void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) {
+    Observation& observation = out.observations.emplace_back();
+    observation.kind = kind;
+    observation.peer = arrived.source;
+    observation.event = arrived.chunk.event;
+    observation.bytes = arrived.chunk.length;
 }
 
 }  // namespace
@@ -26,11 +27,11 @@ void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arr
     const ChunkDescription& chunk = arrived.chunk;
     FragmentPlace& fragment = places_[place.value];
     if (!arrived.header_intact || !arrived.payload_intact) {
-        out.observations.push_back(chunk_observation(Observation::Kind::chunk_corrupt, arrived));
+        observe(Observation::Kind::chunk_corrupt, arrived, out);
         return;
     }
     if (fragment.has(chunk.event, chunk.sequence)) {
-        out.observations.push_back(chunk_observation(Observation::Kind::chunk_duplicate, arrived));
+        observe(Observation::Kind::chunk_duplicate, arrived, out);
         return;
     }
     const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
@@ -41,11 +42,11 @@ void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arr
     }
     if (!plausible || fragment.state() != FragmentPlace::State::receiving ||
         fragment.event() != chunk.event) {
-        out.observations.push_back(chunk_observation(Observation::Kind::chunk_late, arrived));
+        observe(Observation::Kind::chunk_late, arrived, out);
         return;
     }
     fragment.add(chunk.sequence);
-    out.observations.push_back(chunk_observation(Observation::Kind::chunk_received, arrived));
+    observe(Observation::Kind::chunk_received, arrived, out);
     if (fragment.whole()) {
         end_fragment(now, place, out);
     }

@@ -304,16 +304,18 @@ void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
         if (pacer_.shapes() && pacer_.ready_at(length) > now) {
             return;
         }
-        out.chunks.push_back({.to = transfer.grant.consumer,
-                              .slot = transfer.grant.place,
-                              .stream = stream,
-                              .chunk = {.event = EventId::of(id_, transfer.event.sequence),
-                                        .event_bytes = transfer.event.bytes,
-                                        .offset = transfer.handed_over,
-                                        .length = length,
-                                        .sequence = transfer.next_sequence,
-                                        .generated_at = transfer.event.generated_at},
-                              .due_at = pacer_.take(now, length)});
+        // Filled where it lies, as the observation of its departure is: this is done for every chunk.
+        SendChunk& next = out.chunks.emplace_back();
+        next.to = transfer.grant.consumer;
+        next.slot = transfer.grant.place;
+        next.stream = stream;
+        next.chunk.event = EventId::of(id_, transfer.event.sequence);
+        next.chunk.event_bytes = transfer.event.bytes;
+        next.chunk.offset = transfer.handed_over;
+        next.chunk.length = length;
+        next.chunk.sequence = transfer.next_sequence;
+        next.chunk.generated_at = transfer.event.generated_at;
+        next.due_at = pacer_.shapes() ? pacer_.take(now, length) : now;
         transfer.handed_over += length;
         ++transfer.next_sequence;
         if (pacer_.shapes()) {
@@ -342,12 +344,11 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
         backlog_ -= length;
         WEIR_ASSERT(backlog_ >= Bytes{0});
     }
-    out.observations.push_back(
-        {.kind = transfer.again ? Observation::Kind::chunk_sent_again : Observation::Kind::chunk_sent,
-         .peer = node_of(transfer.grant.consumer),
-         .event = EventId::of(id_, transfer.event.sequence),
-         .bytes = length,
-         .elapsed = {}});
+    Observation& departure = out.observations.emplace_back();
+    departure.kind = transfer.again ? Observation::Kind::chunk_sent_again : Observation::Kind::chunk_sent;
+    departure.peer = node_of(transfer.grant.consumer);
+    departure.event = EventId::of(id_, transfer.event.sequence);
+    departure.bytes = length;
 
     while ((transfer.left & 1U) != 0) {
         transfer.left >>= 1U;
@@ -355,7 +356,9 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
     }
     if (transfer.handed_over < transfer.event.bytes) {
         hand_over_chunks(now, stream, out);
-        hand_over(now, out);
+        if (pacer_.shapes()) {
+            hand_over(now, out);
+        }
         return;
     }
     if (transfer.oldest_under_way < transfer.next_sequence) {

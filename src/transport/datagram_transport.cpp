@@ -212,11 +212,10 @@ bool DatagramTransport::take_datagrams(Polled& found) {
             take_unreadable(datagram, found);
             continue;
         }
-        found.chunks.push_back({.slot = content->place,
-                                .source = Rank{roles_.rank(core::node_of(content->chunk.event.producer()))},
-                                .header_intact = true,
-                                .payload_intact = true,
-                                .chunk = content->chunk});
+        ChunkArrived& arrival = found.chunks.emplace_back();
+        arrival.slot = content->place;
+        arrival.source = {roles_.rank(core::node_of(content->chunk.event.producer()))};
+        arrival.chunk = content->chunk;
         count_received(datagram.bytes.size());
     }
     return arrived.size() == static_cast<std::size_t>(core::datagrams_at_a_time);
