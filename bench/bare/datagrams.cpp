@@ -3,18 +3,23 @@
 // bytes. What weir's transport `datagram` is measured against.
 //
 // Like weir: datagrams come out of memory of --buffer bytes, used in turn; they are received into a ring of a
-// batch; sockets are not connected; both sides spin. Equal datagrams are handed over as one message
+// batch; sockets are not connected; who waits yields. Equal datagrams are handed over as one message
 // (UDP_SEGMENT) unless --segment 0; with --gro 1 the kernel may give them to the receiver as one, too
 // (UDP_GRO), which weir does not use.
 //
 //   datagrams --size 1472 --seconds 3 [--rate DATAGRAMS/S] [--batch 64] [--buffer BYTES] [--socket-buffer
 //   BYTES]
-//             [--segment 0|1] [--gro 0|1]
+//             [--segment 0|1] [--gro 0|1] [--window DATAGRAMS]
+//
+// With --window the sender waits while so many are sent and not received (by memory that both see, so at no
+// cost to speak of), as weir's producers wait for credit. Without it a receiver that is slower, or has to
+// share its core, is overrun, and much of the time goes into datagrams that are dropped.
 //
 // Prints one JSON object.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -49,6 +54,7 @@ struct Options {
     std::size_t batch = 0;
     std::size_t buffer = 0;
     std::size_t socket_buffer = 0;
+    std::uint64_t window = 0;  ///< 0: none
     double seconds = 0;
     double rate = 0;
     bool segment = false;
@@ -66,6 +72,7 @@ struct Counts {
 struct Shared {
     std::atomic<bool> receiving = false;
     std::atomic<bool> sent_all = false;
+    std::atomic<std::uint64_t> received = 0;
     Counts sender;
     Counts receiver;
 };
@@ -78,7 +85,7 @@ struct Shared {
 Options parse(int argc, char** argv) {
     std::map<std::string, double> values{{"--size", 1472},       {"--batch", 64},  {"--buffer", 64 << 20},
                                          {"--socket-buffer", 0}, {"--seconds", 3}, {"--rate", 0},
-                                         {"--segment", 1},       {"--gro", 0}};
+                                         {"--segment", 1},       {"--window", 0},  {"--gro", 0}};
     bool understood = argc % 2 == 1;
     for (int i = 1; understood && i < argc; i += 2) {
         understood = values.contains(argv[i]);
@@ -89,6 +96,7 @@ Options parse(int argc, char** argv) {
                           .batch = count("--batch"),
                           .buffer = count("--buffer"),
                           .socket_buffer = count("--socket-buffer"),
+                          .window = count("--window"),
                           .seconds = values["--seconds"],
                           .rate = values["--rate"],
                           .segment = count("--segment") != 0,
@@ -140,6 +148,22 @@ void let_it_be_cut(msghdr& message, std::array<std::byte, CMSG_SPACE(sizeof(std:
     std::memcpy(CMSG_DATA(segment), &bytes, sizeof(bytes));
 }
 
+/// In the window. What has not come for so long is lost.
+bool has_room(const Options& options, const Counts& sent, const Shared& shared) {
+    static std::uint64_t lost = 0;
+    static std::uint64_t latest = 0;
+    static double latest_at = 0;
+    const std::uint64_t received = shared.received.load(std::memory_order_relaxed);
+    if (received != latest) {
+        latest = received;
+        latest_at = sent.seconds;
+    } else if (sent.seconds - latest_at > to_seconds(silence)) {
+        lost = sent.datagrams - received;
+        latest_at = sent.seconds;
+    }
+    return sent.datagrams - received < options.window + lost;
+}
+
 void send_datagrams(const Options& options, int descriptor, sockaddr_in to, Shared& shared) {
     // Each datagram begins a cache line, as in weir.
     const std::size_t stride = (options.size + 63) / 64 * 64;
@@ -163,6 +187,10 @@ void send_datagrams(const Options& options, int descriptor, sockaddr_in to, Shar
         if (options.rate > 0) {
             const auto due = static_cast<std::uint64_t>(options.rate * counts.seconds);
             wanted = std::min(wanted, due - std::min(due, counts.datagrams));
+        }
+        if (options.window > 0 && !has_room(options, counts, shared)) {
+            sched_yield();
+            continue;
         }
         std::size_t count = 0;
         for (std::size_t first = 0; first < wanted; first += joined, ++count) {
@@ -225,10 +253,13 @@ void receive_datagrams(const Options& options, int descriptor, Shared& shared) {
                 counts.bytes += bytes;
                 counts.datagrams += (bytes + options.size - 1) / options.size;
             }
+            shared.received.store(counts.datagrams, std::memory_order_relaxed);
         } else if (errno != EAGAIN) {
             fail("recvmmsg");
         } else if (shared.sent_all && Clock::now() - latest > silence) {
             break;
+        } else {
+            sched_yield();
         }
     }
     counts.seconds = to_seconds(latest - start);
