@@ -1,0 +1,204 @@
+// The producer's transfers: which event goes on which stream, its chunks, and what their departure leads to.
+#include <algorithm>
+
+#include "core/producer.hpp"
+
+namespace weir::core {
+
+void Producer::start_transfers(Instant now, Actions& out) {
+    for (; first_idle_ < transfers_.size(); ++first_idle_) {
+        if (!transfers_[first_idle_].active && !start_transfer(now, {first_idle_}, out)) {
+            return;
+        }
+    }
+}
+
+/// What was asked for again comes first. False: there is nothing to start.
+bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
+    if (const auto asked = retained_.take_asked()) {
+        start_again(now, stream, *asked, out);
+        return true;
+    }
+    std::optional<WaitingEvent> found;
+    Grant grant;
+    while (!found) {
+        if (grants_.empty() || (!builds() && waiting_.empty())) {
+            return false;
+        }
+        grant = grants_.pop();
+        found = builds() ? waiting_.take(grant.number) : waiting_.take_oldest();
+        if (!found) {
+            decline(grant, out);
+        }
+    }
+    Transfer& transfer = transfers_[stream.value];
+    transfer =
+        Transfer{.active = true, .event = *found, .grant = grant, .started_at = now, .handed_over = {}};
+    ++active_transfers_;
+    const EventId event = EventId::of(id_, transfer.event.sequence);
+    const NodeId consumer = node_of(transfer.grant.consumer);
+    out.observations.push_back({.kind = Observation::Kind::granted,
+                                .peer = consumer,
+                                .event = event,
+                                .bytes = transfer.event.bytes,
+                                .elapsed = transfer.grant.received_at - transfer.event.offered_at});
+    out.observations.push_back({.kind = Observation::Kind::transfer_started,
+                                .peer = consumer,
+                                .event = event,
+                                .bytes = transfer.event.bytes,
+                                .elapsed = now - transfer.grant.received_at});
+    hand_over_chunks(now, stream, out);
+    return true;
+}
+
+void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked,
+                           Actions& out) {
+    transfers_[stream.value] =
+        Transfer{.active = true,
+                 .again = true,
+                 .event = asked.event,
+                 .grant = {asked.to.consumer, asked.to.place, asked.event.sequence, now},
+                 .started_at = now,
+                 .handed_over = {}};
+    ++active_transfers_;
+    hand_over_chunks(now, stream, out);
+}
+
+bool Producer::wants_to_send(const Transfer& transfer) const {
+    return transfer.active && transfer.handed_over < transfer.event.bytes &&
+           transfer.next_sequence - transfer.oldest_under_way < plan_.window;
+}
+
+Bytes Producer::next_chunk(const Transfer& transfer) const {
+    return std::min(plan_.chunk_size, transfer.event.bytes - transfer.handed_over);
+}
+
+/// Shaping: what was held back and may go now, streams in turn.
+void Producer::hand_over(Instant now, Actions& out) {
+    if (!pacer_.shapes() || finished_) {
+        return;
+    }
+    bool held_up = false;
+    for (std::uint32_t tried = 0, stream = next_stream_; tried < transfers_.size(); ++tried) {
+        const std::size_t before = out.chunks.size();
+        if (transfers_[stream].active) {
+            hand_over_chunks(now, {stream}, out);
+            held_up = held_up || transfers_[stream].handed_over < transfers_[stream].event.bytes;
+        }
+        stream = stream + 1 < transfers_.size() ? stream + 1 : 0;
+        if (out.chunks.size() > before) {
+            tried = 0;
+            next_stream_ = stream;  // whoever sent is the last in the next round
+        }
+    }
+    if (!held_up && (waiting_.empty() || grants_.empty())) {
+        pacer_.pass(now);
+    }
+}
+
+/// Without shaping as many as the window lets, with shaping one.
+void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
+    Transfer& transfer = transfers_[stream.value];
+    while (wants_to_send(transfer)) {
+        const Bytes length = next_chunk(transfer);
+        if (pacer_.shapes() && pacer_.ready_at(length) > now) {
+            return;
+        }
+        // Filled where it lies, as the observation of its departure is: this is done for every chunk.
+        SendChunk& next = out.chunks.emplace_back();
+        next.to = transfer.grant.consumer;
+        next.slot = transfer.grant.place;
+        next.stream = stream;
+        next.chunk.event = EventId::of(id_, transfer.event.sequence);
+        next.chunk.event_bytes = transfer.event.bytes;
+        next.chunk.offset = transfer.handed_over;
+        next.chunk.length = length;
+        next.chunk.sequence = transfer.next_sequence;
+        next.chunk.generated_at = transfer.event.generated_at;
+        next.due_at = pacer_.shapes() ? pacer_.take(now, length) : now;
+        transfer.handed_over += length;
+        ++transfer.next_sequence;
+        if (pacer_.shapes()) {
+            return;
+        }
+    }
+}
+
+void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first, std::uint32_t count,
+                              Actions& out) {
+    if (finished_) {
+        return;  // the account is closed: this transfer was reported as lost
+    }
+    WEIR_ASSERT(stream.value < transfers_.size());
+    Transfer& transfer = transfers_[stream.value];
+    WEIR_ASSERT(transfer.active);
+    WEIR_ASSERT(count > 0 && first >= transfer.oldest_under_way && first + count <= transfer.next_sequence);
+    const std::uint64_t bits = (~std::uint64_t{0} >> (window_limit - count))
+                               << (first - transfer.oldest_under_way);
+    WEIR_ASSERT((transfer.left & bits) == 0);
+    transfer.left |= bits;
+
+    const Bytes offset = plan_.chunk_size * first;
+    const Bytes length = std::min(plan_.chunk_size * count, transfer.event.bytes - offset);
+    if (!plan_.asks_again()) {
+        backlog_ -= length;
+        WEIR_ASSERT(backlog_ >= Bytes{0});
+    }
+    Observation& departure = out.observations.emplace_back();
+    departure.kind = transfer.again ? Observation::Kind::chunk_sent_again : Observation::Kind::chunk_sent;
+    departure.peer = node_of(transfer.grant.consumer);
+    departure.event = EventId::of(id_, transfer.event.sequence);
+    departure.bytes = length;
+
+    while ((transfer.left & 1U) != 0) {
+        transfer.left >>= 1U;
+        ++transfer.oldest_under_way;
+    }
+    if (transfer.handed_over < transfer.event.bytes) {
+        hand_over_chunks(now, stream, out);
+        if (pacer_.shapes()) {
+            hand_over(now, out);
+        }
+        return;
+    }
+    if (transfer.oldest_under_way < transfer.next_sequence) {
+        return;
+    }
+    end_transfer(now, transfer, out);
+    generate(now, out);
+    start_transfers(now, out);
+    settle_account(out);
+}
+
+void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
+    transfer.active = false;
+    --active_transfers_;
+    first_idle_ = std::min(first_idle_, static_cast<std::uint32_t>(&transfer - transfers_.data()));
+    const EventId event = EventId::of(id_, transfer.event.sequence);
+    const NodeId consumer = node_of(transfer.grant.consumer);
+    const Destination to{transfer.grant.consumer, transfer.grant.place};
+    if (!transfer.again) {
+        ledger_.sent.add(event, transfer.event.bytes);
+        out.observations.push_back({.kind = Observation::Kind::transfer_completed,
+                                    .peer = consumer,
+                                    .event = event,
+                                    .bytes = transfer.event.bytes,
+                                    .elapsed = now - transfer.started_at});
+        if (plan_.asks_again()) {
+            retained_.keep(to, transfer.event);
+        }
+    } else if (!retained_.keeps(to, transfer.event.sequence)) {
+        return;  // the consumer has got it, or has given it up, since it asked
+    }
+    if (plan_.lossy()) {
+        out.messages.push_back({consumer,
+                                {.kind = MessageKind::sent,
+                                 .node = id_.value,
+                                 .slot = transfer.grant.place.value,
+                                 .event = event.value,
+                                 .events = static_cast<std::uint64_t>(transfer.event.generated_at.ns),
+                                 .bytes = transfer.event.bytes.count}});
+    }
+}
+
+}  // namespace weir::core
