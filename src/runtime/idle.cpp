@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "runtime/common_clock.hpp"
+
 namespace weir::runtime {
 
 const char* idle_mode_name(IdleMode mode) {
@@ -29,6 +31,22 @@ core::Duration choose_nap(int ranks, int cores) {
     return core::Duration::microseconds(std::clamp(ranks_per_core * 10, 20, 500));
 }
 
+core::Duration choose_patience(int ranks, int cores) {
+    const int ranks_per_core = std::max(1, ranks / std::max(1, cores));
+    return core::Duration::microseconds(1000 / ranks_per_core);
+}
+
+bool IdleStrategy::patient() {
+    if (empty_turns_ == 0) {
+        empty_since_ns_ = monotonic_ns();
+    }
+    if (++empty_turns_ < turns_before_nap) {
+        return true;
+    }
+    empty_turns_ = turns_before_nap;
+    return patience_.ns > 0 && monotonic_ns() - empty_since_ns_ < patience_.ns;
+}
+
 void IdleStrategy::wait(core::Duration until_deadline) {
     switch (mode_) {
         case IdleMode::spin:
@@ -37,7 +55,7 @@ void IdleStrategy::wait(core::Duration until_deadline) {
             sched_yield();
             return;
         case IdleMode::nap:
-            if (++empty_turns_ < turns_before_nap) {
+            if (patient()) {
                 sched_yield();
                 return;
             }

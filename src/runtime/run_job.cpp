@@ -124,7 +124,10 @@ IdleStrategy JobRun::make_idle() const {
     const HostLoad load =
         load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
     const core::Duration nap = choose_nap(load.ranks, load.cores);
-    return {settings_.idle_mode.value_or(choose_idle_mode(load.ranks, load.cores)), nap};
+    if (settings_.idle_mode) {
+        return {*settings_.idle_mode, nap};
+    }
+    return {choose_idle_mode(load.ranks, load.cores), nap, choose_patience(load.ranks, load.cores)};
 }
 
 void JobRun::say(std::string_view line) const {
@@ -140,7 +143,13 @@ void JobRun::say_what_starts() const {
     say(fmt::format("weir run: {} producers x {} to {} consumers for {}, run directory {}", plan.producers,
                     telemetry::readable(plan.rate), plan.consumers, telemetry::readable(plan.duration),
                     settings_.directory));
-    const std::string nap = idle_.mode() == IdleMode::nap ? " of " + telemetry::readable(idle_.nap()) : "";
+    std::string nap;
+    if (idle_.mode() == IdleMode::nap) {
+        nap = " of " + telemetry::readable(idle_.nap());
+        if (idle_.patience() > core::Duration{}) {
+            nap += " after " + telemetry::readable(idle_.patience());
+        }
+    }
     const HostLoad load =
         load_of(settings_.places[static_cast<std::size_t>(job_.rank())].host, settings_.places);
     say(fmt::format("weir run: idle ranks {}{} ({} ranks on {} cores of {}; --idle changes it)",

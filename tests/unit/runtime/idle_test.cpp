@@ -78,6 +78,30 @@ TEST_CASE("After several empty turns a rank naps") {
           }) >= Duration::milliseconds(25));
 }
 
+TEST_CASE("A patient rank yields for a while before its first nap, and again after work") {
+    CHECK(choose_patience(3, 2) == Duration::milliseconds(1));
+    CHECK(choose_patience(8, 2) == Duration::microseconds(250));
+    CHECK(choose_patience(87, 2) == Duration::microseconds(23));
+    CHECK(choose_patience(4500, 2) == Duration{0});
+    IdleStrategy idle(IdleMode::nap, very_long, long_time);
+    CHECK(time_of([&] {
+              for (int turn = 0; turn < 1000; ++turn) {
+                  idle.wait(very_long);
+              }
+          }) < long_time);
+    IdleStrategy brief(IdleMode::nap, Duration::milliseconds(20), Duration::milliseconds(5));
+    for (int round = 0; round < 2; ++round) {
+        int turns = 0;
+        Duration took;
+        for (; turns < 1000000 && took < Duration::milliseconds(15); ++turns) {
+            took = time_of([&] { brief.wait(very_long); });
+        }
+        CHECK(turns > 4);
+        CHECK(turns < 1000000);
+        brief.worked();
+    }
+}
+
 TEST_CASE("A nap ends at the deadline and one that has passed is not waited for") {
     IdleStrategy idle(IdleMode::nap, very_long);
     CHECK(time_of([&] {
