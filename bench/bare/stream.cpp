@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "bare_job.hpp"
@@ -33,12 +34,13 @@ struct Options {
     int nap_us = 20;
 };
 
-/// Messages under way between this rank and others, each in a buffer of its own, used in turn.
+/// Messages under way between this rank and others, in buffers that are used in turn. With fewer buffers than
+/// messages some share one, as in IMB; nobody reads what arrives.
 class Ring {
   public:
     Ring(std::int64_t bytes, std::int64_t message_bytes, std::size_t window)
         : message_bytes_(static_cast<std::size_t>(message_bytes)),
-          buffers_(std::max(static_cast<std::size_t>(bytes) / message_bytes_, window)),
+          buffers_(std::max(static_cast<std::size_t>(bytes) / message_bytes_, std::size_t{1})),
           memory_(buffers_ * message_bytes_, std::byte{1}),
           requests_(window, MPI_REQUEST_NULL),
           finished_(window) {}
@@ -67,16 +69,26 @@ class Ring {
 
 class Rank {
   public:
-    Rank(const Options& options, int rank) : options_(options), rank_(rank), waiting_(options.nap_us) {}
+    /// Touches all buffers. Rank 0 has nothing to do and takes no time from the others.
+    Rank(const Options& options, int rank)
+        : options_(options), rank_(rank), waiting_(rank == 0 ? 1000 : options.nap_us) {
+        const auto window = static_cast<std::size_t>(options.window);
+        if (produces()) {
+            ring_.emplace(options.buffer_bytes, options.message_bytes, window);
+        } else if (consumes()) {
+            const auto producers = static_cast<std::size_t>(options.producers);
+            ring_.emplace(options.receive_buffer_bytes, options.message_bytes, window * producers);
+        }
+    }
 
     /// Bytes that this rank received in the measured time.
     std::int64_t run() {
         begin_ = Clock::now() + seconds(options_.warmup_s);
         end_ = begin_ + seconds(options_.seconds);
-        if (rank_ >= 1 && rank_ <= options_.producers) {
-            produce();
-        } else if (rank_ > options_.producers) {
-            consume();
+        if (produces()) {
+            produce(*ring_);
+        } else if (consumes()) {
+            consume(*ring_);
         }
         wait_for_all([] { return false; });
         return received_bytes_;
@@ -87,19 +99,20 @@ class Rank {
         return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
     }
 
-    void produce() {
-        const auto window = static_cast<std::size_t>(options_.window);
-        Ring ring(options_.buffer_bytes, options_.message_bytes, window);
+    [[nodiscard]] bool produces() const { return rank_ >= 1 && rank_ <= options_.producers; }
+    [[nodiscard]] bool consumes() const { return rank_ > options_.producers; }
+
+    void produce(Ring& ring) {
         std::int64_t sent = rank_;  // producers begin at different consumers
         const auto send = [&](std::size_t entry) {
             const auto consumer = static_cast<int>(sent++ / options_.messages_per_event % options_.consumers);
             MPI_Isend(ring.next_buffer(), static_cast<int>(options_.message_bytes), MPI_BYTE,
                       1 + options_.producers + consumer, 0, MPI_COMM_WORLD, &ring.request(entry));
         };
-        for (std::size_t entry = 0; entry < window; ++entry) {
+        for (std::size_t entry = 0; entry < ring.window(); ++entry) {
             send(entry);
         }
-        std::size_t under_way = window;
+        std::size_t under_way = ring.window();
         while (under_way > 0) {
             const std::vector<int>* entries = nullptr;
             const std::size_t ended = ring.ended(entries);
@@ -115,16 +128,13 @@ class Rank {
         }
     }
 
-    void consume() {
-        const auto window =
-            static_cast<std::size_t>(options_.window) * static_cast<std::size_t>(options_.producers);
-        Ring ring(options_.receive_buffer_bytes, options_.message_bytes, window);
+    void consume(Ring& ring) {
         const auto receive = [&](std::size_t entry) {
             const int producer = 1 + static_cast<int>(entry) % options_.producers;
             MPI_Irecv(ring.next_buffer(), static_cast<int>(options_.message_bytes), MPI_BYTE, producer, 0,
                       MPI_COMM_WORLD, &ring.request(entry));
         };
-        for (std::size_t entry = 0; entry < window; ++entry) {
+        for (std::size_t entry = 0; entry < ring.window(); ++entry) {
             receive(entry);
         }
         const auto poll = [&] {
@@ -142,7 +152,7 @@ class Rank {
         }
         // Until nobody sends any more.
         wait_for_all(poll);
-        for (std::size_t entry = 0; entry < window; ++entry) {
+        for (std::size_t entry = 0; entry < ring.window(); ++entry) {
             MPI_Cancel(&ring.request(entry));
             MPI_Wait(&ring.request(entry), MPI_STATUS_IGNORE);
         }
@@ -166,6 +176,7 @@ class Rank {
     const Options& options_;
     int rank_;
     Waiting waiting_;
+    std::optional<Ring> ring_;
     Clock::time_point begin_;
     Clock::time_point end_;
     std::int64_t received_bytes_ = 0;
@@ -199,8 +210,9 @@ int main(int argc, char** argv) {
         }
         return 2;
     }
+    Rank rank(options, job.rank());
     MPI_Barrier(MPI_COMM_WORLD);
-    const double bytes = weir::bare::sum(static_cast<double>(Rank(options, job.rank()).run()));
+    const double bytes = weir::bare::sum(static_cast<double>(rank.run()));
     const double cpu_s = weir::bare::sum(weir::bare::cpu_seconds());
     if (job.rank() == 0) {
         fmt::print("{{\"bytes_per_s\": {:.6g}, \"cpu_s\": {:.6g}}}\n", bytes / options.seconds, cpu_s);

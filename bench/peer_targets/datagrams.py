@@ -9,16 +9,14 @@ that is not idle is held down by datagrams that it sends to be dropped.
 """
 
 import json
-import pathlib
-import shutil
 import socket
 import subprocess
 import sys
 import time
 
-import paper_runs
+from . import running
+from .samples import Comparison
 
-TARGET = 7
 SOCKET_BUFFER = 4 << 20
 # Name, bytes of a datagram, memory that weir and the bare loop send from, further options of weir.
 CASES = (
@@ -31,42 +29,48 @@ CASES = (
 WEIR, BARE, WINDOW, IPERF3 = "weir", "bare sendmmsg", "bare sendmmsg with a window", "iperf3"
 
 
-def measure(weir, bare, rounds, seconds):
-    """Yields samples as they come: {"target", "case", "peer", "quantity", "value", "round"}. `weir` is the executable, `bare` the
-    directory with the bare loops; each run measures `seconds` (a whole number). Without iperf3 on PATH, iperf3's are left out.
-    Ends the program if a run fails."""
-    peers = {WEIR: lambda *what: run_weir(weir, *what),
-             BARE: lambda *what: run_bare(bare, False, *what),
-             WINDOW: lambda *what: run_bare(bare, True, *what)}
-    if shutil.which("iperf3"):
-        peers[IPERF3] = run_iperf3
-    else:
-        print("no iperf3 on PATH: bench/install-dependencies installs it", file=sys.stderr)
-    for turn in range(rounds):
-        for case, size, memory, options in CASES:
-            def sample(peer, quantity, value):
-                return {"target": TARGET, "case": case, "peer": peer, "quantity": quantity, "value": value, "round": turn}
 
-            received = {}
+
+def comparisons():
+    speed, loss = "received datagrams per second", "loss share at equal offered rate"
+    for case, *_ in CASES:
+        yield Comparison("datagrams", case, f"datagrams of {case}, loopback: received / iperf3 -u", speed, WEIR, IPERF3, 1.5, unit="/s")
+        yield Comparison("datagrams", case, f"datagrams of {case}: received / bare sendmmsg loop with a window", speed, WEIR, WINDOW, 0.9, unit="/s")
+        yield Comparison("datagrams", case, f"datagrams of {case}: received / bare sendmmsg loop without one", speed, WEIR, BARE, unit="/s")
+        yield Comparison("datagrams", case, f"datagrams of {case}: share lost at half of iperf3's rate, weir - iperf3", "more lost than iperf3", WEIR,
+                         bound=0, at_least=False)
+        yield Comparison("datagrams", case, f"datagrams of {case}: share lost at half of iperf3's rate, iperf3", loss, IPERF3)
+
+
+COMPARISONS = list(comparisons())
+
+
+def measure(options, samples):
+    peers = {WEIR: lambda *what: run_weir(running.Local(options.weir, options.bare), *what),
+             BARE: lambda *what: run_bare(options.bare, False, *what),
+             WINDOW: lambda *what: run_bare(options.bare, True, *what),
+             IPERF3: run_iperf3}
+    for number in range(options.rounds):
+        for case, size, memory, more in CASES:
+            received, lost_share = {}, {}
             for peer, run in peers.items():
-                sent, lost = run(size, memory, options, seconds, None)
+                sent, lost = run(size, memory, more, options.seconds, None)
                 received[peer] = sent * (1 - lost)
-                yield sample(peer, "received datagrams per second", received[peer])
-                yield sample(peer, "received Gb/s", received[peer] * size * 8e-9)
-                yield sample(peer, "loss share at full speed", lost)
-            rate = received.get(IPERF3, received[WINDOW]) / 2
-            for peer, run in peers.items():
-                if peer != WINDOW:
-                    sent, lost = run(size, memory, options, seconds, rate)
-                    yield sample(peer, "sent share of equal offered rate", sent / rate)
-                    yield sample(peer, "loss share at equal offered rate", lost)
+                samples.add("datagrams", case, peer, "received datagrams per second", number, received[peer])
+                samples.add("datagrams", case, peer, "loss share at full speed", number, lost)
+            rate = received[IPERF3] / 2
+            for peer in (WEIR, BARE, IPERF3):
+                sent, lost_share[peer] = peers[peer](size, memory, more, options.seconds, rate)
+                samples.add("datagrams", case, peer, "sent share of equal offered rate", number, sent / rate)
+                samples.add("datagrams", case, peer, "loss share at equal offered rate", number, lost_share[peer])
+            samples.add("datagrams", case, WEIR, "more lost than iperf3", number, lost_share[WEIR] - lost_share[IPERF3])
 
 
 # Each runs one peer, at full speed or at `rate` datagrams/s, and returns how many it sent per second, and which share of all was lost.
 
 
-def run_weir(weir, size, memory, options, seconds, rate):
-    words = ["--producers", "1", "--consumers", "1", "--policy", "none", "--transport", "datagram", "--chunk-size", f"{size}B",
+def run_weir(world, size, memory, options, seconds, rate):
+    words = ["--policy", "none", "--transport", "datagram", "--chunk-size", f"{size}B",
              "--socket-buffer", f"{SOCKET_BUFFER}B", "--buffer", f"{memory}B", "--warmup", "1s", "--duration", f"{seconds}s", *options]
     if rate is None:
         words += ["--generation", "saturate", "--event-size", "1MiB"]
@@ -74,9 +78,10 @@ def run_weir(weir, size, memory, options, seconds, rate):
         # An event is what iperf3 sends at a time: of a millisecond.
         event = size * max(1, min(round(rate / 1000), memory // size // 2))
         words += ["--generation", "steady", "--overflow", "drop", "--event-size", f"{event}B", "--rate", f"{round(rate * size * 8)}b/s"]
-    record, sums, _ = paper_runs.run(words, "local", weir, ranks=3)
+    sent = []
+    record = running.run_weir(world, 1, 1, words, lambda directory: sent.append(running.measured_sum(directory, "producer", "sent_datagrams")))
     # The loss is of the whole run, so that no datagram on its way at the end of the measured time counts.
-    return sums["producer", "sent_datagrams"] / seconds, record["datagrams"]["missing"] / record["datagrams"]["sent"]
+    return sent[0] / seconds, record["datagrams"]["missing"] / record["datagrams"]["sent"]
 
 
 def run_bare(bare, window, size, memory, _, seconds, rate):
@@ -86,7 +91,7 @@ def run_bare(bare, window, size, memory, _, seconds, rate):
     if window:
         # As many as fit into the socket buffer: the kernel doubles it, and charges some 700 bytes of its own for each.
         words += ["--window", str(SOCKET_BUFFER // (size + 1024))]
-    counts = json.loads(output_of([str(pathlib.Path(bare) / "datagrams"), *words]))
+    counts = json.loads(running.program([bare / "datagrams", *words]))
     sender = counts["sender"]
     return sender["datagrams"] / sender["seconds"], counts["lost"] / sender["datagrams"]
 
@@ -99,7 +104,7 @@ def run_iperf3(size, _, __, seconds, rate):
             wait_for(port)
             words = ["-c", "127.0.0.1", "-p", str(port), "-u", "-l", str(size), "-b", bits,
                      "-w", str(SOCKET_BUFFER), "-t", str(seconds), "-J"]
-            end = json.loads(output_of(["iperf3", *words]))["end"]
+            end = json.loads(running.program(["iperf3", *words]))["end"]
         finally:
             server.terminate()
     total = end["sum"]
@@ -120,10 +125,3 @@ def wait_for(port):
             return
         time.sleep(0.01)
     sys.exit(f"iperf3 does not listen on port {port}")
-
-
-def output_of(line):
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(line)} ended with {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout

@@ -1,0 +1,97 @@
+"""Runs of weir and of the bare programs, on this machine or in a lab, and their figures."""
+
+import contextlib
+import csv
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+LAB = f"peers-{os.getpid()}"
+
+
+def program(words, **more):
+    """Standard output of a command; ends bench/peers with what it said if it fails."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **more)
+    if done.returncode != 0:
+        sys.exit(f"peers: {shlex.join(str(word) for word in words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Local:
+    """Ranks on this machine, which talk through its memory."""
+    name = "memory"
+
+    def __init__(self, weir, bare):
+        self.weir, self.bare = weir, bare
+
+    def ranks(self, producers, consumers, words):
+        return [TOP / "bench/mpirun-local", "-np", 1 + producers + consumers, *words]
+
+    def weir_line(self, producers, consumers, options):
+        return self.ranks(producers, consumers, [self.weir, "run", "--producers", producers, "--consumers", consumers, *options])
+
+
+class Lab:
+    """Hosts as network namespaces, which talk TCP over shaped links."""
+    name = "lab"
+
+    def __init__(self, weir, bare, producers, consumers, link):
+        self.weir, self.bare, self.link = weir, bare, link
+        self.producers, self.consumers = producers, consumers
+
+    def ranks(self, producers, consumers, words):
+        assert (producers, consumers) == (self.producers, self.consumers)
+        return [TOP / "bench/lab", "run", "--name", LAB, "-q", "--", *words]
+
+    def weir_line(self, producers, consumers, options):
+        return self.ranks(producers, consumers, ["weir", "run", *options])
+
+    def on(self, host, words):
+        return [str(TOP / "bench/lab"), "exec", "--name", LAB, host, "--", *(str(word) for word in words)]
+
+
+@contextlib.contextmanager
+def lab(weir, bare, producers, consumers, link, *more):
+    program([TOP / "bench/lab", "up", "--name", LAB, "--producers", producers, "--consumers", consumers, "--link", link, *more])
+    try:
+        yield Lab(weir, bare, producers, consumers, link)
+    finally:
+        subprocess.run([TOP / "bench/lab", "down", "--name", LAB], capture_output=True, check=False)
+
+
+def run_weir(world, producers, consumers, options, look=None):
+    """run.json of a run that ended well, and whose ledgers agree. `look`: is called with its directory, while that is there."""
+    with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
+        out = pathlib.Path(directory) / "run"
+        program(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env={**os.environ, "WEIR": str(world.weir)})
+        run = json.loads((out / "run.json").read_text())
+        if look:
+            look(out)
+    if run["status"] != "complete" or not run["ledger"]["agrees"]:
+        sys.exit(f"peers: a run of weir did not complete: {run['failure']}")
+    return run
+
+
+def run_bare(world, name, producers, consumers, options):
+    """What a bare program prints."""
+    output = program(world.ranks(producers, consumers, [world.bare / name, "--producers", producers, "--consumers", consumers, *options]))
+    return json.loads(output.strip().splitlines()[-1])
+
+
+def measured_sum(directory, role, column):
+    """Of all ranks of a role, in the measured seconds."""
+    total = 0
+    for file in (directory / "ranks").glob(f"*-{role}.csv"):
+        with open(file, newline="") as rows:
+            total += sum(int(row[column]) for row in csv.DictReader(rows) if row["phase"] == "measure")
+    return total
+
+
+def goodput(run):
+    """Bits of payload per second that all consumers received."""
+    return sum(rank["mean_bits_per_second"] for rank in run["ranks"] if rank["role"] == "consumer")

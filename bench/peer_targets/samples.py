@@ -1,0 +1,114 @@
+"""Samples, what is made of them, and the table."""
+
+import csv
+import dataclasses
+import statistics
+
+COLUMNS = ("target", "case", "peer", "quantity", "round", "value")
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """A line of the table: weir's quantity over a peer's in the same round, or the quantity itself."""
+    target: str           # of which module
+    case: str             # layout and sizes
+    what: str             # in words
+    quantity: str         # name of the samples' quantity
+    ours: str             # peer names
+    theirs: str = ""      # empty: no ratio
+    bound: float | None = None
+    at_least: bool = True
+    unit: str = ""
+
+    @property
+    def name(self):
+        return "/".join(part for part in (self.target, self.case, self.quantity, self.ours, self.theirs) if part)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    comparison: Comparison
+    ours: float
+    theirs: float | None
+    median: float
+    least: float
+    most: float
+    rounds: int
+
+    @property
+    def met(self):
+        """None where nothing was asked for."""
+        bound = self.comparison.bound
+        if bound is None:
+            return None
+        return self.median >= bound if self.comparison.at_least else self.median <= bound
+
+
+class Samples:
+    """All samples of a results directory; a target that is measured again replaces what was there of it."""
+
+    def __init__(self, file):
+        self.file = file
+        self.rows = list(csv.DictReader(file.read_text().splitlines())) if file.exists() else []
+
+    def forget(self, target):
+        self.rows = [row for row in self.rows if row["target"] != target]
+
+    def add(self, target, case, peer, quantity, number, value):
+        self.rows.append({"target": target, "case": case, "peer": peer, "quantity": quantity, "round": str(number),
+                          "value": f"{value:.6g}"})
+        print(f"   {case}: {peer}: {quantity} {value:.6g}", flush=True)
+
+    def write(self):
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.file, "w", newline="") as stream:
+            writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows)
+
+    def values(self, comparison, peer):
+        """By round."""
+        return {row["round"]: float(row["value"]) for row in self.rows
+                if (row["target"], row["case"], row["quantity"], row["peer"])
+                == (comparison.target, comparison.case, comparison.quantity, peer)}
+
+    def outcome(self, comparison):
+        """None without samples."""
+        ours = self.values(comparison, comparison.ours)
+        if not comparison.theirs:
+            judged = ours
+            theirs = None
+        else:
+            theirs = self.values(comparison, comparison.theirs)
+            judged = {number: ours[number] / theirs[number] for number in ours.keys() & theirs.keys() if theirs[number]}
+            theirs = statistics.median(theirs.values()) if theirs else None
+        if not judged:
+            return None
+        return Outcome(comparison, statistics.median(ours.values()), theirs, statistics.median(judged.values()),
+                       min(judged.values()), max(judged.values()), len(judged))
+
+
+def readable(value):
+    """Three digits, with the usual letters."""
+    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return f"{value / factor:.3g} {letter}"
+    return f"{value:.3g} "
+
+
+def table(outcomes, reasons):
+    """Markdown. `reasons`: by name of the comparison, why it was missed."""
+    lines = ["| | weir | peer | ratio (least .. most) | asked for | |", "|---|---|---|---|---|---|"]
+    for outcome in outcomes:
+        of = outcome.comparison
+        spread = f"{outcome.median:.3g} ({outcome.least:.3g} .. {outcome.most:.3g})"
+        asked = "" if of.bound is None else f"{'>=' if of.at_least else '<='} {of.bound:g}"
+        ours = f"{readable(outcome.ours)}{of.unit}"
+        theirs = "" if outcome.theirs is None else f"{readable(outcome.theirs)}{of.unit}"
+        if outcome.theirs is None:
+            ours, spread = f"{spread} {of.unit}", ""
+        verdict = {None: "", True: "met", False: "**missed**"}[outcome.met]
+        if outcome.met is False:
+            verdict += ": " + reasons.get(of.name, "no reason known")
+        lines.append(f"| {of.what} | {ours} | {theirs} | {spread} | {asked} | {verdict} |")
+    return "\n".join(lines)

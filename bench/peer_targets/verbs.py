@@ -1,0 +1,44 @@
+"""RDMA verbs in software: weir's three transports beside perftest, in one virtual machine with Soft-RoCE. All is emulated: the
+ratio counts, not the rates."""
+
+import json
+import pathlib
+import re
+import shlex
+import tempfile
+
+from . import running
+from .samples import Comparison
+
+CASE = "Soft-RoCE 1x1x1"
+TRANSPORTS = {"send": "ib_send_bw", "put": "ib_write_bw", "get": "ib_read_bw"}
+EVENT = "256KiB"
+
+COMPARISONS = [Comparison("verbs", CASE, f"{CASE}, events of {EVENT}: `--transport {transport}` / {peer}", "goodput", f"weir {transport}", peer,
+                          unit="b/s") for transport, peer in TRANSPORTS.items()]
+
+
+def measure(options, samples):
+    with tempfile.TemporaryDirectory(prefix="weir-peers-", dir=running.TOP / "build") as directory:
+        script = pathlib.Path(directory) / "measure.sh"
+        lines = ["set -u", "device=$(ls /sys/class/infiniband | head -1)"]
+        for number in range(options.rounds):
+            for transport, peer in TRANSPORTS.items():
+                # MTU and GID as weir's own runs there have them.
+                both = f"{peer} -d $device -x 0 -s 262144 -D {max(options.seconds, 3)} -F"
+                lines.append(f"({both} > {directory}/server.log 2>&1 &); sleep 2; {both} localhost > {directory}/{number}-{transport}.txt 2>&1")
+                lines.append(f"mpirun -np 3 {options.weir} run --producers 1 --consumers 1 --transport {transport} --policy none "
+                             f"--generation saturate --event-size {EVENT} --chunk-size {EVENT} --buffer 8MiB --duration {max(options.seconds, 3)}s "
+                             f"--warmup 1s --quiet --out {directory}/{number}-{transport} > {directory}/{number}-{transport}.log 2>&1")
+        script.write_text("\n".join(lines) + "\n")
+        running.program([running.TOP / "bench/soft-roce", "exec", "--write", directory, "--", "sh", script], timeout=1800)
+        for number in range(options.rounds):
+            for transport, peer in TRANSPORTS.items():
+                text = (pathlib.Path(directory) / f"{number}-{transport}.txt").read_text()
+                found = re.search(r"^\s*262144\s+\d+\s+[\d.]+\s+([\d.]+)", text, re.MULTILINE)
+                record = pathlib.Path(directory) / f"{number}-{transport}" / "run.json"
+                if not found or not record.exists():
+                    raise SystemExit(f"peers: {peer} or weir did not run under Soft-RoCE:\n{text}"
+                                     + (pathlib.Path(directory) / f"{number}-{transport}.log").read_text())
+                samples.add("verbs", CASE, peer, "goodput", number, 8 * (1 << 20) * float(found.group(1)))
+                samples.add("verbs", CASE, f"weir {transport}", "goodput", number, running.goodput(json.loads(record.read_text())))

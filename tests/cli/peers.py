@@ -1,0 +1,92 @@
+"""bench/peers: what is made of samples, without measuring anything."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ["WEIR_SOURCE_DIR"])
+sys.path.insert(0, str(SOURCE / "bench"))
+sys.dont_write_bytecode = True
+from peer_targets import samples  # noqa: E402
+
+RATE = samples.Comparison("goodput", "memory", "goodput", "goodput", "weir", "bare", 0.9, unit="b/s")
+
+
+class Outcomes(unittest.TestCase):
+    def store(self, *rows):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        store = samples.Samples(Path(directory.name) / "new" / "samples.csv")
+        for peer, number, value in rows:
+            store.rows.append({"target": "goodput", "case": "memory", "peer": peer, "quantity": "goodput", "round": str(number), "value": str(value)})
+        return store
+
+    def test_ratios_are_of_the_same_round(self):
+        # The machine was ten times slower in the second round: the ratios do not care.
+        outcome = self.store(("weir", 0, 95), ("bare", 0, 100), ("weir", 1, 9.2), ("bare", 1, 10), ("weir", 2, 98), ("bare", 2, 100)).outcome(RATE)
+        self.assertAlmostEqual(outcome.median, 0.95)
+        self.assertAlmostEqual(outcome.least, 0.92)
+        self.assertAlmostEqual(outcome.most, 0.98)
+        self.assertEqual(outcome.rounds, 3)
+        self.assertTrue(outcome.met)
+
+    def test_a_worse_ratio_is_a_miss_and_has_its_reason(self):
+        outcome = self.store(("weir", 0, 50), ("bare", 0, 100)).outcome(RATE)
+        self.assertIs(outcome.met, False)
+        self.assertIn("| >= 0.9 | **missed**: because |", samples.table([outcome], {RATE.name: "because"}))
+        self.assertIn("no reason known", samples.table([outcome], {}))
+
+    def test_bounds_from_above(self):
+        bound = samples.Comparison("goodput", "memory", "time", "goodput", "weir", bound=50, at_least=False, unit="ns")
+        outcome = self.store(("weir", 0, 50), ("weir", 1, 49), ("weir", 2, 1000)).outcome(bound)
+        self.assertTrue(outcome.met)
+        self.assertIn("| time | 50 (49 .. 1e+03) ns |", samples.table([outcome], {}))
+
+    def test_without_samples_of_both_there_is_no_line(self):
+        self.assertIsNone(self.store(("weir", 0, 50)).outcome(RATE))
+        self.assertIsNone(self.store(("weir", 0, 50), ("bare", 1, 50)).outcome(RATE))
+
+    def test_samples_are_kept_and_a_target_measured_again_replaces_its_own(self):
+        store = self.store(("weir", 0, 50), ("bare", 0, 100))
+        store.write()
+        again = samples.Samples(store.file)
+        self.assertAlmostEqual(again.outcome(RATE).median, 0.5)
+        again.forget("scheduler")
+        self.assertIsNotNone(again.outcome(RATE))
+        again.forget("goodput")
+        self.assertIsNone(again.outcome(RATE))
+
+
+class Page(unittest.TestCase):
+    def test_exit_status_says_whether_something_was_missed(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / "samples.csv"
+            for share, status in (("0.5", 3), ("0.99", 0)):
+                file.write_text("target,case,peer,quantity,round,value\n"
+                                f"goodput,lab 4x6 16MiB,weir balanced,share of payload rate,0,{share}\n")
+                done = subprocess.run([sys.executable, SOURCE / "bench/peers", "--table", "--out", directory], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(done.stdout.strip(), (Path(directory) / "README.md").read_text())
+
+    def test_refusals(self):
+        done = subprocess.run([sys.executable, SOURCE / "bench/peers", "speed"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no such target: speed; there are goodput, ", done.stderr)
+
+    def test_the_committed_page_is_that_of_the_committed_samples(self):
+        page = SOURCE / "results/peers"
+        with tempfile.TemporaryDirectory() as directory:
+            copy = Path(directory)
+            for file in page.iterdir():
+                (copy / file.name).write_bytes(file.read_bytes())
+            done = subprocess.run([sys.executable, SOURCE / "bench/peers", "--table", "--out", directory], capture_output=True, text=True, check=False)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            self.assertEqual((copy / "README.md").read_text(), (page / "README.md").read_text())
+            self.assertIn(done.stdout.strip(), (SOURCE / "README.md").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
