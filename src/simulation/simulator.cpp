@@ -297,8 +297,8 @@ void Simulator::set_deadline(FlatNode node) {
         }
         return;
     }
-    // What a producer has sent is reported to it late. With generation saturate it looks at every tick whether
-    // that has made room; where it is shaped, each of its chunks is reported.
+    // What a producer has sent is reported to it late. With generation saturate it looks at every tick
+    // whether that has made room; where it is shaped, each of its chunks is reported.
     const bool looks_for_room = plan_.generation == core::Generation::saturate && !by_chunk() && node != 0 &&
                                 node < producers_end_ && now_ < Instant{plan_.duration.ns};
     if (deadline <= now_ || looks_for_room) {
