@@ -9,6 +9,7 @@ that is not idle is held down by datagrams that it sends to be dropped.
 """
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -29,8 +30,6 @@ CASES = (
 WEIR, BARE, WINDOW, IPERF3 = "weir", "bare sendmmsg", "bare sendmmsg with a window", "iperf3"
 
 
-
-
 def comparisons():
     speed, loss = "received datagrams per second", "loss share at equal offered rate"
     for case, *_ in CASES:
@@ -48,8 +47,9 @@ COMPARISONS = list(comparisons())
 def measure(options, samples):
     peers = {WEIR: lambda *what: run_weir(running.Local(options.weir, options.bare), *what),
              BARE: lambda *what: run_bare(options.bare, False, *what),
-             WINDOW: lambda *what: run_bare(options.bare, True, *what),
-             IPERF3: run_iperf3}
+             WINDOW: lambda *what: run_bare(options.bare, True, *what)}
+    if shutil.which("iperf3"):
+        peers[IPERF3] = run_iperf3
     for number in range(options.rounds):
         for case, size, memory, more in CASES:
             received, lost_share = {}, {}
@@ -58,12 +58,15 @@ def measure(options, samples):
                 received[peer] = sent * (1 - lost)
                 samples.add("datagrams", case, peer, "received datagrams per second", number, received[peer])
                 samples.add("datagrams", case, peer, "loss share at full speed", number, lost)
-            rate = received[IPERF3] / 2
-            for peer in (WEIR, BARE, IPERF3):
+            rate = received.get(IPERF3, received[WINDOW]) / 2
+            for peer in peers:
+                if peer == WINDOW:
+                    continue
                 sent, lost_share[peer] = peers[peer](size, memory, more, options.seconds, rate)
                 samples.add("datagrams", case, peer, "sent share of equal offered rate", number, sent / rate)
                 samples.add("datagrams", case, peer, "loss share at equal offered rate", number, lost_share[peer])
-            samples.add("datagrams", case, WEIR, "more lost than iperf3", number, lost_share[WEIR] - lost_share[IPERF3])
+            if IPERF3 in lost_share:
+                samples.add("datagrams", case, WEIR, "more lost than iperf3", number, lost_share[WEIR] - lost_share[IPERF3])
 
 
 # Each runs one peer, at full speed or at `rate` datagrams/s, and returns how many it sent per second, and which share of all was lost.

@@ -4,6 +4,7 @@ code that does it, Intel's IMB, hpcc and iperf3."""
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -35,6 +36,8 @@ def comparisons():
                      "weir none", "bare stream", 0.95, unit="b/s")
     yield Comparison("goodput", "memory 1x1 in cache", "memory 1x1, bare MPI stream / IMB Uniband, 1 MiB, one buffer in cache", "goodput",
                      "bare stream", "IMB Uniband", 0.95, unit="b/s")
+    yield Comparison("goodput", "memory 1x1 in cache", "memory 1x1, bare MPI stream / osu_bw, 1 MiB, one buffer in cache", "goodput",
+                     "bare stream", "osu_bw", 0.95, unit="b/s")
     yield Comparison("goodput", "memory 1x1 in cache", "memory 1x1, bare MPI stream / hpcc's ping-pong, one buffer in cache", "goodput",
                      "bare stream", "hpcc", None, unit="b/s")
     yield Comparison("goodput", "lab 4x6 16MiB", "lab 4x6, without the scheduler / bare MPI stream", "goodput", "weir none", "bare stream", 0.95,
@@ -67,7 +70,10 @@ def measure(options, samples):
         samples.add("goodput", case, "bare stream", "goodput", number, bare(local, 1, 1, options, 1, MIB, MIB, message=MIB))
         if options.imb:
             samples.add("goodput", case, "IMB Uniband", "goodput", number, uniband(options.imb))
-        samples.add("goodput", case, "hpcc", "goodput", number, hpcc())
+        if options.osu:
+            samples.add("goodput", case, "osu_bw", "goodput", number, osu_bw(options.osu))
+        if shutil.which("hpcc"):
+            samples.add("goodput", case, "hpcc", "goodput", number, hpcc())
     with running.lab(options.weir, options.bare, PRODUCERS, CONSUMERS, f"{LINK_MBPS}Mb/s") as lab:
         for number in range(options.rounds):
             for event in EVENTS:
@@ -82,7 +88,8 @@ def measure(options, samples):
                                     rate / (PRODUCERS * LINK_MBPS * 1e6 * PAYLOAD_SHARE))
             samples.add("goodput", "lab 4x6 16MiB", "bare stream", "goodput", number,
                         bare(lab, PRODUCERS, CONSUMERS, options, 16, BUFFER, 4 * 16 * MIB))
-            samples.add("goodput", "lab 4x6 16MiB", "iperf3", "goodput", number, iperf3(lab, 2 * options.seconds))
+            if shutil.which("iperf3"):
+                samples.add("goodput", "lab 4x6 16MiB", "iperf3", "goodput", number, iperf3(lab, 2 * options.seconds))
 
 
 def bare(world, producers, consumers, options, messages_per_event, buffer, receive_buffer, message=MESSAGE):
@@ -98,6 +105,13 @@ def uniband(imb):
                               "-npmin", 2, "-iter", 2000, "-time", 3])
     line = next(line for line in output.splitlines() if re.match(rf"\s+{MIB}\s", line))
     return 8e6 * float(line.split()[2])
+
+
+def osu_bw(osu):
+    """The OSU benchmark, likewise."""
+    output = running.program([running.TOP / "bench/mpirun-local", "-np", 2, pathlib.Path(osu) / "osu_bw", "-m", f"{MIB}:{MIB}"])
+    line = next(line for line in output.splitlines() if re.match(rf"{MIB}\s", line))
+    return 8e6 * float(line.split()[1])
 
 
 HPCC_INPUT = """HPLinpack benchmark input file

@@ -31,7 +31,7 @@ def measure(options, samples):
         shares = idle_shares(local, 4 * options.seconds)
         samples.add("ranks", CASE, "weir", "share of a core, mean", number, sum(shares) / len(shares))
         samples.add("ranks", CASE, "weir", "share of a core, most", number, max(shares))
-        # 8 MiB of receive buffers per consumer are 56 of its 72 places; both have them.
+        # Naps as long as weir's ranks take here, and as much memory.
         found = running.run_bare(local, "stream", PRODUCERS, CONSUMERS,
                                  ["--message-bytes", MESSAGE, "--buffer-bytes", 64 << 20, "--receive-buffer-bytes", 4 << 20, "--window", 4,
                                   "--nap-us", 430, "--warmup", 2, "--seconds", 2 * options.seconds])

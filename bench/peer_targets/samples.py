@@ -73,16 +73,15 @@ class Samples:
                 == (comparison.target, comparison.case, comparison.quantity, peer)}
 
     def outcome(self, comparison):
-        """None without samples."""
+        """None without samples. Where nothing is asked for and no peer was measured, weir's own figure."""
         ours = self.values(comparison, comparison.ours)
-        if not comparison.theirs:
+        theirs = self.values(comparison, comparison.theirs) if comparison.theirs else {}
+        if not comparison.theirs or (not theirs and comparison.bound is None):
             judged = ours
-            theirs = None
         else:
-            theirs = self.values(comparison, comparison.theirs)
             judged = {number: ours[number] / theirs[number] for number in ours.keys() & theirs.keys() if theirs[number]}
-            theirs = statistics.median(theirs.values()) if theirs else None
-        if not judged:
+        theirs = statistics.median(theirs.values()) if theirs else None
+        if not ours or not judged:
             return None
         return Outcome(comparison, statistics.median(ours.values()), theirs, statistics.median(judged.values()),
                        min(judged.values()), max(judged.values()), len(judged))

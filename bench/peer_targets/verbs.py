@@ -4,7 +4,6 @@ ratio counts, not the rates."""
 import json
 import pathlib
 import re
-import shlex
 import tempfile
 
 from . import running
@@ -31,7 +30,8 @@ def measure(options, samples):
                              f"--generation saturate --event-size {EVENT} --chunk-size {EVENT} --buffer 8MiB --duration {max(options.seconds, 3)}s "
                              f"--warmup 1s --quiet --out {directory}/{number}-{transport} > {directory}/{number}-{transport}.log 2>&1")
         script.write_text("\n".join(lines) + "\n")
-        running.program([running.TOP / "bench/soft-roce", "exec", "--write", directory, "--", "sh", script], timeout=1800)
+        running.program([running.TOP / "bench/soft-roce", "exec", "--slots", "3", "--limit", "30min", "-q", "--write", directory, "--", "sh", script],
+                        timeout=2400)
         for number in range(options.rounds):
             for transport, peer in TRANSPORTS.items():
                 text = (pathlib.Path(directory) / f"{number}-{transport}.txt").read_text()

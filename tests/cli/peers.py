@@ -1,5 +1,6 @@
 """bench/peers: what is made of samples, without measuring anything."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -13,6 +14,10 @@ sys.dont_write_bytecode = True
 from peer_targets import samples  # noqa: E402
 
 RATE = samples.Comparison("goodput", "memory", "goodput", "goodput", "weir", "bare", 0.9, unit="b/s")
+
+
+def peers(*words):
+    return subprocess.run([sys.executable, SOURCE / "bench/peers", *words], capture_output=True, text=True, check=False)
 
 
 class Outcomes(unittest.TestCase):
@@ -48,6 +53,9 @@ class Outcomes(unittest.TestCase):
     def test_without_samples_of_both_there_is_no_line(self):
         self.assertIsNone(self.store(("weir", 0, 50)).outcome(RATE))
         self.assertIsNone(self.store(("weir", 0, 50), ("bare", 1, 50)).outcome(RATE))
+        unasked = dataclasses.replace(RATE, bound=None)
+        self.assertIsNone(self.store(("bare", 0, 50)).outcome(unasked))
+        self.assertIn("| goodput | 50 (50 .. 50) b/s |  |  |  |  |", samples.table([self.store(("weir", 0, 50)).outcome(unasked)], {}))
 
     def test_samples_are_kept_and_a_target_measured_again_replaces_its_own(self):
         store = self.store(("weir", 0, 50), ("bare", 0, 100))
@@ -67,12 +75,12 @@ class Page(unittest.TestCase):
             for share, status in (("0.5", 3), ("0.99", 0)):
                 file.write_text("target,case,peer,quantity,round,value\n"
                                 f"goodput,lab 4x6 16MiB,weir balanced,share of payload rate,0,{share}\n")
-                done = subprocess.run([sys.executable, SOURCE / "bench/peers", "--table", "--out", directory], capture_output=True, text=True, check=False)
+                done = peers("--table", "--out", directory)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(done.stdout.strip(), (Path(directory) / "README.md").read_text())
 
     def test_refusals(self):
-        done = subprocess.run([sys.executable, SOURCE / "bench/peers", "speed"], capture_output=True, text=True, check=False)
+        done = peers("speed")
         self.assertEqual(done.returncode, 2)
         self.assertIn("no such target: speed; there are goodput, ", done.stderr)
 
@@ -82,7 +90,7 @@ class Page(unittest.TestCase):
             copy = Path(directory)
             for file in page.iterdir():
                 (copy / file.name).write_bytes(file.read_bytes())
-            done = subprocess.run([sys.executable, SOURCE / "bench/peers", "--table", "--out", directory], capture_output=True, text=True, check=False)
+            done = peers("--table", "--out", directory)
             self.assertIn(done.returncode, (0, 3), done.stderr)
             self.assertEqual((copy / "README.md").read_text(), (page / "README.md").read_text())
             self.assertIn(done.stdout.strip(), (SOURCE / "README.md").read_text())
