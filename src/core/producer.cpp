@@ -58,10 +58,14 @@ void Producer::on_time(Instant now, Actions& out) {
 }
 
 void Producer::generate(Instant now, Actions& out) {
-    while (const auto event = generator_.take(now, backlog_)) {
+    while (const auto event = generator_.take(now, occupied())) {
         add(now, *event, out);
     }
     offer(out);
+}
+
+Bytes Producer::occupied() const {
+    return waiting_.full() ? std::max(backlog_, plan_.buffer) : backlog_;
 }
 
 void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
@@ -285,7 +289,7 @@ Instant Producer::next_deadline() const {
     if (finished_) {
         return Instant::never();
     }
-    Instant next = generator_.next_due(backlog_);
+    Instant next = generator_.next_due(occupied());
     if (!closed_account_) {
         next = std::min(next, closing_);
     }

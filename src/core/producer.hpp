@@ -64,7 +64,7 @@ class Producer {
     void on_chunk_sent(Instant now, StreamId stream, std::uint32_t sequence, Actions& out) {
         on_chunks_sent(now, stream, sequence, 1, out);
     }
-    /// `count` chunks have left, from `first` on; all were under way. Observed as one.
+    /// `count` chunks have left, from `first` on: 1 to `window`, all of them under way. Observed as one.
     void on_chunks_sent(Instant now, StreamId stream, std::uint32_t first, std::uint32_t count, Actions& out);
 
     /// The next instant at which on_time has something to do.
@@ -95,6 +95,8 @@ class Producer {
     };
 
     void generate(Instant now, Actions& out);
+    /// What generation goes by: with as many events as can wait, no room is left, however small they are.
+    [[nodiscard]] Bytes occupied() const;
     void add(Instant now, const GeneratedEvent& event, Actions& out);
     void offer(Actions& out);
     void start_transfers(Instant now, Actions& out);

@@ -607,6 +607,18 @@ TEST_CASE("A saturated producer generates the next event as soon as one has left
     CHECK(producer->backlog() == Bytes{400});
 }
 
+TEST_CASE("A saturated producer stops at as many events as can wait") {
+    Plan plan = small_plan();
+    plan.generation = Generation::saturate;
+    plan.event_size.mean = 1;
+    plan.buffer = Bytes{1} * (std::int64_t{1} << 40);
+    Driven producer(plan);
+    const Actions out = producer.time(at_ms(0));
+    CHECK(out.observations.size() == Producer::waiting_events_limit);
+    CHECK(producer->backlog() == Bytes{1} * static_cast<std::int64_t>(Producer::waiting_events_limit));
+    CHECK(producer->next_deadline() == Instant{plan.duration.ns});
+}
+
 TEST_CASE("Streams without data wait for data") {
     Plan plan = small_plan();
     plan.streams = 6;
