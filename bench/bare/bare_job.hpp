@@ -31,8 +31,8 @@ class Job {
     int ranks_ = 0;
 };
 
-/// Waits like weir's ranks do (src/runtime/idle.hpp): a few yields, then naps. With naps of 0 us it yields
-/// only.
+/// Waits like weir's ranks with `--idle nap` (src/runtime/idle.hpp): a few yields, then naps. With naps of 0
+/// us it yields only.
 class Waiting {
   public:
     explicit Waiting(int nap_us) : nap_us_(nap_us) {}

@@ -3,9 +3,9 @@
 // bytes. What weir's transport `datagram` is measured against.
 //
 // Like weir: datagrams come out of memory of --buffer bytes, used in turn; they are received into a ring of a
-// batch; sockets are not connected; who waits yields. Equal datagrams are handed over as one message
-// (UDP_SEGMENT) unless --segment 0; with --gro 1 the kernel may give them to the receiver as one, too
-// (UDP_GRO), which weir does not use.
+// batch; sockets are not connected; who waits for the other or for its rate yields. Equal datagrams are
+// handed over as one message (UDP_SEGMENT) unless --segment 0; with --gro 1 the kernel may give them to the
+// receiver as one, too (UDP_GRO), which weir does not use.
 //
 //   datagrams --size 1472 --seconds 3 [--rate DATAGRAMS/S] [--batch 64] [--buffer BYTES] [--socket-buffer
 //   BYTES]
@@ -21,6 +21,7 @@
 #include <netinet/udp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -148,8 +150,8 @@ void let_it_be_cut(msghdr& message, std::array<std::byte, CMSG_SPACE(sizeof(std:
     std::memcpy(CMSG_DATA(segment), &bytes, sizeof(bytes));
 }
 
-/// In the window. What has not come for so long is lost.
-bool has_room(const Options& options, const Counts& sent, const Shared& shared) {
+/// Datagrams that the window lets go. What has not come for so long is lost.
+std::uint64_t room(const Options& options, const Counts& sent, const Shared& shared) {
     static std::uint64_t lost = 0;
     static std::uint64_t latest = 0;
     static double latest_at = 0;
@@ -161,7 +163,8 @@ bool has_room(const Options& options, const Counts& sent, const Shared& shared) 
         lost = sent.datagrams - received;
         latest_at = sent.seconds;
     }
-    return sent.datagrams - received < options.window + lost;
+    const std::uint64_t under_way = sent.datagrams - std::min(sent.datagrams, received + lost);
+    return options.window - std::min(options.window, under_way);
 }
 
 void send_datagrams(const Options& options, int descriptor, sockaddr_in to, Shared& shared) {
@@ -176,6 +179,9 @@ void send_datagrams(const Options& options, int descriptor, sockaddr_in to, Shar
     std::vector<std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))>> controls(options.batch);
 
     while (!shared.receiving) {
+        if (waitpid(-1, nullptr, WNOHANG) != 0) {
+            fail("waiting for the receiver");
+        }
         usleep(1000);
     }
     Counts& counts = shared.sender;
@@ -188,7 +194,10 @@ void send_datagrams(const Options& options, int descriptor, sockaddr_in to, Shar
             const auto due = static_cast<std::uint64_t>(options.rate * counts.seconds);
             wanted = std::min(wanted, due - std::min(due, counts.datagrams));
         }
-        if (options.window > 0 && !has_room(options, counts, shared)) {
+        if (options.window > 0) {
+            wanted = std::min<std::uint64_t>(wanted, room(options, counts, shared));
+        }
+        if (wanted == 0) {
             sched_yield();
             continue;
         }
@@ -208,8 +217,7 @@ void send_datagrams(const Options& options, int descriptor, sockaddr_in to, Shar
                 let_it_be_cut(header, controls[count], static_cast<std::uint16_t>(options.size));
             }
         }
-        const int taken =
-            count == 0 ? 0 : sendmmsg(descriptor, messages.data(), static_cast<unsigned>(count), 0);
+        const int taken = sendmmsg(descriptor, messages.data(), static_cast<unsigned>(count), 0);
         if (taken < 0 && errno != EAGAIN && errno != ENOBUFS) {
             fail("sendmmsg");
         }
@@ -262,7 +270,7 @@ void receive_datagrams(const Options& options, int descriptor, Shared& shared) {
             sched_yield();
         }
     }
-    counts.seconds = to_seconds(latest - start);
+    counts.seconds = std::max(to_seconds(latest - start), 1e-9);
     counts.cpu_seconds = cpu_seconds() - cpu_before;
 }
 
@@ -296,6 +304,7 @@ int main(int argc, char** argv) {
     }
     const pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         receive_datagrams(options, receiver, *shared);
         std::_Exit(0);
     }

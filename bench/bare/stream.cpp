@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -103,7 +104,8 @@ class Rank {
     [[nodiscard]] bool consumes() const { return rank_ > options_.producers; }
 
     void produce(Ring& ring) {
-        std::int64_t sent = rank_;  // producers begin at different consumers
+        // Producers begin at different consumers.
+        std::int64_t sent = rank_ * options_.messages_per_event;
         const auto send = [&](std::size_t entry) {
             const auto consumer = static_cast<int>(sent++ / options_.messages_per_event % options_.consumers);
             MPI_Isend(ring.next_buffer(), static_cast<int>(options_.message_bytes), MPI_BYTE,

@@ -31,10 +31,9 @@ def measure(options, samples):
         shares = idle_shares(local, 4 * options.seconds)
         samples.add("ranks", CASE, "weir", "share of a core, mean", number, sum(shares) / len(shares))
         samples.add("ranks", CASE, "weir", "share of a core, most", number, max(shares))
-        # Naps as long as weir's ranks take here, and as much memory.
         found = running.run_bare(local, "stream", PRODUCERS, CONSUMERS,
                                  ["--message-bytes", MESSAGE, "--buffer-bytes", 64 << 20, "--receive-buffer-bytes", 4 << 20, "--window", 4,
-                                  "--nap-us", 430, "--warmup", 2, "--seconds", 2 * options.seconds])
+                                  "--nap-us", nap_us(), "--warmup", 2, "--seconds", 2 * options.seconds])
         samples.add("ranks", CASE, "bare stream", "goodput", number, 8 * found["bytes_per_s"])
         run = running.run_weir(local, PRODUCERS, CONSUMERS,
                                ["--generation", "saturate", "--event-size", EVENT, "--buffer", "64MiB", "--duration",
@@ -42,19 +41,25 @@ def measure(options, samples):
         samples.add("ranks", CASE, "weir", "goodput", number, running.goodput(run))
 
 
+def nap_us():
+    """As long as weir's ranks nap here (src/runtime/idle.cpp)."""
+    return min(max((1 + PRODUCERS + CONSUMERS) // os.cpu_count() * 10, 20), 500)
+
+
 def idle_shares(world, seconds):
     """Of each rank, the CPU time that it took per second in the middle of a run."""
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
         line = world.weir_line(PRODUCERS, CONSUMERS, [*IDLE, "--duration", f"{seconds + 4}s", "--quiet", "--out", out])
-        with subprocess.Popen([str(word) for word in line], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as job:
+        with subprocess.Popen([str(word) for word in line], stdout=subprocess.DEVNULL) as job:
             while job.poll() is None and not any((out / "ranks").glob("*.csv")):
                 time.sleep(0.1)
             time.sleep(3)
             before = cpu_times(world.weir)
             time.sleep(seconds)
             after = cpu_times(world.weir)
-            job.wait()
+            if job.wait() != 0 or not before:
+                raise SystemExit("peers: the run of idle ranks failed")
     return [(after[process] - before[process]) / seconds for process in before.keys() & after.keys()]
 
 

@@ -14,11 +14,15 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 LAB = f"peers-{os.getpid()}"
 
 
-def program(words, **more):
-    """Standard output of a command; ends bench/peers with what it said if it fails."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **more)
+def program(words, timeout=600, **more):
+    """Standard output of a command; ends bench/peers with what it said if it fails or takes too long."""
+    line = [str(word) for word in words]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=timeout, **more)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"peers: {shlex.join(line)} did not end in {timeout} s")
     if done.returncode != 0:
-        sys.exit(f"peers: {shlex.join(str(word) for word in words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        sys.exit(f"peers: {shlex.join(line)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 

@@ -19,6 +19,7 @@ class Comparison:
     bound: float | None = None
     at_least: bool = True
     unit: str = ""
+    optional: bool = False  # the peer need not be there
 
     @property
     def name(self):
@@ -72,6 +73,12 @@ class Samples:
                 if (row["target"], row["case"], row["quantity"], row["peer"])
                 == (comparison.target, comparison.case, comparison.quantity, peer)}
 
+    def unmeasured(self, comparisons):
+        """Those for which something is asked, of targets that were measured: a sample is missing, or has another name."""
+        targets = {row["target"] for row in self.rows}
+        return [each for each in comparisons
+                if each.target in targets and each.bound is not None and not each.optional and not self.outcome(each)]
+
     def outcome(self, comparison):
         """None without samples. Where nothing is asked for and no peer was measured, weir's own figure."""
         ours = self.values(comparison, comparison.ours)
@@ -87,27 +94,32 @@ class Samples:
                        min(judged.values()), max(judged.values()), len(judged))
 
 
-def readable(value):
-    """Three digits, with the usual letters."""
-    for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {letter}"
-    return f"{value:.3g} "
+def readable(value, unit):
+    """Three digits, with the usual letters; times and shares as they are."""
+    factor, letter = 1, ""
+    if unit in ("b/s", "B/s", "B", "/s"):
+        factor, letter = next(((size, name) for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= size), (1, ""))
+    number = f"{value / factor:.3g}" if abs(value / factor) < 1000 else f"{value / factor:.0f}"
+    return " ".join(part for part in (number, letter + unit) if part)
 
 
 def table(outcomes, reasons):
     """Markdown. `reasons`: by name of the comparison, why it was missed."""
-    lines = ["| | weir | peer | ratio (least .. most) | asked for | |", "|---|---|---|---|---|---|"]
+    lines = ["| | measured | peer | ratio (least .. most) | rounds | asked for | |", "|---|---|---|---|---|---|---|"]
     for outcome in outcomes:
         of = outcome.comparison
-        spread = f"{outcome.median:.3g} ({outcome.least:.3g} .. {outcome.most:.3g})"
-        asked = "" if of.bound is None else f"{'>=' if of.at_least else '<='} {of.bound:g}"
-        ours = f"{readable(outcome.ours)}{of.unit}"
-        theirs = "" if outcome.theirs is None else f"{readable(outcome.theirs)}{of.unit}"
+        spread = "" if outcome.rounds == 1 else f" ({readable(outcome.least, '')} .. {readable(outcome.most, '')})"
+        ratio = readable(outcome.median, "") + spread
+        ours, theirs = readable(outcome.ours, of.unit), ""
         if outcome.theirs is None:
-            ours, spread = f"{spread} {of.unit}", ""
+            ratio = ""
+            if outcome.rounds > 1:
+                ours += f" ({readable(outcome.least, of.unit)} .. {readable(outcome.most, of.unit)})"
+        else:
+            theirs = readable(outcome.theirs, of.unit)
+        asked = "" if of.bound is None else f"{'>=' if of.at_least else '<='} {of.bound:g}"
         verdict = {None: "", True: "met", False: "**missed**"}[outcome.met]
         if outcome.met is False:
             verdict += ": " + reasons.get(of.name, "no reason known")
-        lines.append(f"| {of.what} | {ours} | {theirs} | {spread} | {asked} | {verdict} |")
+        lines.append(f"| {of.what} | {ours} | {theirs} | {ratio} | {outcome.rounds} | {asked} | {verdict} |")
     return "\n".join(lines)

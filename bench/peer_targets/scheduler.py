@@ -23,9 +23,9 @@ def comparisons():
         yield Comparison("scheduler", case, f"grants, {case}, events of 1 kB / the same messages without weir", "grants", "weir",
                          "bare control", 0.7, unit="/s")
         yield Comparison("scheduler", case, f"control packets per grant, {case}", "packets per grant", "weir", bound=1.5, at_least=False)
-    yield Comparison("scheduler", "lab 4x6", "offer to grant, p99, lab 4x6: all links busy / idle", "offer to grant p99", "weir loaded",
+    yield Comparison("scheduler", "lab 4x6", "offer to grant, p99, lab 4x6: producers' links 92 % busy / idle", "offer to grant p99", "weir loaded",
                      "weir idle", None, unit="us")
-    yield Comparison("scheduler", "lab 4x6", "offer to grant, median, lab 4x6: all links busy / idle", "offer to grant p50",
+    yield Comparison("scheduler", "lab 4x6", "offer to grant, median, lab 4x6: producers' links 92 % busy / idle", "offer to grant p50",
                      "weir loaded", "weir idle", None, unit="us")
 
 

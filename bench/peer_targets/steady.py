@@ -1,4 +1,4 @@
-"""A long run at saturation: does memory grow, do rate or latency drift? And what writing a row and checking data cost."""
+"""A long run at saturation: does memory grow, does the rate drift? And what writing a row and checking data cost."""
 
 import csv
 import json
@@ -28,6 +28,7 @@ COMPARISONS = [
     Comparison("steady", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify header` / `none`", "goodput", "weir header", "weir none", 0.98,
                unit="b/s"),
     Comparison("steady", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify full` / `none`", "goodput", "weir full", "weir none", unit="b/s"),
+    Comparison("steady", "verify", "bytes that `--verify full` stamps and checks per second, a core on each side", "checked", "weir full", unit="B/s"),
     Comparison("steady", "verify", "speed of XXH3 on this machine, by xxhsum", "speed", "xxhsum", unit="B/s"),
 ]
 
@@ -39,6 +40,8 @@ def measure(options, samples):
             run = running.run_weir(local, 1, 1, ["--generation", "saturate", "--event-size", "16MiB", "--buffer", "256MiB", "--verify", level,
                                                  "--duration", f"{options.seconds}s", "--warmup", "1s"])
             samples.add("steady", "verify", f"weir {level}", "goodput", number, running.goodput(run))
+            if level == "full":
+                samples.add("steady", "verify", "weir full", "checked", number, running.goodput(run) / 8)
         if shutil.which("xxhsum"):
             samples.add("steady", "verify", "xxhsum", "speed", number, hash_speed())
         samples.add("steady", "rows", "weir", "share of a core", number, row_share(options.bare))
@@ -69,6 +72,8 @@ def hour(options, samples):
             while job.poll() is None:
                 memory.append((time.monotonic() - start, resident(options.weir)))
                 time.sleep(min(10, options.steady_seconds / 50))
+        if not (out / "run.json").exists():
+            raise SystemExit("peers: the long run left no run.json")
         record = json.loads((out / "run.json").read_text())
         if record["status"] != "complete" or not record["ledger"]["agrees"]:
             raise SystemExit(f"peers: the long run did not complete: {record['failure']}")

@@ -25,7 +25,7 @@ def measure(options, samples):
             for transport, peer in TRANSPORTS.items():
                 # MTU and GID as weir's own runs there have them.
                 both = f"{peer} -d $device -x 0 -s 262144 -D {max(options.seconds, 3)} -F"
-                lines.append(f"({both} > {directory}/server.log 2>&1 &); sleep 2; {both} localhost > {directory}/{number}-{transport}.txt 2>&1")
+                lines.append(f"(timeout 60 {both} > {directory}/server.log 2>&1 &); sleep 2; timeout 60 {both} localhost > {directory}/{number}-{transport}.txt 2>&1; pkill {peer}")
                 lines.append(f"mpirun -np 3 {options.weir} run --producers 1 --consumers 1 --transport {transport} --policy none "
                              f"--generation saturate --event-size {EVENT} --chunk-size {EVENT} --buffer 8MiB --duration {max(options.seconds, 3)}s "
                              f"--warmup 1s --quiet --out {directory}/{number}-{transport} > {directory}/{number}-{transport}.log 2>&1")

@@ -41,21 +41,21 @@ class Outcomes(unittest.TestCase):
     def test_a_worse_ratio_is_a_miss_and_has_its_reason(self):
         outcome = self.store(("weir", 0, 50), ("bare", 0, 100)).outcome(RATE)
         self.assertIs(outcome.met, False)
-        self.assertIn("| >= 0.9 | **missed**: because |", samples.table([outcome], {RATE.name: "because"}))
+        self.assertIn("| 1 | >= 0.9 | **missed**: because |", samples.table([outcome], {RATE.name: "because"}))
         self.assertIn("no reason known", samples.table([outcome], {}))
 
     def test_bounds_from_above(self):
         bound = samples.Comparison("goodput", "memory", "time", "goodput", "weir", bound=50, at_least=False, unit="ns")
         outcome = self.store(("weir", 0, 50), ("weir", 1, 49), ("weir", 2, 1000)).outcome(bound)
         self.assertTrue(outcome.met)
-        self.assertIn("| time | 50 (49 .. 1e+03) ns |", samples.table([outcome], {}))
+        self.assertIn("| time | 50 ns (49 ns .. 1000 ns) |", samples.table([outcome], {}))
 
     def test_without_samples_of_both_there_is_no_line(self):
         self.assertIsNone(self.store(("weir", 0, 50)).outcome(RATE))
         self.assertIsNone(self.store(("weir", 0, 50), ("bare", 1, 50)).outcome(RATE))
         unasked = dataclasses.replace(RATE, bound=None)
         self.assertIsNone(self.store(("bare", 0, 50)).outcome(unasked))
-        self.assertIn("| goodput | 50 (50 .. 50) b/s |  |  |  |  |", samples.table([self.store(("weir", 0, 50)).outcome(unasked)], {}))
+        self.assertIn("| goodput | 50 b/s |  |  | 1 |  |  |", samples.table([self.store(("weir", 0, 50)).outcome(unasked)], {}))
 
     def test_samples_are_kept_and_a_target_measured_again_replaces_its_own(self):
         store = self.store(("weir", 0, 50), ("bare", 0, 100))
@@ -70,14 +70,16 @@ class Outcomes(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_exit_status_says_whether_something_was_missed(self):
+        rows = ("weir,\"share of a core, mean\",0,{share}", "weir,goodput,0,95", "bare stream,goodput,0,100")
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory) / "samples.csv"
-            for share, status in (("0.5", 3), ("0.99", 0)):
-                file.write_text("target,case,peer,quantity,round,value\n"
-                                f"goodput,lab 4x6 16MiB,weir balanced,share of payload rate,0,{share}\n")
+            for share, kept, status in (("0.5", 3, 3), ("0.01", 3, 0), ("0.01", 2, 3)):
+                lines = [f"ranks,memory 1x14x72,{row.format(share=share)}" for row in rows[:kept]]
+                file.write_text("\n".join(["target,case,peer,quantity,round,value", *lines]) + "\n")
                 done = peers("--table", "--out", directory)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(done.stdout.strip(), (Path(directory) / "README.md").read_text())
+            self.assertIn("not measured: goodput, memory 1x14x72", done.stderr)
 
     def test_refusals(self):
         done = peers("speed")
