@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import subprocess
 import tempfile
 import time
 
@@ -51,7 +50,7 @@ def idle_shares(world, seconds):
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
         line = world.weir_line(PRODUCERS, CONSUMERS, [*IDLE, "--duration", f"{seconds + 4}s", "--quiet", "--out", out])
-        with subprocess.Popen([str(word) for word in line], stdout=subprocess.DEVNULL) as job:
+        with running.started(line) as job:
             while job.poll() is None and not any((out / "ranks").glob("*.csv")):
                 time.sleep(0.1)
             time.sleep(3)

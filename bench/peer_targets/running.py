@@ -26,9 +26,19 @@ def program(words, timeout=600, **more):
     return done.stdout
 
 
+@contextlib.contextmanager
+def started(words, **more):
+    """A command that runs meanwhile; it is ended when something goes wrong, and not waited for however long it takes."""
+    with subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, **more) as job:
+        try:
+            yield job
+        except BaseException:
+            job.terminate()
+            raise
+
+
 class Local:
     """Ranks on this machine, which talk through its memory."""
-    name = "memory"
 
     def __init__(self, weir, bare):
         self.weir, self.bare = weir, bare
@@ -42,10 +52,9 @@ class Local:
 
 class Lab:
     """Hosts as network namespaces, which talk TCP over shaped links."""
-    name = "lab"
 
-    def __init__(self, weir, bare, producers, consumers, link):
-        self.weir, self.bare, self.link = weir, bare, link
+    def __init__(self, weir, bare, producers, consumers):
+        self.weir, self.bare = weir, bare
         self.producers, self.consumers = producers, consumers
 
     def ranks(self, producers, consumers, words):
@@ -63,7 +72,7 @@ class Lab:
 def lab(weir, bare, producers, consumers, link, *more):
     program([TOP / "bench/lab", "up", "--name", LAB, "--producers", producers, "--consumers", consumers, "--link", link, *more])
     try:
-        yield Lab(weir, bare, producers, consumers, link)
+        yield Lab(weir, bare, producers, consumers)
     finally:
         subprocess.run([TOP / "bench/lab", "down", "--name", LAB], capture_output=True, check=False)
 

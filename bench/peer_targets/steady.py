@@ -67,7 +67,7 @@ def hour(options, samples):
         line = lab.weir_line(PRODUCERS, CONSUMERS, ["--generation", "saturate", "--event-size", "1MiB", "--buffer", "64MiB", "--quiet",
                                                     "--duration", f"{options.steady_seconds}s", "--warmup", "5s", "--out", out])
         memory = []
-        with subprocess.Popen([str(word) for word in line], env={**os.environ, "WEIR": str(options.weir)}, stdout=subprocess.DEVNULL) as job:
+        with running.started(line, env={**os.environ, "WEIR": str(options.weir)}) as job:
             start = time.monotonic()
             while job.poll() is None:
                 memory.append((time.monotonic() - start, resident(options.weir)))
