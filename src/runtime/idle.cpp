@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "runtime/common_clock.hpp"
 
@@ -36,15 +37,16 @@ core::Duration choose_patience(int ranks, int cores) {
     return core::Duration::microseconds(1000 / ranks_per_core);
 }
 
-bool IdleStrategy::patient() {
+std::optional<core::Duration> IdleStrategy::out_of_patience() {
     if (empty_turns_ == 0) {
         empty_since_ns_ = monotonic_ns();
     }
     if (++empty_turns_ < turns_before_nap) {
-        return true;
+        return std::nullopt;
     }
     empty_turns_ = turns_before_nap;
-    return patience_.ns > 0 && monotonic_ns() - empty_since_ns_ < patience_.ns;
+    const core::Duration idle{monotonic_ns() - empty_since_ns_};
+    return idle < patience_ ? std::nullopt : std::optional(idle);
 }
 
 void IdleStrategy::wait(core::Duration until_deadline) {
@@ -55,13 +57,18 @@ void IdleStrategy::wait(core::Duration until_deadline) {
             sched_yield();
             return;
         case IdleMode::nap:
-            if (patient()) {
+            if (std::exchange(napped_, false)) {
+                return;
+            }
+            const std::optional<core::Duration> idle = out_of_patience();
+            if (!idle) {
                 sched_yield();
                 return;
             }
-            const std::int64_t ns = std::min(nap_.ns, until_deadline.ns);
+            const std::int64_t ns = std::min(nap_after(*idle).ns, until_deadline.ns);
             if (ns > 0) {
                 std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+                napped_ = true;
             }
             return;
     }

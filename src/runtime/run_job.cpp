@@ -145,7 +145,8 @@ void JobRun::say_what_starts() const {
                     settings_.directory));
     std::string nap;
     if (idle_.mode() == IdleMode::nap) {
-        nap = " of " + telemetry::readable(idle_.nap());
+        nap = fmt::format(" for {} to {}", telemetry::readable(idle_.nap()),
+                          telemetry::readable(idle_.longest_nap()));
         if (idle_.patience() > core::Duration{}) {
             nap += " after " + telemetry::readable(idle_.patience());
         }

@@ -40,6 +40,42 @@ TEST_CASE("Naps grow with the ranks per core between two bounds") {
     CHECK(choose_nap(8, 0) == Duration::microseconds(80));
 }
 
+TEST_CASE("Naps grow with the time for which nothing has come") {
+    const IdleStrategy idle(IdleMode::nap, Duration::microseconds(20));
+    CHECK(idle.nap_after(Duration{0}) == Duration::microseconds(20));
+    CHECK(idle.nap_after(Duration::microseconds(5120)) == Duration::microseconds(20));
+    CHECK(idle.nap_after(Duration::milliseconds(128)) == Duration::microseconds(500));
+    CHECK(idle.nap_after(Duration::milliseconds(256)) == Duration::milliseconds(1));
+    CHECK(idle.nap_after(very_long) == Duration::milliseconds(1));
+    const IdleStrategy asked(IdleMode::nap, Duration::milliseconds(5));
+    CHECK(asked.nap_after(Duration{0}) == Duration::milliseconds(5));
+    CHECK(asked.nap_after(very_long) == Duration::milliseconds(5));
+}
+
+TEST_CASE("A rank that finds nothing for long naps longer") {
+    IdleStrategy idle(IdleMode::nap, Duration::microseconds(1));
+    const std::int64_t begin = monotonic_ns();
+    while (monotonic_ns() - begin < 300'000'000) {
+        idle.wait(very_long);
+    }
+    CHECK(time_of([&] {
+              for (int turn = 0; turn < 41; ++turn) {
+                  idle.wait(very_long);
+              }
+          }) >= Duration::milliseconds(20));
+}
+
+TEST_CASE("After a nap a rank looks twice") {
+    IdleStrategy idle(IdleMode::nap, Duration::milliseconds(5));
+    int naps = 0;
+    for (int turn = 0; turn < 13; ++turn) {
+        naps += time_of([&] { idle.wait(very_long); }) >= Duration::milliseconds(5) ? 1 : 0;
+    }
+    // Three turns only yield; then every second one naps.
+    CHECK(naps >= 5);
+    CHECK(naps < 10);
+}
+
 TEST_CASE("Idle modes have names") {
     CHECK(std::string(idle_mode_name(IdleMode::spin)) == "spin");
     CHECK(std::string(idle_mode_name(IdleMode::yield)) == "yield");
@@ -72,7 +108,7 @@ TEST_CASE("The first empty turns only yield and work begins the count anew") {
 TEST_CASE("After several empty turns a rank naps") {
     IdleStrategy idle(IdleMode::nap, Duration::milliseconds(5));
     CHECK(time_of([&] {
-              for (int turn = 0; turn < 10; ++turn) {
+              for (int turn = 0; turn < 13; ++turn) {
                   idle.wait(very_long);
               }
           }) >= Duration::milliseconds(25));
