@@ -73,15 +73,39 @@ void MpiControl::poll(Polled& found) {
         if (done == 0) {
             break;
         }
-        const std::size_t size = bytes_of(status);
-        const std::byte* const begin = received_.get() + head_ * packet_limit;
-        found.packets.push_back({Rank{status.MPI_SOURCE}, found.bytes.size(), size});
-        found.bytes.insert(found.bytes.end(), begin, begin + size);
-        ++packets_received;
-        post(head_);
-        head_ = head_ + 1 == receiving_.size() ? 0 : head_ + 1;
+        arrived(status, found);
     }
     reclaim();
+}
+
+MpiControl::LentReceive::LentReceive(MpiControl& owner, MPI_Request& place) : owner_(owner), place_(place) {
+    place_ = owner_.closed_ ? MPI_REQUEST_NULL : owner_.receiving_[owner_.head_];
+}
+
+MpiControl::LentReceive::~LentReceive() {
+    if (!owner_.closed_) {
+        owner_.receiving_[owner_.head_] = place_;
+    }
+}
+
+void MpiControl::poll_after(const MPI_Status* status, Polled& found) {
+    if (status == nullptr) {
+        reclaim();
+        return;
+    }
+    WEIR_ASSERT(!closed_ && receiving_[head_] == MPI_REQUEST_NULL);
+    arrived(*status, found);
+    poll(found);
+}
+
+void MpiControl::arrived(const MPI_Status& status, Polled& found) {
+    const std::size_t size = bytes_of(status);
+    const std::byte* const begin = received_.get() + head_ * packet_limit;
+    found.packets.push_back({Rank{status.MPI_SOURCE}, found.bytes.size(), size});
+    found.bytes.insert(found.bytes.end(), begin, begin + size);
+    ++packets_received;
+    post(head_);
+    head_ = head_ + 1 == receiving_.size() ? 0 : head_ + 1;
 }
 
 void MpiControl::reclaim() {

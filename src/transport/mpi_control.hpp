@@ -41,6 +41,27 @@ class MpiControl {
     void send(Rank to, std::span<const std::byte> packet);
     /// Appends packets that arrived; at most one ring of them.
     void poll(Polled& found);
+
+    // For who has other requests to test, and tests all of them with one call: each call that finds nothing
+    // makes progress, and gives up the core where ranks share cores.
+
+    /// The receive of the next packet, for as long as this lives, in a place among other requests;
+    /// MPI_REQUEST_NULL once closed.
+    class LentReceive {
+      public:
+        LentReceive(MpiControl& owner, MPI_Request& place);
+        /// What the test has made of it is the owner's again, also when the test failed.
+        ~LentReceive();
+        LentReceive(const LentReceive&) = delete;
+        LentReceive& operator=(const LentReceive&) = delete;
+
+      private:
+        MpiControl& owner_;
+        MPI_Request& place_;
+    };
+    /// As poll(), when that test completed the receive with this status (null: did not).
+    void poll_after(const MPI_Status* status, Polled& found);
+
     [[nodiscard]] std::size_t under_way() const { return sending_.size(); }
 
     /// Withdraws the receives; nothing may be sent afterwards. Packets that came after the last poll are
@@ -58,6 +79,7 @@ class MpiControl {
     };
 
     void post(std::size_t index);
+    void arrived(const MPI_Status& status, Polled& found);
     void reclaim();
 
     MPI_Comm comm_;

@@ -63,7 +63,7 @@ MpiSendTransport::MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Pla
 void MpiSendTransport::set_up_producer() {
     buffers_ = ChunkBuffers::for_producer(plan_);
     outgoing_ = OutgoingChunks(plan_, buffers_);
-    requests_.assign(outgoing_.entries(), MPI_REQUEST_NULL);
+    requests_.assign(outgoing_.entries() + 1, MPI_REQUEST_NULL);
     finished_.resize(requests_.size());
     statuses_.resize(requests_.size());
 }
@@ -84,7 +84,7 @@ void MpiSendTransport::set_up_consumer() {
             push_ring(slot.idle, slot.idle_head, slot.idle_count, buffer);
         }
     }
-    requests_.assign(std::size_t{plan_.places()} * watched_per_slot_, MPI_REQUEST_NULL);
+    requests_.assign(std::size_t{plan_.places()} * watched_per_slot_ + 1, MPI_REQUEST_NULL);
     watched_.resize(requests_.size());
     finished_.resize(requests_.size());
     statuses_.resize(requests_.size());
@@ -157,24 +157,36 @@ void MpiSendTransport::poll_data(Polled& found) {
     if (self_.role == core::Role::producer ? outgoing_.under_way() == 0 : requests_.empty() || closed_) {
         return;
     }
-    const bool sends = self_.role == core::Role::producer;
-    const std::size_t finished = complete_some(
-        requests_, finished_, statuses_, sends ? "sending a chunk" : "receiving a chunk", [&](std::size_t i) {
-            return sends ? rank_of(outgoing_.at(static_cast<std::size_t>(finished_[i])).to)
-                         : statuses_[i].MPI_SOURCE;
-        });
+    const std::size_t finished = complete_requests();
+    const MPI_Status* packet = nullptr;
     for (std::size_t i = 0; i < finished; ++i) {
         const auto entry = static_cast<std::size_t>(finished_[i]);
-        if (sends) {
+        if (entry == chunk_entries()) {
+            packet = &statuses_[i];
+        } else if (self_.role == core::Role::producer) {
             sent_copy(entry, found);
         } else {
             arrived(entry / watched_per_slot_, watched_[entry], statuses_[i], found);
             watch_next(entry);
         }
     }
+    control().poll_after(packet, found);
+    control_polled();
     if (!duplicates_.empty()) {
         poll_duplicates(found);
     }
+}
+
+std::size_t MpiSendTransport::complete_requests() {
+    const MpiControl::LentReceive packet(control(), requests_.back());
+    const bool sends = self_.role == core::Role::producer;
+    return complete_some(requests_, finished_, statuses_,
+                         sends ? "sending chunks and receiving packets" : "receiving chunks and packets",
+                         [&](std::size_t i) {
+                             const auto entry = static_cast<std::size_t>(finished_[i]);
+                             return sends && entry != chunk_entries() ? rank_of(outgoing_.at(entry).to)
+                                                                      : statuses_[i].MPI_SOURCE;
+                         });
 }
 
 void MpiSendTransport::poll_duplicates(Polled& found) {
@@ -211,7 +223,7 @@ void MpiSendTransport::arrived(std::size_t slot, std::size_t buffer, const MPI_S
 
 bool MpiSendTransport::stop_receiving(Deadline deadline, Polled& late) {
     closed_ = true;
-    for (std::size_t entry = 0; self_.role == core::Role::consumer && entry < requests_.size(); ++entry) {
+    for (std::size_t entry = 0; self_.role == core::Role::consumer && entry < chunk_entries(); ++entry) {
         for (; requests_[entry] != MPI_REQUEST_NULL; watch_next(entry)) {
             withdrawing_.push_back({requests_[entry], entry / watched_per_slot_, watched_[entry]});
             requests_[entry] = MPI_REQUEST_NULL;

@@ -60,6 +60,10 @@ class MpiSendTransport final : public MpiTransport {
 
     void set_up_producer();
     void set_up_consumer();
+    /// Of requests_, those of chunks; the receive of the next packet comes after them.
+    [[nodiscard]] std::size_t chunk_entries() const { return requests_.size() - 1; }
+    /// Tests requests_. How many are complete: finished_ has their places, statuses_ what became of them.
+    std::size_t complete_requests();
     void poll_duplicates(Polled& found);
     void sent_copy(std::size_t entry, Polled& found);
     void arrived(std::size_t slot, std::size_t buffer, const MPI_Status& status, Polled& found);

@@ -93,7 +93,9 @@ void MpiTransport::poll(Polled& found) {
     if (!warming_up()) {  // what arrives before is warm-up's
         poll_data(found);
     }
-    control_->poll(found);  // makes MPI's progress, too
+    if (!std::exchange(control_polled_, false)) {
+        control_->poll(found);  // makes MPI's progress, too
+    }
 }
 
 void MpiTransport::close_slots() {

@@ -99,7 +99,7 @@ class MpiTransport : public Transport, public FaultHook {
     // What each transport does in its own way.
 
     [[nodiscard]] virtual std::unique_ptr<Warmup> make_warmup() = 0;
-    /// Makes progress with chunks and appends what finished.
+    /// Makes progress with chunks and appends what finished; may poll for packets with them, see control().
     virtual void poll_data(Polled& found) = 0;
     /// From now on no chunk is taken in; `late` gets those that had arrived. False: `deadline` came first.
     virtual bool stop_receiving(Deadline deadline, Polled& late) = 0;
@@ -117,6 +117,10 @@ class MpiTransport : public Transport, public FaultHook {
     }
     /// The fault that the next chunk suffers, once.
     [[nodiscard]] std::optional<FaultKind> take_fault() { return std::exchange(next_fault_, std::nullopt); }
+    /// For poll_data().
+    [[nodiscard]] MpiControl& control() { return *control_; }
+    /// poll_data() has polled it.
+    void control_polled() { control_polled_ = true; }
     void count_sent(std::size_t payload_bytes);
     void count_received(std::size_t payload_bytes);
     [[nodiscard]] bool warming_up() const { return warmup_ != nullptr && !warm_; }
@@ -133,6 +137,7 @@ class MpiTransport : public Transport, public FaultHook {
 
   private:
     std::unique_ptr<MpiControl> control_;
+    bool control_polled_ = false;
     std::unique_ptr<Warmup> warmup_;
     bool warm_ = false;
     bool shut_down_ = false;  ///< nothing is left that MPI could know of
