@@ -54,7 +54,7 @@ struct Observation {
         lost,                ///< producer: dropped at overflow or left over at the end
         granted,             ///< producer: `elapsed` since it was offered
         transfer_started,    ///< producer: first chunk handed over; `elapsed` since the grant came
-        chunk_sent,          ///< producer: `bytes` of a chunk left
+        chunk_sent,          ///< producer: `bytes` of `chunks` left
         chunk_sent_again,    ///< producer: the same, because the consumer asked again
         transfer_completed,  ///< producer: last chunk left; `elapsed` since the first was handed over
         asked_again,         ///< consumer: for a fragment of `peer`
@@ -73,6 +73,7 @@ struct Observation {
     EventId event{};
     Bytes bytes{};
     Duration elapsed{};
+    std::uint32_t chunks = 1;
 };
 
 /// Something that must not happen, with all that is known about it. The run goes on where it can and fails at

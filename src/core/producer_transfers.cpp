@@ -149,6 +149,7 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
     departure.peer = node_of(transfer.grant.consumer);
     departure.event = EventId::of(id_, transfer.event.sequence);
     departure.bytes = length;
+    departure.chunks = count;
 
     while ((transfer.left & 1U) != 0) {
         transfer.left >>= 1U;

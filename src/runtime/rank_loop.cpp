@@ -86,8 +86,10 @@ void RankLoop::turn(core::Instant now) {
     parts_.node.record_poll_gap(now, gap);
     record_socket(now);
     parts_.node.on_time(now, actions_);
-    for (const transport::ChunkSent& sent : found_.sent) {
-        parts_.node.on_chunks_sent(now, sent.stream, sent.sequence, 1, actions_);
+    std::span<const transport::ChunkSent> sent = found_.sent;
+    while (const std::uint32_t count = transport::successive(sent)) {
+        parts_.node.on_chunks_sent(now, sent[0].stream, sent[0].sequence, count, actions_);
+        sent = sent.subspan(count);
     }
     for (const transport::ChunkArrived& chunk : found_.chunks) {
         parts_.node.on_chunk(now, chunk.slot,

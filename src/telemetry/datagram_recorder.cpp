@@ -22,10 +22,10 @@ void DatagramRecorder::count(const Observation& observation) {
     PeerDatagrams& peer = by_peer_[observation.peer.index];
     switch (observation.kind) {
         case Observation::Kind::chunk_sent:
-            ++peer.sent;
+            peer.sent += observation.chunks;
             break;
         case Observation::Kind::chunk_sent_again:
-            ++peer.sent_again;
+            peer.sent_again += observation.chunks;
             break;
         case Observation::Kind::chunk_received:
             ++peer.received;

@@ -28,6 +28,16 @@ struct ChunkSent {
     std::uint32_t sequence = 0;
 };
 
+/// How many of these, from the first on, are successive chunks of one stream; 0 of none.
+inline std::uint32_t successive(std::span<const ChunkSent> sent) {
+    std::uint32_t count = 0;
+    while (count < sent.size() && sent[count].stream == sent[0].stream &&
+           sent[count].sequence == sent[0].sequence + count) {
+        ++count;
+    }
+    return count;
+}
+
 /// Data that ought to be a chunk lies in an open slot of this consumer.
 struct ChunkArrived {
     core::SlotId slot;

@@ -85,7 +85,9 @@ TEST_CASE("datagrams are counted by peer and by second") {
     DatagramRecorder producer(plan_with_datagrams(), 2);
     const core::NodeId consumer = core::node_of(core::ConsumerId{1});
     producer.observe(seen(Kind::chunk_sent, consumer));
-    producer.observe(seen(Kind::chunk_sent, consumer));
+    core::Observation several = seen(Kind::chunk_sent, consumer);
+    several.chunks = 3;
+    producer.observe(several);
     producer.observe(seen(Kind::chunk_sent_again, consumer));
     CHECK_FALSE(producer.take().known);
     producer.socket({.sent = 3, .wire_bytes = 500, .occupancy_bytes = 40});
@@ -100,7 +102,7 @@ TEST_CASE("datagrams are counted by peer and by second") {
     CHECK(producer.take().occupancy_max_bytes == 0);
     REQUIRE(producer.entries().size() == 1);
     CHECK(producer.entries()[0].peer == 1);
-    CHECK(producer.entries()[0].sent == 2);
+    CHECK(producer.entries()[0].sent == 4);
     CHECK(producer.entries()[0].sent_again == 1);
     CHECK(producer.socket_summary().occupancy_max_bytes == 40);
 
