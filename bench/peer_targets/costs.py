@@ -1,0 +1,45 @@
+"""What writing a row and checking data cost."""
+
+import json
+import re
+import shutil
+import subprocess
+
+from . import running
+from .samples import Comparison
+
+LEVELS = ("none", "header", "full")
+
+COMPARISONS = [
+    Comparison("costs", "rows", "CPU share of a core that the rows of a rank take", "share of a core", "weir", bound=0.005, at_least=False),
+    Comparison("costs", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify header` / `none`", "goodput", "weir header", "weir none", 0.98,
+               unit="b/s"),
+    Comparison("costs", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify full` / `none`", "goodput", "weir full", "weir none", unit="b/s"),
+    Comparison("costs", "verify", "bytes that `--verify full` stamps and checks per second, a core on each side", "checked", "weir full", unit="B/s"),
+    Comparison("costs", "verify", "speed of XXH3 on this machine, by xxhsum", "speed", "xxhsum", unit="B/s"),
+]
+
+
+def measure(options, samples):
+    local = running.Local(options.weir, options.bare)
+    for number in range(options.rounds):
+        for level in LEVELS:
+            run = running.run_weir(local, 1, 1, ["--generation", "saturate", "--event-size", "16MiB", "--buffer", "256MiB", "--verify", level,
+                                                 "--duration", f"{options.seconds}s", "--warmup", "1s"])
+            samples.add("costs", "verify", f"weir {level}", "goodput", number, running.goodput(run))
+            if level == "full":
+                samples.add("costs", "verify", "weir full", "checked", number, running.goodput(run) / 8)
+        if shutil.which("xxhsum"):
+            samples.add("costs", "verify", "xxhsum", "speed", number, hash_speed())
+        samples.add("costs", "rows", "weir", "share of a core", number, row_share(options.bare))
+
+
+def hash_speed():
+    done = subprocess.run(["xxhsum", "-b5", "-i1"], capture_output=True, text=True, check=True)
+    return (1 << 20) * float(re.findall(r"([\d.]+) MB/s", done.stdout + done.stderr)[-1])
+
+
+def row_share(bare):
+    """A row per second: the time that making and writing it takes is the share."""
+    output = running.program([bare.parent / "micro/row_benchmark", "--benchmark_format=json", "--benchmark_min_time=0.2"])
+    return max(line["cpu_time"] for line in json.loads(output)["benchmarks"]) / 1e9
