@@ -98,9 +98,20 @@ struct BitRate {
 /// 128 bits for products of 64-bit quantities; an extension that g++ and clang++ share.
 __extension__ using WideInteger = __int128;
 
+/// Rounded towards 0. Nearly all dividends fit into 64 bits, which processors divide several times faster
+/// than 128.
+constexpr WideInteger quotient(WideInteger dividend, WideInteger divisor) {
+    const auto fits = [](WideInteger value) {
+        return value >= 0 && value <= std::numeric_limits<std::uint64_t>::max();
+    };
+    return fits(dividend) && fits(divisor)
+               ? WideInteger{static_cast<std::uint64_t>(dividend) / static_cast<std::uint64_t>(divisor)}
+               : dividend / divisor;
+}
+
 /// Bytes that a constant rate gives in a time, rounded down. Exact: 128 bits inside.
 constexpr Bytes bytes_in(BitRate rate, Duration time) {
-    const auto bits = static_cast<WideInteger>(rate.bits_per_second) * time.ns / 1000000000;
+    const auto bits = quotient(static_cast<WideInteger>(rate.bits_per_second) * time.ns, 1000000000);
     return {static_cast<std::int64_t>(bits / 8)};
 }
 
@@ -108,7 +119,8 @@ constexpr Bytes bytes_in(BitRate rate, Duration time) {
 constexpr Duration time_for(BitRate rate, Bytes bytes) {
     WEIR_ASSERT(rate.bits_per_second > 0);
     const auto bit_nanoseconds = static_cast<WideInteger>(bytes.count) * 8 * 1000000000;
-    return {static_cast<std::int64_t>((bit_nanoseconds + rate.bits_per_second - 1) / rate.bits_per_second)};
+    return {static_cast<std::int64_t>(
+        quotient(bit_nanoseconds + rate.bits_per_second - 1, rate.bits_per_second))};
 }
 
 }  // namespace weir::core

@@ -1,7 +1,6 @@
 #include "simulation/fluid_network.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace weir::simulation {
@@ -9,19 +8,6 @@ namespace weir::simulation {
 using core::BitRate;
 using core::Bytes;
 using core::Instant;
-
-namespace {
-
-/// Nearly all dividends fit into 64 bits, which processors divide several times faster than 128.
-BitNanoseconds rounded_up_quotient(BitNanoseconds dividend, std::int64_t divisor) {
-    const BitNanoseconds sum = dividend + divisor - 1;
-    constexpr BitNanoseconds largest = std::numeric_limits<std::uint64_t>::max();
-    return sum <= largest
-               ? BitNanoseconds{static_cast<std::uint64_t>(sum) / static_cast<std::uint64_t>(divisor)}
-               : sum / divisor;
-}
-
-}  // namespace
 
 FluidNetwork::FluidNetwork(std::vector<BitRate> capacities, std::uint32_t flows_limit)
     : links_(capacities.size()), flows_(flows_limit), ends_(flows_limit) {
@@ -101,34 +87,33 @@ void FluidNetwork::settle(Instant now) {
 
 /// Finds the links and flows whose rates the changes can reach.
 void FluidNetwork::collect() {
-    ++mark_;
-    involved_links_.clear();
-    involved_flows_.clear();
-    for (const std::uint32_t link : dirty_) {
-        links_[link].dirty = false;
-        links_[link].mark = mark_;
-        involved_links_.push_back(link);
-    }
+    const std::uint64_t mark = ++mark_;
+    involved_links_.swap(dirty_);
     dirty_.clear();
+    for (const std::uint32_t link : involved_links_) {
+        links_[link].dirty = false;
+        links_[link].mark = mark;
+    }
+    involved_flows_ = 0;
     // The list grows while it is walked over: an iterator would not last.
     for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
         const std::uint32_t link = involved_links_[next];
         for (const std::uint32_t index : links_[link].flows) {
             Flow& flow = flows_[index];
-            if (flow.mark == mark_) {
+            if (flow.mark == mark) {
                 continue;
             }
-            flow.mark = mark_;
+            flow.mark = mark;
             flow.fixed = false;
-            involved_flows_.push_back(index);
+            ++involved_flows_;
             const std::uint32_t other = other_link(flow, link);
-            if (links_[other].mark != mark_ && can_fill(links_[other])) {
-                links_[other].mark = mark_;
+            if (links_[other].mark != mark && can_fill(links_[other])) {
+                links_[other].mark = mark;
                 involved_links_.push_back(other);
             }
         }
     }
-    flows_solved_ += involved_flows_.size();
+    flows_solved_ += involved_flows_;
 }
 
 FluidNetwork::Share FluidNetwork::share_of(std::uint32_t link) const {
@@ -152,53 +137,80 @@ void FluidNetwork::fill(Instant now) {
     const auto later = [](const Share& a, const Share& b) { return b < a; };
     std::make_heap(shares_.begin(), shares_.end(), later);
     // Often the first link has all flows; the other links need not be looked at then.
-    std::size_t unfixed = involved_flows_.size();
+    std::size_t unfixed = involved_flows_;
     while (unfixed > 0 && !shares_.empty()) {
-        std::pop_heap(shares_.begin(), shares_.end(), later);
-        const Share least = shares_.back();
+        const Share least = shares_.front();
         const Link& link = links_[least.link];
-        if (link.unfixed == 0) {
-            shares_.pop_back();
-            continue;
-        }
-        if (const Share current = share_of(least.link); current.rate != least.rate) {
-            shares_.back() = current;
-            std::push_heap(shares_.begin(), shares_.end(), later);
-            continue;
-        }
-        shares_.pop_back();
-        for (const std::uint32_t flow : link.flows) {
-            if (!flows_[flow].fixed) {
-                fix(now, flow, least.rate);
-                --unfixed;
+        if (link.unfixed > 0) {
+            if (const Share current = share_of(least.link); current.rate != least.rate) {
+                put_back(current);
+                continue;
             }
         }
-    }
-    for (std::size_t next = 0; unfixed > 0 && next < involved_flows_.size(); ++next) {
-        const std::uint32_t flow = involved_flows_[next];
-        if (!flows_[flow].fixed) {
+        std::pop_heap(shares_.begin(), shares_.end(), later);
+        shares_.pop_back();
+        if (link.unfixed == 0) {
+            continue;
+        }
+        for (const std::uint32_t index : link.flows) {
+            Flow& flow = flows_[index];
+            if (flow.fixed) {
+                continue;
+            }
+            flow.fixed = true;
             --unfixed;
-            fix(now, flow,
-                std::min(links_[flows_[flow].links[0]].capacity, links_[flows_[flow].links[1]].capacity));
+            Link& other = links_[other_link(flow, least.link)];
+            // A link that is not part of the solution cannot fill, so it carries what the other end can
+            // bring.
+            if (other.mark == mark_) {
+                other.left -= least.rate;
+                --other.unfixed;
+            } else {
+                WEIR_ASSERT(least.rate <= other.capacity);
+            }
+            set_rate(now, index, least.rate);
+        }
+    }
+    for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
+        for (const std::uint32_t index : links_[involved_links_[next]].flows) {
+            Flow& flow = flows_[index];
+            if (!flow.fixed) {
+                flow.fixed = true;
+                --unfixed;
+                set_rate(now, index,
+                         std::min(links_[flow.links[0]].capacity, links_[flow.links[1]].capacity));
+            }
         }
     }
 }
 
-void FluidNetwork::fix(Instant now, std::uint32_t index, std::int64_t rate) {
-    Flow& flow = flows_[index];
-    flow.fixed = true;
-    for (const std::uint32_t side : flow.links) {
-        Link& link = links_[side];
-        // A link that is not part of the solution cannot fill, so it carries what the other end can bring.
-        if (link.mark == mark_) {
-            link.left -= rate;
-            --link.unfixed;
-        } else {
-            WEIR_ASSERT(rate <= link.capacity);
+/// In place of the first of the shares, which was smaller.
+void FluidNetwork::put_back(const Share& share) {
+    std::size_t place = 0;
+    for (;;) {
+        std::size_t child = 2 * place + 1;
+        if (child >= shares_.size()) {
+            break;
         }
+        if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) {
+            ++child;
+        }
+        if (!(shares_[child] < share)) {
+            break;
+        }
+        shares_[place] = shares_[child];
+        place = child;
     }
+    shares_[place] = share;
+}
+
+void FluidNetwork::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
+    Flow& flow = flows_[index];
     if (rate == flow.rate && (rate == 0 || ends_.contains(index))) {
         return;
+    }
+    if (watcher_) {
+        watcher_({index});
     }
     flow.moved += static_cast<BitNanoseconds>(flow.rate) * (now - flow.since).ns;
     flow.since = now;
@@ -210,7 +222,7 @@ void FluidNetwork::fix(Instant now, std::uint32_t index, std::int64_t rate) {
     }
     // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
     // this run".
-    const BitNanoseconds end = now.ns + (rest == 0 ? 0 : rounded_up_quotient(rest, rate));
+    const BitNanoseconds end = now.ns + (rest == 0 ? 0 : core::quotient(rest + rate - 1, rate));
     constexpr BitNanoseconds latest = core::Instant::never().ns - 1;
     ends_.update(index, static_cast<std::int64_t>(std::min(end, latest)));
 }

@@ -16,6 +16,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -50,6 +52,9 @@ class FluidNetwork {
     /// Shares the links anew after changes, all of which were made at `now`. To be called before time moves
     /// on.
     void settle(core::Instant now);
+
+    /// From now on `watcher` is called with each flow whose rate a settle() changes, before it does.
+    void watch_rates(std::function<void(FlowId)> watcher) { watcher_ = std::move(watcher); }
 
     /// When the next transfer is through, and which one (of several the one with the lowest number). Only
     /// when settled.
@@ -111,7 +116,8 @@ class FluidNetwork {
     void touch(std::uint32_t link);
     void collect();
     void fill(core::Instant now);
-    void fix(core::Instant now, std::uint32_t index, std::int64_t rate);
+    void put_back(const Share& share);
+    void set_rate(core::Instant now, std::uint32_t index, std::int64_t rate);
     [[nodiscard]] Share share_of(std::uint32_t link) const;
 
     std::vector<Link> links_;
@@ -121,9 +127,10 @@ class FluidNetwork {
     std::vector<std::uint32_t> dirty_;
     std::uint64_t mark_ = 0;
     std::vector<std::uint32_t> involved_links_;
-    std::vector<std::uint32_t> involved_flows_;
+    std::size_t involved_flows_ = 0;
     std::vector<Share> shares_;
     std::uint64_t flows_solved_ = 0;
+    std::function<void(FlowId)> watcher_;
 };
 
 }  // namespace weir::simulation

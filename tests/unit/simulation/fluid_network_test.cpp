@@ -588,3 +588,23 @@ TEST_CASE("a link that cannot fill takes no part in a tie of rounded shares") {
     CHECK(network.rate(first).bits_per_second == 3);
     CHECK(network.rate(second).bits_per_second == 4);
 }
+
+TEST_CASE("who watches rates hears of each that changes, while it is what it was") {
+    FluidNetwork network = fluid_network({1000, 600, 1000, 1000});
+    std::vector<std::pair<std::uint32_t, std::int64_t>> heard;
+    network.watch_rates(
+        [&](FlowId flow) { heard.emplace_back(flow.value, network.rate(flow).bits_per_second); });
+    const FlowId one = begin_flow(network, 0, 1);
+    network.settle(Instant{0});
+    CHECK(heard == std::vector{std::pair(one.value, std::int64_t{0})});
+    heard.clear();
+    const FlowId two = begin_flow(network, 2, 1);
+    const FlowId apart = begin_flow(network, 0, 3);
+    network.settle(Instant{10});
+    std::sort(heard.begin(), heard.end());
+    CHECK(heard == std::vector{std::pair(one.value, std::int64_t{600}), std::pair(two.value, std::int64_t{0}),
+                               std::pair(apart.value, std::int64_t{0})});
+    heard.clear();
+    network.settle(Instant{20});
+    CHECK(heard.empty());
+}
