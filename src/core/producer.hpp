@@ -66,6 +66,11 @@ class Producer {
     }
     /// `count` chunks have left, from `first` on: 1 to `window`, all of them under way. Observed as one.
     void on_chunks_sent(Instant now, StreamId stream, std::uint32_t first, std::uint32_t count, Actions& out);
+    /// Without shaping, on a transport that loses nothing: `count` chunks have left one by one from the first
+    /// that is under way on, any number, but not the last one of the transfer. What was handed over instead
+    /// is asked for as if it were one chunk, and nothing is observed: for a simulator that only accounts for
+    /// them.
+    void on_chunks_passed(StreamId stream, std::uint32_t count, Actions& out);
 
     /// The next instant at which on_time has something to do.
     [[nodiscard]] Instant next_deadline() const;
@@ -104,6 +109,7 @@ class Producer {
     void start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out);
     void hand_over(Instant now, Actions& out);
     void hand_over_chunks(Instant now, StreamId stream, Actions& out);
+    void describe_next(const Transfer& transfer, StreamId stream, Bytes length, SendChunk& next) const;
     [[nodiscard]] bool wants_to_send(const Transfer& transfer) const;
     [[nodiscard]] Bytes next_chunk(const Transfer& transfer) const;
     void end_transfer(Instant now, Transfer& transfer, Actions& out);

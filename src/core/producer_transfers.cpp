@@ -96,6 +96,18 @@ void Producer::hand_over(Instant now, Actions& out) {
     }
 }
 
+void Producer::describe_next(const Transfer& transfer, StreamId stream, Bytes length, SendChunk& next) const {
+    next.to = transfer.grant.consumer;
+    next.slot = transfer.grant.place;
+    next.stream = stream;
+    next.chunk.event = EventId::of(id_, transfer.event.sequence);
+    next.chunk.event_bytes = transfer.event.bytes;
+    next.chunk.offset = transfer.handed_over;
+    next.chunk.length = length;
+    next.chunk.sequence = transfer.next_sequence;
+    next.chunk.generated_at = transfer.event.generated_at;
+}
+
 /// Without shaping as many as the window lets, with shaping one.
 void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
     Transfer& transfer = transfers_[stream.value];
@@ -106,15 +118,7 @@ void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
         }
         // Filled where it lies, as the observation of its departure is: this is done for every chunk.
         SendChunk& next = out.chunks.emplace_back();
-        next.to = transfer.grant.consumer;
-        next.slot = transfer.grant.place;
-        next.stream = stream;
-        next.chunk.event = EventId::of(id_, transfer.event.sequence);
-        next.chunk.event_bytes = transfer.event.bytes;
-        next.chunk.offset = transfer.handed_over;
-        next.chunk.length = length;
-        next.chunk.sequence = transfer.next_sequence;
-        next.chunk.generated_at = transfer.event.generated_at;
+        describe_next(transfer, stream, length, next);
         next.due_at = pacer_.shapes() ? pacer_.take(now, length) : now;
         transfer.handed_over += length;
         ++transfer.next_sequence;
@@ -169,6 +173,28 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
     generate(now, out);
     start_transfers(now, out);
     settle_account(out);
+}
+
+void Producer::on_chunks_passed(StreamId stream, std::uint32_t count, Actions& out) {
+    if (finished_) {
+        return;  // as on_chunks_sent
+    }
+    WEIR_ASSERT(stream.value < transfers_.size());
+    WEIR_ASSERT(!pacer_.shapes() && !plan_.asks_again());
+    Transfer& transfer = transfers_[stream.value];
+    WEIR_ASSERT(transfer.active && transfer.left == 0);
+    const Bytes length = plan_.chunk_size * count;
+    WEIR_ASSERT(plan_.chunk_size * transfer.oldest_under_way + length < transfer.event.bytes);
+    backlog_ -= length;
+    transfer.oldest_under_way += count;
+    const std::uint32_t window_end = transfer.oldest_under_way + plan_.window;
+    const Bytes handed_over = std::min(plan_.chunk_size * window_end, transfer.event.bytes);
+    if (handed_over > transfer.handed_over) {
+        describe_next(transfer, stream, handed_over - transfer.handed_over, out.chunks.emplace_back());
+        transfer.handed_over = handed_over;
+        transfer.next_sequence = static_cast<std::uint32_t>((handed_over.count + plan_.chunk_size.count - 1) /
+                                                            plan_.chunk_size.count);
+    }
 }
 
 void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {

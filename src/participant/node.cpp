@@ -46,6 +46,10 @@ void Node::on_chunks_sent(core::Instant /*now*/, core::StreamId /*stream*/, std:
     WEIR_ASSERT(!"only producers send chunks");
 }
 
+void Node::on_chunks_passed(core::StreamId /*stream*/, std::uint32_t /*count*/, core::Actions& /*out*/) {
+    WEIR_ASSERT(!"only producers send chunks");
+}
+
 void Node::on_result(core::Instant /*now*/, core::NodeId /*from*/, const core::SendResult& /*result*/,
                      core::Actions& /*out*/) {
     WEIR_ASSERT(!"only the scheduler receives results");
@@ -84,6 +88,10 @@ void ProducerNode::on_message(core::Instant now, core::NodeId from, const core::
 void ProducerNode::on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first,
                                   std::uint32_t count, core::Actions& out) {
     core_.on_chunks_sent(now, stream, first, count, out);
+}
+
+void ProducerNode::on_chunks_passed(core::StreamId stream, std::uint32_t count, core::Actions& out) {
+    core_.on_chunks_passed(stream, count, out);
 }
 
 void ProducerNode::record(core::Instant now, const core::Actions& out) {

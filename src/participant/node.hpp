@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -17,6 +18,7 @@
 #include "telemetry/producer_recorder.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/scheduler_recorder.hpp"
+#include "telemetry/second_clock.hpp"
 #include "telemetry/traffic_matrix.hpp"
 
 namespace weir::participant {
@@ -38,12 +40,17 @@ class Node {
     /// `count` chunks in a row have left, from `first` on.
     virtual void on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first,
                                 std::uint32_t count, core::Actions& out);
+    /// `count` chunks in a row have left one by one, which nobody looked at; others follow them.
+    virtual void on_chunks_passed(core::StreamId stream, std::uint32_t count, core::Actions& out);
     virtual void on_result(core::Instant now, core::NodeId from, const core::SendResult& result,
                            core::Actions& out);
 
     /// Records what the inputs since the last call led to. After every turn.
     virtual void record(core::Instant now, const core::Actions& out) = 0;
     virtual void record_poll_gap(core::Instant now, core::Duration gap) = 0;
+    /// Producer, consumer: chunks that have left or arrived since the last input, in order of time; what else
+    /// they led to is nothing. The node need not have been told of them yet, but is before its next input.
+    virtual void record_chunks(std::span<const telemetry::ChunkBytes> /*chunks*/) {}
     /// Producer, consumer: the rank's socket as it is now, where chunks are datagrams.
     virtual void record_socket(core::Instant /*now*/, const telemetry::SocketCounts& /*counts*/) {}
     /// Scheduler: packets of control messages that the rank has sent and taken in so far.
@@ -86,8 +93,12 @@ class ProducerNode final : public Node {
                     core::Actions& out) override;
     void on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first, std::uint32_t count,
                         core::Actions& out) override;
+    void on_chunks_passed(core::StreamId stream, std::uint32_t count, core::Actions& out) override;
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
+    void record_chunks(std::span<const telemetry::ChunkBytes> chunks) override {
+        recorder_.chunks_sent(chunks);
+    }
     void finish_recording(core::Instant now) override;
     void record_socket(core::Instant now, const telemetry::SocketCounts& counts) override {
         recorder_.socket(now, counts);
@@ -120,6 +131,9 @@ class ConsumerNode final : public Node {
                   core::Actions& out) override;
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override;
+    void record_chunks(std::span<const telemetry::ChunkBytes> chunks) override {
+        recorder_.chunks_received(chunks);
+    }
     void finish_recording(core::Instant now) override;
     void record_socket(core::Instant now, const telemetry::SocketCounts& counts) override {
         recorder_.socket(now, counts);

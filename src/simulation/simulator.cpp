@@ -55,8 +55,8 @@ Simulator::Simulator(const Setup& setup)
                plan_.producers * plan_.streams * (by_chunk() ? plan_.window : 1)),
       datagram_network_(plan_, setup.network),
       deadlines_(nodes_end_),
-      transfer_of_stream_(std::size_t{plan_.producers} * plan_.streams),
-      transfer_of_flow_(transfer_of_stream_.size() * (by_chunk() ? plan_.window : 1)),
+      transfer_of_flow_(std::size_t{plan_.producers} * plan_.streams * (by_chunk() ? plan_.window : 1)),
+      progress_(nodes_end_),
       scheduler_time_(setup.network.scheduler_time),
       scheduler_free_(now_) {
     payload_rates_.reserve(nodes_end_);
@@ -116,7 +116,9 @@ void Simulator::start() {
     }
     // A nanosecond before the multiple: what has moved until then belongs to the bin and second that end
     // there.
-    queue_.push(next_multiple(now_, tick_period) - Duration{1}, {Kind::tick});
+    first_tick_ = next_multiple(now_, tick_period) - Duration{1};
+    network_.watch_rates([this](FlowId flow) { count_ticks(transfer_of_flow_[flow.value]); });
+    queue_.push(first_tick_, {Kind::tick});
     queue_.push(next_multiple(now_, heartbeat_period), {Kind::heartbeat});
     queue_.push(next_multiple(now_, second), {Kind::second});
     for (FlatNode node = 0; node < nodes_end_; ++node) {
@@ -184,8 +186,9 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
         end_ = checker_.objection()
                    ? SimulationEnd{SimulationEnd::Kind::rule_broken, *checker_.objection(), {}}
                    : SimulationEnd{};
-        for (const auto& node : nodes_) {
-            node->finish_recording(now_);
+        for (FlatNode node = 0; node < nodes_end_; ++node) {
+            catch_up(node);
+            nodes_[node]->finish_recording(now_);
         }
     }
     return *end_;
@@ -240,6 +243,9 @@ void Simulator::handle(const Event& event) {
                 return;
             }
             report_arrived(event.a, bit_nanoseconds(transfer.bytes));
+            if (by_transfer()) {
+                std::erase(progress_[consumer].transfers, event.a);
+            }
             transfers_[event.a].active = false;
             unused_transfers_.push_back(event.a);
             return;
@@ -252,6 +258,7 @@ void Simulator::handle(const Event& event) {
                                                  .bytes = nodes_[0]->no_credit_time(now_).ns};
             for (FlatNode node = 1; node < producers_end_; ++node) {
                 if (!conditions_[node].away()) {
+                    record_ticks(node);
                     nodes_[node]->on_message(now_, core::scheduler_node(), heartbeat, actions_);
                 }
             }
@@ -259,8 +266,9 @@ void Simulator::handle(const Event& event) {
             return;
         }
         case Kind::second:
-            for (const auto& node : nodes_) {
-                node->record_poll_gap(now_, Duration{});
+            for (FlatNode node = 0; node < nodes_end_; ++node) {
+                record_ticks(node);
+                nodes_[node]->record_poll_gap(now_, Duration{});
             }
             queue_.push(now_ + second, {Kind::second});
             return;
@@ -327,6 +335,8 @@ void Simulator::set_links(FlatNode node) {
 void Simulator::handle_fault(const InjectedFault& fault, bool begins) {
     const FlatNode node = flat(fault.node);
     Condition& condition = conditions_[node];
+    // What has passed the node so far has passed it in the condition that it was in.
+    catch_up(node);
     // Faults of one kind may overlap: the worst of those that last counts.
     const auto lasting = [&](auto& values, auto value) {
         if (begins) {

@@ -7,10 +7,11 @@
 // later. A control message takes `latency` and its bytes, and never overtakes another one between the same
 // two nodes. The scheduler handles one message after the other, each for `scheduler_time`.
 //
-// Chunks are reported late and together, at the next of: their transfer's end, a tick (every 10 ms), their
+// Chunks count late and together, at the next of: their transfer's end, a tick (every 10 ms), their
 // producer's next set. They carry no information of their own, so this changes no decision, and it makes the
 // number of events that of the transfers and not that of the chunks. The first chunk of a transfer arrives on
-// time.
+// time. What counts at a tick is worked out, and told to the nodes, only when it matters: before anything
+// else happens to them, their rate changes, or rows are closed (simulator_progress.cpp).
 //
 // With shaping, a chunk is a transfer of its own, because each has its own instant. Datagrams are not
 // shared out at all: each goes through its producer's link, one after the other, and then through the
@@ -23,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -95,7 +97,7 @@ class Simulator {
         datagram_left,     ///< a: place in datagrams_; it reaches the switch
         datagram_arrived,  ///< a: place in datagrams_
         rest_arrived,      ///< a: transfer
-        tick,              ///< chunks that have left and arrived are reported
+        tick,              ///< chunks that have left and arrived count
         heartbeat,         ///< the scheduler's, to all producers
         second,            ///< rows are closed on every node
         fault_begins,      ///< a: place in setup.faults
@@ -126,8 +128,25 @@ class Simulator {
         std::uint32_t chunks = 0;
         std::uint32_t sent = 0;
         std::uint32_t arrived = 0;
+        std::uint32_t sent_told = 0;      ///< of those sent, the producer knows
+        std::uint32_t arrived_told = 0;   ///< of those arrived, the consumer knows
+        std::uint64_t ticks = 0;          ///< so many have been counted
         BitNanoseconds sent_next = 0;     ///< when this has moved, the next chunk has left
         BitNanoseconds arrived_next = 0;  ///< when this has arrived, the next chunk has
+    };
+    /// What the transfers of a node do at ticks, between its turns.
+    struct Progress {
+        std::vector<std::uint32_t> transfers{};  ///< places of those that go on; by_transfer()
+        std::uint64_t recorded = 0;              ///< so many ticks are in its rows
+        std::uint64_t caught_up = 0;             ///< so many ticks it has been told of
+        std::vector<core::Bytes> bytes{};        ///< that count at ticks recorded + 1, recorded + 2, ...
+
+        void count(std::uint64_t tick, std::uint64_t ticks, core::Bytes more) {
+            if (bytes.size() < ticks - recorded) {
+                bytes.resize(ticks - recorded);
+            }
+            bytes[tick - recorded - 1] += more;
+        }
     };
     struct Datagram {
         core::SendChunk chunk;
@@ -162,6 +181,7 @@ class Simulator {
         if (conditions_[node].away()) {
             return;
         }
+        catch_up(node);
         input(actions_);
         carry_out(node);
         set_deadline(node);
@@ -180,13 +200,42 @@ class Simulator {
     [[nodiscard]] bool by_chunk() const { return plan_.shaping.kind != core::ShapingKind::none; }
     /// The network moves whole transfers.
     [[nodiscard]] bool by_transfer() const { return !by_chunk() && !plan_.lossy(); }
+    void follow(std::uint32_t place);
+    [[nodiscard]] core::Instant tick_time(std::uint64_t tick) const {
+        return first_tick_ + tick_period * static_cast<std::int64_t>(tick - 1);
+    }
+    /// Works out which chunks of a transfer have left and arrived at the ticks so far.
+    void count_ticks(std::uint32_t place) {
+        if (transfers_[place].ticks != ticks_) {
+            count_new_ticks(transfers_[place]);
+        }
+    }
+    void count_new_ticks(Transfer& transfer);
+    /// Brings the rows of a node up to the last tick.
+    void record_ticks(FlatNode node) {
+        if (progress_[node].recorded != ticks_) {
+            record_new_ticks(node);
+        }
+    }
+    void record_new_ticks(FlatNode node);
+    /// Brings a node and its rows up to the last tick. Before every turn.
+    void catch_up(FlatNode node) {
+        if (progress_[node].caught_up != ticks_) {
+            tell_of_ticks(node);
+        }
+    }
+    void tell_of_ticks(FlatNode node);
+    void tell_sent(Transfer& transfer);
+    void tell_sent_at_ticks(Transfer& transfer);
+    void tell_arrived(Transfer& transfer);
     bool chunks_leave(std::uint32_t place, BitNanoseconds moved);
     void report_sent(std::uint32_t place, BitNanoseconds moved);
     /// Of all transfers that the producer has in the network.
     void report_sent_by(FlatNode producer);
     void report_arrived(std::uint32_t place, BitNanoseconds arrived);
-    void report_arrived(std::uint32_t place);
     void report_progress(std::uint32_t place);
+    /// Of what has left, what has arrived `latency` later, while the transfer is in the network.
+    [[nodiscard]] BitNanoseconds arrived_by_now(const Transfer& transfer) const;
     [[nodiscard]] BitNanoseconds boundary(const Transfer& transfer, std::uint32_t chunks) const;
     /// `count` chunks in a row as if they were one.
     [[nodiscard]] core::ChunkDescription chunks_of(const Transfer& transfer, std::uint32_t first,
@@ -196,8 +245,6 @@ class Simulator {
     [[nodiscard]] std::uint32_t chunks_until(const Transfer& transfer, std::uint32_t reported,
                                              std::uint32_t limit, BitNanoseconds& next,
                                              BitNanoseconds moved) const;
-    /// The producer's transfer on a stream that is in the network.
-    [[nodiscard]] std::optional<std::uint32_t> moving_on(FlatNode producer, std::uint32_t stream) const;
     void set_links(FlatNode node);
     void set_deadline(FlatNode node);
     void resume(FlatNode node);
@@ -225,9 +272,16 @@ class Simulator {
     std::vector<std::uint32_t> unused_messages_;
     std::vector<Transfer> transfers_;
     std::vector<std::uint32_t> unused_transfers_;
-    std::vector<std::uint32_t> transfer_of_stream_;  ///< by producer and stream
     std::vector<std::uint32_t> transfer_of_flow_;
     std::vector<std::uint32_t> new_transfers_;  ///< since the last settle
+
+    core::Instant first_tick_;
+    std::uint64_t ticks_ = 0;  ///< so far
+    std::vector<Progress> progress_;
+    std::vector<telemetry::ChunkBytes> steps_;  ///< of one node, while they are recorded
+    /// Place and serial number of those whose first chunk may not have arrived. It changes what its
+    /// consumer's slots do, so it is told at once.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> first_chunk_ahead_;
 
     core::Duration scheduler_time_;
     core::Instant scheduler_free_;

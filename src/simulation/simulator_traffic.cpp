@@ -127,29 +127,6 @@ void Simulator::handle_message(const Event& event) {
 
 // Data
 
-BitNanoseconds Simulator::boundary(const Transfer& transfer, std::uint32_t chunks) const {
-    return bit_nanoseconds(std::min(plan_.chunk_size * chunks, transfer.bytes));
-}
-
-core::ChunkDescription Simulator::chunks_of(const Transfer& transfer, std::uint32_t first,
-                                            std::uint32_t count) const {
-    core::ChunkDescription chunks = transfer.first.chunk;
-    chunks.sequence = transfer.first_sequence + first;
-    chunks.offset = plan_.chunk_size * chunks.sequence;
-    chunks.length = std::min(plan_.chunk_size * count, chunks.event_bytes - chunks.offset);
-    return chunks;
-}
-
-std::uint32_t Simulator::chunks_until(const Transfer& transfer, std::uint32_t reported, std::uint32_t limit,
-                                      BitNanoseconds& next, BitNanoseconds moved) const {
-    std::uint32_t until = reported;
-    while (until < limit && next <= moved) {
-        ++until;
-        next = boundary(transfer, until + 1);
-    }
-    return until - reported;
-}
-
 /// What follows each other is checked as one, where the network moves a transfer as a whole.
 void Simulator::take_chunks(FlatNode producer) {
     const std::vector<core::SendChunk>& chunks = actions_.chunks;
@@ -206,118 +183,16 @@ void Simulator::begin_transfer(FlatNode producer, const core::SendChunk& chunk) 
                                                  plan_.chunk_size.count);
     transfer.sent_next = transfer.arrived_next = boundary(transfer, 1);
     transfer.flow = network_.begin(now_, up(producer), down(producers_end_ + chunk.to.value), transfer.bytes);
-    transfer_of_stream_[std::size_t{producer - 1} * plan_.streams + chunk.stream.value] = place;
     transfer_of_flow_[transfer.flow.value] = place;
     new_transfers_.push_back(place);
-}
-
-/// Tells the producer of every chunk that has left when so much has moved. False: of none.
-bool Simulator::chunks_leave(std::uint32_t place, BitNanoseconds moved) {
-    Transfer& transfer = transfers_[place];
-    // The last chunk has left when the transfer has left the network, also at the instant of its end.
-    const std::uint32_t chunks = transfer.chunks - (transfer.moving ? 1U : 0U);
-    if (transfer.sent_next > moved || transfer.sent >= chunks) {
-        return false;
+    if (by_transfer()) {
+        follow(place);
     }
-    std::uint32_t left = chunks_until(transfer, transfer.sent, chunks, transfer.sent_next, moved);
-    checker_.chunk_left({transfer.producer}, chunks_of(transfer, transfer.sent, left));
-    // Chunks are handed over in answer to those that have left, a window at a time.
-    for (std::uint32_t count = 0; left > 0; left -= count) {
-        count = std::min(left, plan_.window);
-        nodes_[transfer.producer + 1]->on_chunks_sent(
-            now_, transfer.first.stream, transfer.first_sequence + transfer.sent, count, actions_);
-        transfer.sent += count;
-    }
-    return true;
-}
-
-void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
-    const FlatNode producer = transfers_[place].producer + 1;
-    if (!conditions_[producer].away() && chunks_leave(place, moved)) {
-        carry_out(producer);
-        set_deadline(producer);
-    }
-}
-
-std::optional<std::uint32_t> Simulator::moving_on(FlatNode producer, std::uint32_t stream) const {
-    const std::uint32_t place = transfer_of_stream_[std::size_t{producer - 1} * plan_.streams + stream];
-    if (place >= transfers_.size()) {
-        return std::nullopt;
-    }
-    const Transfer& transfer = transfers_[place];
-    const bool is_it = transfer.moving && transfer.producer == producer - 1 &&
-                       transfer.first.stream == core::StreamId{stream};
-    return is_it ? std::optional(place) : std::nullopt;
-}
-
-void Simulator::report_sent_by(FlatNode producer) {
-    if (!by_transfer() || conditions_[producer].away()) {
-        return;
-    }
-    bool some = false;
-    for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
-        if (const auto place = moving_on(producer, stream)) {
-            some = chunks_leave(*place, network_.moved(transfers_[*place].flow, now_)) || some;
-        }
-    }
-    if (some) {
-        carry_out(producer);
-        set_deadline(producer);
-    }
-}
-
-/// Tells the consumer of every chunk that has left and arrived when so much has arrived.
-void Simulator::report_arrived(std::uint32_t place, BitNanoseconds arrived) {
-    Transfer& transfer = transfers_[place];
-    const FlatNode consumer = producers_end_ + transfer.first.to.value;
-    if (transfer.arrived_next > arrived || transfer.arrived == transfer.sent ||
-        conditions_[consumer].away()) {
-        return;
-    }
-    const std::uint32_t count =
-        chunks_until(transfer, transfer.arrived, transfer.sent, transfer.arrived_next, arrived);
-    const core::ChunkDescription chunks = chunks_of(transfer, transfer.arrived, count);
-    transfer.arrived += count;
-    checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunks);
-    nodes_[consumer]->on_chunk(now_, transfer.first.slot,
-                               {.source = {Role::producer, transfer.producer},
-                                .header_intact = true,
-                                .payload_intact = true,
-                                .chunk = chunks,
-                                .count = count},
-                               actions_);
-    carry_out(consumer);
-    set_deadline(consumer);
-}
-
-void Simulator::report_arrived(std::uint32_t place) {
-    const FlowId flow = transfers_[place].flow;
-    const BitNanoseconds in_flight =
-        static_cast<BitNanoseconds>(network_.rate(flow).bits_per_second) * setup_.network.latency.ns;
-    report_arrived(place, network_.moved(flow, now_) - in_flight);
-}
-
-void Simulator::report_progress(std::uint32_t place) {
-    report_sent(place, network_.moved(transfers_[place].flow, now_));
-    // What is counted as sent in this instant cannot have arrived in it, unless the latency is 0.
-    report_arrived(place);
-}
-
-void Simulator::handle_tick() {
-    // A chunk that is a transfer of its own is reported at its end.
-    for (FlatNode producer = 1; producer < producers_end_ && by_transfer(); ++producer) {
-        report_sent_by(producer);
-        for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
-            if (const auto place = moving_on(producer, stream)) {
-                report_arrived(*place);
-            }
-        }
-    }
-    queue_.push(now_ + tick_period, {Kind::tick});
 }
 
 void Simulator::end_flow(FlowId flow) {
     const std::uint32_t place = transfer_of_flow_[flow.value];
+    count_ticks(place);
     network_.end(now_, flow);
     transfers_[place].moving = false;
     const FlatNode producer = transfers_[place].producer + 1;
@@ -331,6 +206,9 @@ void Simulator::end_flow(FlowId flow) {
 void Simulator::all_left(std::uint32_t place) {
     queue_.push(now_ + setup_.network.latency, {Kind::rest_arrived, place, 0});
     report_sent(place, bit_nanoseconds(transfers_[place].bytes));
+    if (by_transfer()) {
+        std::erase(progress_[transfers_[place].producer + 1].transfers, place);
+    }
 }
 
 // Datagrams

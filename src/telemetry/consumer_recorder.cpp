@@ -98,6 +98,20 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     }
 }
 
+void ConsumerRecorder::chunks_received(std::span<const ChunkBytes> chunks) {
+    if (finished_) {
+        return;
+    }
+    for (const ChunkBytes& chunk : chunks) {
+        // The time until then is integrated when the state changes, or the second ends.
+        if (chunk.at >= clock_.end()) {
+            advance(chunk.at);
+        }
+        current_.received.bytes += chunk.bytes;
+        peak_bins_.add(chunk.at, chunk.bytes);
+    }
+}
+
 void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events) {
     advance(now);
     current_.corrupt_events += corrupt_events - std::exchange(corrupt_seen_, corrupt_events);

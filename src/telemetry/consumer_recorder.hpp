@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "core/actions.hpp"
 #include "core/ids.hpp"
@@ -46,6 +47,9 @@ class ConsumerRecorder {
     }
     void set_state(core::Instant now, const ConsumerState& state);
     void observe(core::Instant now, const core::Observation& observation);
+    /// In place of the observations of chunks that have arrived since the last call, in order of time, none
+    /// of which changed the state.
+    void chunks_received(std::span<const ChunkBytes> chunks);
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
     void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
     /// The rank's socket as it is now, where chunks are datagrams.

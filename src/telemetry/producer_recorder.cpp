@@ -118,6 +118,19 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     }
 }
 
+void ProducerRecorder::chunks_sent(std::span<const ChunkBytes> chunks) {
+    for (const ChunkBytes& chunk : chunks) {
+        advance(chunk.at);
+        if (finished_) {
+            return;
+        }
+        current_.sent.bytes += chunk.bytes;
+        peak_bins_.add(clock_.position(), chunk.bytes);
+        state_.backlog -= chunk.bytes;
+        note_backlog(clock_.position());
+    }
+}
+
 void ProducerRecorder::no_credit(Instant now, Duration cumulative) {
     advance(now);
     if (finished_ || direct_) {

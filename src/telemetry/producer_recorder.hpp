@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "core/actions.hpp"
 #include "core/ids.hpp"
@@ -48,6 +49,9 @@ class ProducerRecorder {
     }
     void set_state(core::Instant now, const ProducerState& state);
     void observe(core::Instant now, const core::Observation& observation);
+    /// In place of the observations of chunks that have left since the last call, in order of time, all of
+    /// the producer's backlog.
+    void chunks_sent(std::span<const ChunkBytes> chunks);
     /// Shaping: a chunk that could have gone at `due` was handed over.
     void paced(core::Instant now, core::Instant due);
     /// The scheduler says (by heartbeat) for how long so far offers waited and no consumer had a credit.

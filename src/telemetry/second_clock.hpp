@@ -38,6 +38,8 @@ class SecondClock {
 
     [[nodiscard]] core::Instant position() const { return position_; }
     [[nodiscard]] std::int64_t second() const { return second_; }
+    /// When the current second is over.
+    [[nodiscard]] core::Instant end() const { return end_; }
     /// Time of the current second that has passed while recording.
     [[nodiscard]] core::Duration covered() const { return position_ - start_; }
 
@@ -54,6 +56,12 @@ class SecondClock {
     core::Instant position_;
     std::int64_t second_;
     core::Instant end_;
+};
+
+/// Bytes of chunks that left or arrived, and when.
+struct ChunkBytes {
+    core::Instant at;
+    core::Bytes bytes;
 };
 
 /// The largest number of bytes in one of the second's hundred 10 ms bins. A chunk counts in the bin in which

@@ -69,6 +69,11 @@ class Driven {
         producer_.on_chunks_sent(now, {stream}, first, count, out);
         return checked(out);
     }
+    Actions passed(std::uint32_t stream, std::uint32_t count) {
+        Actions out;
+        producer_.on_chunks_passed({stream}, count, out);
+        return checked(out);
+    }
     /// Grants one event and lets all of its chunks leave; only with no other transfer under way.
     void deliver_one(Instant now) {
         Actions out = grant(now, 0, 0);
@@ -240,6 +245,46 @@ TEST_CASE("Chunks that left together are observed as one and make room for as ma
     CHECK(of_kind(last, Observation::Kind::transfer_completed).size() == 1);
     CHECK(producer->ledger().sent.events == 1);
     CHECK(producer->ledger().sent.bytes == Bytes{400});
+}
+
+TEST_CASE("Chunks that passed unseen leave a producer as it is when each was seen") {
+    Plan plan = small_plan();
+    plan.event_size.mean = 390;  // nine chunks of 40 bytes and one of 30
+    plan.slot_size = {390};
+    plan.window = 3;
+    for (std::uint32_t count = 1; count <= 9; ++count) {
+        CAPTURE(count);
+        Driven seen(plan);
+        Driven unseen(plan);
+        for (Driven* producer : {&seen, &unseen}) {
+            producer->time(at_ms(0));
+            producer->grant(at_ms(0), 0, 0);
+        }
+        Bytes handed_over{};
+        for (std::uint32_t chunk = 0; chunk < count; ++chunk) {
+            for (const SendChunk& next : seen.sent(at_ms(1), 0, chunk).chunks) {
+                handed_over += next.chunk.length;
+            }
+        }
+        const Actions out = unseen.passed(0, count);
+        CHECK(out.observations.empty());
+        CHECK(out.messages.empty());
+        REQUIRE(out.chunks.size() == (handed_over > Bytes{} ? 1 : 0));
+        if (!out.chunks.empty()) {
+            CHECK(out.chunks[0].chunk.offset == Bytes{120});
+            CHECK(out.chunks[0].chunk.sequence == 3);
+            CHECK(out.chunks[0].chunk.length == handed_over);
+        }
+        CHECK(unseen->backlog() == seen->backlog());
+        for (std::uint32_t chunk = count; chunk < 10; ++chunk) {
+            const Actions one = seen.sent(at_ms(2), 0, chunk);
+            const Actions other = unseen.sent(at_ms(2), 0, chunk);
+            CHECK(sequences(one) == sequences(other));
+            CHECK(one.observations.size() == other.observations.size());
+        }
+        CHECK(seen->ledger().sent == unseen->ledger().sent);
+        CHECK(unseen->stream_use().transferring == 0);
+    }
 }
 
 TEST_CASE("The largest window leaves at once") {

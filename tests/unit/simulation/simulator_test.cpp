@@ -162,6 +162,31 @@ TEST_CASE("Waiting for an exponential server is as queueing theory has it") {
     CHECK(result.record.latencies.offer_to_grant.p99_us == Approx(quantile_us(0.99)).epsilon(0.08));
 }
 
+TEST_CASE("Chunks count at the first tick after they have left") {
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    // One transfer of 30 s at 80 Mb/s: a chunk of 150 kB takes 15 ms, so one leaves in each tick or in none.
+    plan.generation = Generation::sets;
+    plan.interval = Duration::seconds(40);
+    plan.rate = {60000000};
+    plan.event_size.mean = 3e8;
+    plan.slot_size = {300000000};
+    plan.buffer = {300000000};
+    plan.chunk_size = {150000};
+    plan.duration = Duration::seconds(40);
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    for (const std::size_t rank : {std::size_t{1}, std::size_t{2}}) {
+        CAPTURE(rank);
+        const auto& summary = result.record.ranks[rank].summary;
+        CHECK(summary.peak_10ms == BitRate{150000 * 8 * 100});
+        // 66 or 67 chunks in each of 30 seconds, and none in the last ten.
+        CHECK(summary.fastest == BitRate{67 * 150000 * 8});
+        CHECK(summary.slowest == BitRate{0});
+        CHECK(summary.run.moved(summary.node.role).bytes == Bytes{300000000});
+    }
+}
+
 TEST_CASE("A node that dies ends the run and is named") {
     SimulatedRun run = one_to_one();
     run.faults.push_back({.kind = InjectedFault::Kind::die, .node = {Role::consumer, 0}, .at = {3000000000}});

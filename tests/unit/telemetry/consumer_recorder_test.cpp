@@ -127,3 +127,37 @@ TEST_CASE("A consumer's times sum to the second for random histories") {
         CHECK(row_received == received);
     }
 }
+
+TEST_CASE("Chunks that are recorded late are recorded as when they arrived") {
+    Recorded early;
+    Recorded late;
+    std::vector<ChunkBytes> chunks;
+    const ConsumerState state{.free_slots = 7, .receiving_slots = 1};
+    {
+        ConsumerRecorder one = early.recorder(at(-1));
+        ConsumerRecorder other = late.recorder(at(-1));
+        one.set_state(at(0.003), state);
+        other.set_state(at(0.003), state);
+        for (int tick = 1; tick <= 250; ++tick) {
+            one.observe(at(tick * 0.01), seen(Kind::chunk_received, 1000 * tick));
+            one.set_state(at(tick * 0.01), state);
+            chunks.push_back({at(tick * 0.01), {1000 * tick}});
+            if (tick % 40 == 0) {
+                other.chunks_received(chunks);
+                chunks.clear();
+            }
+        }
+        other.chunks_received(chunks);
+        one.finish(at(2.6));
+        other.finish(at(2.6));
+    }
+    REQUIRE(early.rows.size() == 4);
+    REQUIRE(late.rows.size() == 4);
+    for (std::size_t second = 0; second < 4; ++second) {
+        CAPTURE(second);
+        CHECK(early.rows[second].received == late.rows[second].received);
+        CHECK(early.rows[second].received_peak_10ms == late.rows[second].received_peak_10ms);
+        CHECK(early.rows[second].time == late.rows[second].time);
+        CHECK(early.rows[second].free_slots_min == late.rows[second].free_slots_min);
+    }
+}

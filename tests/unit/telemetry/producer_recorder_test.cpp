@@ -331,3 +331,46 @@ TEST_CASE("For random histories, times sum to the second and bytes to what was o
         CHECK(run.reports.back().run == recorder.summary().run);
     }
 }
+
+TEST_CASE("Chunks that are recorded late are recorded as when they left") {
+    Recorded early;
+    Recorded late;
+    std::vector<ChunkBytes> chunks;
+    const auto state = [](std::int64_t backlog) {
+        return ProducerState{.backlog = {backlog}, .transferring = 1};
+    };
+    {
+        early.plan.streams = late.plan.streams = 1;
+        ProducerRecorder one = early.recorder(at(-1));
+        ProducerRecorder other = late.recorder(at(-1));
+        std::int64_t backlog = 3000000000;
+        one.set_state(at(0.003), state(backlog));
+        other.set_state(at(0.003), state(backlog));
+        for (int tick = 1; tick <= 250; ++tick) {
+            const Bytes bytes{tick % 7 == 0 ? 0 : 1000 * tick};
+            backlog -= bytes.count;
+            one.observe(at(tick * 0.01), seen(Kind::chunk_sent, bytes.count));
+            one.set_state(at(tick * 0.01), state(backlog));
+            chunks.push_back({at(tick * 0.01), bytes});
+            if (tick % 40 == 0) {
+                other.chunks_sent(chunks);
+                other.set_state(at(tick * 0.01), state(backlog));
+                chunks.clear();
+            }
+        }
+        other.chunks_sent(chunks);
+        one.finish(at(2.6));
+        other.finish(at(2.6));
+    }
+    REQUIRE(early.rows.size() == 4);
+    REQUIRE(late.rows.size() == 4);
+    for (std::size_t second = 0; second < 4; ++second) {
+        CAPTURE(second);
+        CHECK(early.rows[second].sent == late.rows[second].sent);
+        CHECK(early.rows[second].sent_peak_10ms == late.rows[second].sent_peak_10ms);
+        CHECK(early.rows[second].backlog == late.rows[second].backlog);
+        CHECK(early.rows[second].occupancy_mean == late.rows[second].occupancy_mean);
+        CHECK(early.rows[second].occupancy_peak == late.rows[second].occupancy_peak);
+        CHECK(early.rows[second].time == late.rows[second].time);
+    }
+}

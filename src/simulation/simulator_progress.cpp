@@ -1,0 +1,272 @@
+// How transfers get on: which of their chunks have left and arrived, in the eyes of the nodes.
+#include <algorithm>
+#include <utility>
+
+#include "simulation/simulator.hpp"
+
+namespace weir::simulation {
+
+using core::Bytes;
+
+namespace {
+
+/// So many chunks are counted one by one rather than by a division.
+constexpr int few = 8;
+
+}  // namespace
+
+BitNanoseconds Simulator::boundary(const Transfer& transfer, std::uint32_t chunks) const {
+    return bit_nanoseconds(std::min(plan_.chunk_size * chunks, transfer.bytes));
+}
+
+core::ChunkDescription Simulator::chunks_of(const Transfer& transfer, std::uint32_t first,
+                                            std::uint32_t count) const {
+    core::ChunkDescription chunks = transfer.first.chunk;
+    chunks.sequence = transfer.first_sequence + first;
+    chunks.offset = plan_.chunk_size * chunks.sequence;
+    chunks.length = std::min(plan_.chunk_size * count, chunks.event_bytes - chunks.offset);
+    return chunks;
+}
+
+std::uint32_t Simulator::chunks_until(const Transfer& transfer, std::uint32_t reported, std::uint32_t limit,
+                                      BitNanoseconds& next, BitNanoseconds moved) const {
+    if (next > moved || reported >= limit) {
+        return 0;
+    }
+    // All chunks but the last one are equally large.
+    const BitNanoseconds further = core::quotient(moved - next, bit_nanoseconds(plan_.chunk_size));
+    const bool all = moved >= bit_nanoseconds(transfer.bytes);
+    const std::uint32_t most = limit - reported;
+    const std::uint32_t count = all || further >= most ? most : static_cast<std::uint32_t>(further) + 1;
+    next = boundary(transfer, reported + count + 1);
+    return count;
+}
+
+BitNanoseconds Simulator::arrived_by_now(const Transfer& transfer) const {
+    return network_.moved(transfer.flow, now_) -
+           static_cast<BitNanoseconds>(network_.rate(transfer.flow).bits_per_second) *
+               setup_.network.latency.ns;
+}
+
+// At ticks
+
+void Simulator::follow(std::uint32_t place) {
+    Transfer& transfer = transfers_[place];
+    transfer.ticks = ticks_;
+    progress_[transfer.producer + 1].transfers.push_back(place);
+    progress_[producers_end_ + transfer.first.to.value].transfers.push_back(place);
+    // The last chunk counts at the transfer's end and not at a tick.
+    if (transfer.chunks > 1) {
+        first_chunk_ahead_.emplace_back(place, transfer.serial);
+    }
+}
+
+void Simulator::handle_tick() {
+    ++ticks_;
+    std::erase_if(first_chunk_ahead_, [this](const auto& ahead) {
+        const Transfer& transfer = transfers_[ahead.first];
+        if (!transfer.moving || transfer.serial != ahead.second || transfer.arrived > 0) {
+            return true;
+        }
+        const FlatNode consumer = producers_end_ + transfer.first.to.value;
+        if (transfer.arrived_next > arrived_by_now(transfer) || conditions_[consumer].away()) {
+            return false;
+        }
+        catch_up(consumer);
+        carry_out(consumer);
+        return transfer.arrived > 0;
+    });
+    queue_.push(now_ + tick_period, {Kind::tick});
+}
+
+/// Only while it moves: what is left when it has left the network counts at the end.
+void Simulator::count_new_ticks(Transfer& transfer) {
+    const FlatNode producer = transfer.producer + 1;
+    const FlatNode consumer = producers_end_ + transfer.first.to.value;
+    const std::uint64_t first = std::exchange(transfer.ticks, ticks_) + 1;
+    if (!transfer.moving || !by_transfer()) {
+        return;
+    }
+    const BitNanoseconds rate = network_.rate(transfer.flow).bits_per_second;
+    const BitNanoseconds in_flight = rate * setup_.network.latency.ns;
+    const BitNanoseconds step = rate * tick_period.ns;
+    const BitNanoseconds chunk = bit_nanoseconds(plan_.chunk_size);
+    // All chunks before the last one are equally large, and few pass from tick to tick.
+    const auto pass = [&](std::uint32_t& passed, std::uint32_t limit, BitNanoseconds& next,
+                          BitNanoseconds moved) {
+        const std::uint32_t before = passed;
+        if (moved - next < few * chunk) {
+            for (; passed < limit && next <= moved; next += chunk) {
+                ++passed;
+            }
+        } else {
+            passed += chunks_until(transfer, passed, limit, next, moved);
+        }
+        return plan_.chunk_size * (passed - before);
+    };
+    const std::uint32_t sent_most = conditions_[producer].away() ? transfer.sent : transfer.chunks - 1;
+    const bool arrives = !conditions_[consumer].away();
+    BitNanoseconds moved = network_.moved(transfer.flow, tick_time(first));
+    for (std::uint64_t tick = first; tick <= ticks_; ++tick, moved += step) {
+        if (transfer.sent_next <= moved && transfer.sent < sent_most) {
+            progress_[producer].count(tick, ticks_,
+                                      pass(transfer.sent, sent_most, transfer.sent_next, moved));
+        }
+        const BitNanoseconds arrived = moved - in_flight;
+        if (transfer.arrived_next <= arrived && transfer.arrived < transfer.sent && arrives) {
+            progress_[consumer].count(tick, ticks_,
+                                      pass(transfer.arrived, transfer.sent, transfer.arrived_next, arrived));
+        }
+    }
+    if (transfer.sent + 1 == transfer.chunks) {
+        // The last one may be smaller.
+        transfer.sent_next = std::min(transfer.sent_next, bit_nanoseconds(transfer.bytes));
+        transfer.arrived_next = std::min(transfer.arrived_next, bit_nanoseconds(transfer.bytes));
+    }
+}
+
+void Simulator::record_new_ticks(FlatNode node) {
+    Progress& progress = progress_[node];
+    for (const std::uint32_t place : progress.transfers) {
+        count_ticks(place);
+    }
+    // A node whose account is closed counts no more.
+    if (!progress.bytes.empty() && !nodes_[node]->finished()) {
+        steps_.clear();
+        for (std::size_t position = 0; position < progress.bytes.size(); ++position) {
+            if (progress.bytes[position] > Bytes{}) {
+                steps_.push_back({tick_time(progress.recorded + 1 + position), progress.bytes[position]});
+            }
+        }
+        nodes_[node]->record_chunks(steps_);
+    }
+    progress.bytes.clear();
+    progress.recorded = ticks_;
+}
+
+/// Between turns: what the nodes ask for in answer is carried out here.
+void Simulator::tell_of_ticks(FlatNode node) {
+    record_ticks(node);
+    progress_[node].caught_up = ticks_;
+    for (const std::uint32_t place : progress_[node].transfers) {
+        Transfer& transfer = transfers_[place];
+        // A chunk that has arrived was handed over.
+        tell_sent_at_ticks(transfer);
+        if (node >= producers_end_ && transfer.arrived_told < transfer.arrived) {
+            tell_arrived(transfer);
+            actions_.observations.clear();  // they are recorded
+        }
+    }
+}
+
+/// More follow it: the last chunk does not count at a tick.
+void Simulator::tell_sent_at_ticks(Transfer& transfer) {
+    if (transfer.sent_told < transfer.sent) {
+        const std::uint32_t count = transfer.sent - transfer.sent_told;
+        checker_.chunk_left({transfer.producer}, chunks_of(transfer, transfer.sent_told, count));
+        nodes_[transfer.producer + 1]->on_chunks_passed(transfer.first.stream, count, actions_);
+        transfer.sent_told = transfer.sent;
+        take_chunks(transfer.producer + 1);
+        actions_.chunks.clear();
+    }
+}
+
+/// Chunks are handed over in answer to those that have left, a window at a time.
+void Simulator::tell_sent(Transfer& transfer) {
+    checker_.chunk_left({transfer.producer},
+                        chunks_of(transfer, transfer.sent_told, transfer.sent - transfer.sent_told));
+    while (transfer.sent_told < transfer.sent) {
+        const std::uint32_t count = std::min(transfer.sent - transfer.sent_told, plan_.window);
+        nodes_[transfer.producer + 1]->on_chunks_sent(
+            now_, transfer.first.stream, transfer.first_sequence + transfer.sent_told, count, actions_);
+        transfer.sent_told += count;
+    }
+}
+
+void Simulator::tell_arrived(Transfer& transfer) {
+    const std::uint32_t count = transfer.arrived - transfer.arrived_told;
+    const core::ChunkDescription chunks = chunks_of(transfer, transfer.arrived_told, count);
+    transfer.arrived_told = transfer.arrived;
+    checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunks);
+    nodes_[producers_end_ + transfer.first.to.value]->on_chunk(
+        now_, transfer.first.slot,
+        {.source = {core::Role::producer, transfer.producer},
+         .header_intact = true,
+         .payload_intact = true,
+         .chunk = chunks,
+         .count = count},
+        actions_);
+}
+
+// At their own time
+
+/// Tells the producer of every chunk that has left when so much has moved. False: of none.
+bool Simulator::chunks_leave(std::uint32_t place, BitNanoseconds moved) {
+    Transfer& transfer = transfers_[place];
+    // The last chunk has left when the transfer has left the network, also at the instant of its end.
+    const std::uint32_t chunks = transfer.chunks - (transfer.moving ? 1U : 0U);
+    const std::uint32_t left = chunks_until(transfer, transfer.sent, chunks, transfer.sent_next, moved);
+    if (left == 0) {
+        return false;
+    }
+    transfer.sent += left;
+    tell_sent(transfer);
+    return true;
+}
+
+void Simulator::report_sent(std::uint32_t place, BitNanoseconds moved) {
+    const FlatNode producer = transfers_[place].producer + 1;
+    if (conditions_[producer].away()) {
+        return;
+    }
+    catch_up(producer);
+    if (chunks_leave(place, moved)) {
+        carry_out(producer);
+        set_deadline(producer);
+    }
+}
+
+void Simulator::report_sent_by(FlatNode producer) {
+    if (!by_transfer() || conditions_[producer].away()) {
+        return;
+    }
+    catch_up(producer);
+    bool some = false;
+    for (const std::uint32_t place : progress_[producer].transfers) {
+        const Transfer& transfer = transfers_[place];
+        if (transfer.moving) {
+            some = chunks_leave(place, network_.moved(transfer.flow, now_)) || some;
+        }
+    }
+    if (some) {
+        carry_out(producer);
+        set_deadline(producer);
+    }
+}
+
+/// Tells the consumer of every chunk that has left and arrived when so much has arrived.
+void Simulator::report_arrived(std::uint32_t place, BitNanoseconds arrived) {
+    const FlatNode consumer = producers_end_ + transfers_[place].first.to.value;
+    if (conditions_[consumer].away()) {
+        return;
+    }
+    catch_up(consumer);
+    Transfer& transfer = transfers_[place];
+    const std::uint32_t count =
+        chunks_until(transfer, transfer.arrived, transfer.sent, transfer.arrived_next, arrived);
+    if (count == 0) {
+        return;
+    }
+    transfer.arrived += count;
+    tell_arrived(transfer);
+    carry_out(consumer);
+    set_deadline(consumer);
+}
+
+void Simulator::report_progress(std::uint32_t place) {
+    report_sent(place, network_.moved(transfers_[place].flow, now_));
+    // What is counted as sent in this instant cannot have arrived in it, unless the latency is 0.
+    report_arrived(place, arrived_by_now(transfers_[place]));
+}
+
+}  // namespace weir::simulation
