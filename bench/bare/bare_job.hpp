@@ -2,11 +2,13 @@
 // ranks used. Any error of MPI ends the job (MPI_ERRORS_ARE_FATAL, the default).
 #pragma once
 
+#include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 namespace weir::bare {
@@ -24,7 +26,15 @@ class Job {
     Job& operator=(const Job&) = delete;
 
     [[nodiscard]] int rank() const { return rank_; }
-    [[nodiscard]] int ranks() const { return ranks_; }
+    /// Whether it has the ranks for a rank 0, producers and consumers; otherwise its rank 0 says so.
+    [[nodiscard]] bool is_of(const char* program, int producers, int consumers) const {
+        const bool fits = ranks_ == 1 + producers + consumers;
+        if (!fits && rank_ == 0) {
+            fmt::print(stderr, "{}: {} ranks for 1 + {} producers + {} consumers\n", program, ranks_,
+                       producers, consumers);
+        }
+        return fits;
+    }
 
   private:
     int rank_ = 0;

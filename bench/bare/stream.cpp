@@ -208,11 +208,7 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
 
     const weir::bare::Job job(&argc, &argv);
-    if (job.ranks() != 1 + options.producers + options.consumers) {
-        if (job.rank() == 0) {
-            fmt::print(stderr, "stream: {} ranks for 1 + {} producers + {} consumers\n", job.ranks(),
-                       options.producers, options.consumers);
-        }
+    if (!job.is_of("stream", options.producers, options.consumers)) {
         return 2;
     }
     Rank rank(options, job.rank());
