@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 namespace weir::bare {
 
@@ -41,8 +42,8 @@ class Job {
     int ranks_ = 0;
 };
 
-/// Waits like weir's ranks with `--idle nap` (src/runtime/idle.hpp): a few yields, then naps. With naps of 0
-/// us it yields only.
+/// Waits like weir's ranks with `--idle nap` (src/runtime/idle.hpp): a few yields, then naps, each followed
+/// by two looks; but its naps do not grow. With naps of 0 us it yields only.
 class Waiting {
   public:
     explicit Waiting(int nap_us) : nap_us_(nap_us) {}
@@ -50,19 +51,21 @@ class Waiting {
     void after(bool worked) {
         constexpr int turns_before_nap = 4;
         empty_turns_ = worked ? 0 : empty_turns_ + 1;
-        if (worked) {
+        if (std::exchange(napped_, false) || worked) {
             return;
         }
         if (nap_us_ == 0 || empty_turns_ < turns_before_nap) {
             sched_yield();
         } else {
             std::this_thread::sleep_for(std::chrono::microseconds(nap_us_));
+            napped_ = true;
         }
     }
 
   private:
     int nap_us_;
     int empty_turns_ = 0;
+    bool napped_ = false;
 };
 
 /// CPU time that this process has used, user and system, in seconds.
