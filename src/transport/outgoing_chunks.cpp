@@ -1,5 +1,6 @@
 #include "transport/outgoing_chunks.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/assertion.hpp"
@@ -19,10 +20,10 @@ constexpr std::size_t chunks_ahead = 16;
 OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffers)
     : buffers_(&buffers),
       verify_(plan.verify),
-      window_(plan.window),
+      window_(std::min(plan.window, plan.chunks_per_slot())),
       per_stream_(buffers.count() / plan.streams),
       capacity_bytes_(static_cast<std::size_t>(core::chunk_capacity_bytes(plan))),
-      chunks_(std::size_t{plan.streams} * plan.window),
+      chunks_(std::size_t{plan.streams} * window_),
       free_(chunks_.size()),
       free_count_(plan.streams, window_),
       rings_(plan.streams, BufferRing(per_stream_)) {

@@ -34,7 +34,8 @@ class OutgoingChunks {
     /// `buffers` are the producer's and outlive this object.
     OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffers);
 
-    /// Chunks that can be under way at a time: `window` for each stream. A chunk has one of so many entries.
+    /// Chunks that can be under way at a time: for each stream `window`, or all of an event if it has fewer.
+    /// A chunk has one of so many entries.
     [[nodiscard]] std::size_t entries() const { return chunks_.size(); }
 
     /// Takes the next chunk buffer of the stream, writes header and, if payloads are verified, stamps into
@@ -63,11 +64,11 @@ class OutgoingChunks {
 
     const ChunkBuffers* buffers_ = nullptr;
     core::Verify verify_ = core::Verify::header;
-    std::size_t window_ = 0;
+    std::size_t window_ = 0;  ///< of chunks of a stream that can be under way
     std::size_t per_stream_ = 0;
     std::size_t capacity_bytes_ = 0;
-    std::vector<Chunk> chunks_;  ///< `window` entries per stream
-    /// Which of them are free, `window` for each stream, of which the first free_count_[stream] count: a
+    std::vector<Chunk> chunks_;  ///< `window_` entries per stream
+    /// Which of them are free, `window_` for each stream, of which the first free_count_[stream] count: a
     /// search through a window of datagrams would cost as much as all the rest here.
     std::vector<std::uint32_t> free_;
     std::vector<std::size_t> free_count_;

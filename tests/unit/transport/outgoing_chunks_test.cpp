@@ -90,6 +90,19 @@ TEST_CASE("damage done on purpose is found at the level that promises it, and at
     }
 }
 
+TEST_CASE("no more chunks of a stream can be under way than its event has") {
+    core::Plan plan = example_plan(core::Verify::header);
+    plan.window = 64;
+    const transport::ChunkBuffers buffers = transport::ChunkBuffers::for_producer(plan);
+    transport::OutgoingChunks chunks(plan, buffers);
+    CHECK(plan.chunks_per_slot() == 3);
+    CHECK(chunks.entries() == 3 * std::size_t{plan.streams});
+    for (const std::uint32_t sequence : {0U, 1U, 2U}) {
+        chunks.begin(chunk_of(1, sequence), std::nullopt);
+    }
+    CHECK(chunks.under_way() == 3);
+}
+
 TEST_CASE("every stream has its window of chunks, each in a buffer of its own") {
     Rig rig(core::Verify::header);
     CHECK(rig.chunks.entries() == 6);
