@@ -59,6 +59,21 @@ class IndexedHeap {
         }
     }
 
+    /// As update(), but top() holds again only after restore(): together they are O(n), whatever the number
+    /// of keys that change.
+    void update_unsorted(std::uint32_t index, Key key) {
+        if (!contains(index)) {
+            places_[index] = size();
+            heap_.push_back(index);
+        }
+        keys_[index] = std::move(key);
+    }
+    void restore() {
+        for (std::uint32_t place = size() / 2; place > 0; --place) {
+            sift_down(place - 1);
+        }
+    }
+
     /// Takes the index out, if it is in. O(log n).
     void erase(std::uint32_t index) {
         if (!contains(index)) {

@@ -82,7 +82,13 @@ void FluidNetwork::settle(Instant now) {
         return;
     }
     collect();
+    // Where most ends change, sorting them once is less work than putting each into its place.
+    sorts_once_ = 2 * involved_flows_ > ends_.size();
+    unsorted_ = false;
     fill(now);
+    if (unsorted_) {
+        ends_.restore();
+    }
 }
 
 /// Finds the links and flows whose rates the changes can reach.
@@ -94,7 +100,7 @@ void FluidNetwork::collect() {
         links_[link].dirty = false;
         links_[link].mark = mark;
     }
-    involved_flows_ = 0;
+    std::size_t flows = 0;
     // The list grows while it is walked over: an iterator would not last.
     for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
         const std::uint32_t link = involved_links_[next];
@@ -105,7 +111,7 @@ void FluidNetwork::collect() {
             }
             flow.mark = mark;
             flow.fixed = false;
-            ++involved_flows_;
+            ++flows;
             const std::uint32_t other = other_link(flow, link);
             if (links_[other].mark != mark && can_fill(links_[other])) {
                 links_[other].mark = mark;
@@ -113,7 +119,8 @@ void FluidNetwork::collect() {
             }
         }
     }
-    flows_solved_ += involved_flows_;
+    involved_flows_ = flows;
+    flows_solved_ += flows;
 }
 
 FluidNetwork::Share FluidNetwork::share_of(std::uint32_t link) const {
@@ -134,14 +141,22 @@ void FluidNetwork::fill(Instant now) {
             shares_.push_back(share_of(index));
         }
     }
-    const auto later = [](const Share& a, const Share& b) { return b < a; };
-    std::make_heap(shares_.begin(), shares_.end(), later);
-    // Often the first link has all flows; the other links need not be looked at then.
     std::size_t unfixed = involved_flows_;
+    if (!shares_.empty()) {
+        // Often the first link has all flows; the other links need no order then.
+        const auto least = std::min_element(shares_.begin(), shares_.end());
+        unfixed -= fix_flows(now, *least);
+        *least = shares_.back();
+        shares_.pop_back();
+    }
+    const auto later = [](const Share& a, const Share& b) { return b < a; };
+    if (unfixed > 0) {
+        std::make_heap(shares_.begin(), shares_.end(), later);
+    }
     while (unfixed > 0 && !shares_.empty()) {
         const Share least = shares_.front();
-        const Link& link = links_[least.link];
-        if (link.unfixed > 0) {
+        const bool has_flows = links_[least.link].unfixed > 0;
+        if (has_flows) {
             if (const Share current = share_of(least.link); current.rate != least.rate) {
                 put_back(current);
                 continue;
@@ -149,26 +164,8 @@ void FluidNetwork::fill(Instant now) {
         }
         std::pop_heap(shares_.begin(), shares_.end(), later);
         shares_.pop_back();
-        if (link.unfixed == 0) {
-            continue;
-        }
-        for (const std::uint32_t index : link.flows) {
-            Flow& flow = flows_[index];
-            if (flow.fixed) {
-                continue;
-            }
-            flow.fixed = true;
-            --unfixed;
-            Link& other = links_[other_link(flow, least.link)];
-            // A link that is not part of the solution cannot fill, so it carries what the other end can
-            // bring.
-            if (other.mark == mark_) {
-                other.left -= least.rate;
-                --other.unfixed;
-            } else {
-                WEIR_ASSERT(least.rate <= other.capacity);
-            }
-            set_rate(now, index, least.rate);
+        if (has_flows) {
+            unfixed -= fix_flows(now, least);
         }
     }
     for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
@@ -182,6 +179,30 @@ void FluidNetwork::fill(Instant now) {
             }
         }
     }
+}
+
+/// Gives all flows of a link that have no rate yet its share, and says how many.
+std::size_t FluidNetwork::fix_flows(Instant now, const Share& share) {
+    std::size_t fixed = 0;
+    const std::uint64_t mark = mark_;
+    for (const std::uint32_t index : links_[share.link].flows) {
+        Flow& flow = flows_[index];
+        if (flow.fixed) {
+            continue;
+        }
+        flow.fixed = true;
+        ++fixed;
+        Link& other = links_[other_link(flow, share.link)];
+        // A link that is not part of the solution cannot fill, so it carries what the other end can bring.
+        if (other.mark == mark) {
+            other.left -= share.rate;
+            --other.unfixed;
+        } else {
+            WEIR_ASSERT(share.rate <= other.capacity);
+        }
+        set_rate(now, index, share.rate);
+    }
+    return fixed;
 }
 
 /// In place of the first of the shares, which was smaller.
@@ -224,7 +245,13 @@ void FluidNetwork::set_rate(Instant now, std::uint32_t index, std::int64_t rate)
     // this run".
     const BitNanoseconds end = now.ns + (rest == 0 ? 0 : core::quotient(rest + rate - 1, rate));
     constexpr BitNanoseconds latest = core::Instant::never().ns - 1;
-    ends_.update(index, static_cast<std::int64_t>(std::min(end, latest)));
+    const auto key = static_cast<std::int64_t>(std::min(end, latest));
+    if (sorts_once_) {
+        ends_.update_unsorted(index, key);
+        unsorted_ = true;
+    } else {
+        ends_.update(index, key);
+    }
 }
 
 BitRate FluidNetwork::load(LinkId link) const {

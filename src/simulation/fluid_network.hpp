@@ -116,6 +116,7 @@ class FluidNetwork {
     void touch(std::uint32_t link);
     void collect();
     void fill(core::Instant now);
+    std::size_t fix_flows(core::Instant now, const Share& share);
     void put_back(const Share& share);
     void set_rate(core::Instant now, std::uint32_t index, std::int64_t rate);
     [[nodiscard]] Share share_of(std::uint32_t link) const;
@@ -124,6 +125,8 @@ class FluidNetwork {
     std::vector<Flow> flows_;
     std::vector<std::uint32_t> unused_;
     core::IndexedHeap<std::int64_t> ends_;  ///< active flows that move, by the time of their end in ns
+    bool sorts_once_ = false;               ///< the ends, after all that a solution changes
+    bool unsorted_ = false;
     std::vector<std::uint32_t> dirty_;
     std::uint64_t mark_ = 0;
     std::vector<std::uint32_t> involved_links_;

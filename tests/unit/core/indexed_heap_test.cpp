@@ -39,6 +39,13 @@ TEST_CASE("An indexed heap agrees with a sorted map under random updates") {
             if (random.below(3) == 0) {
                 heap.erase(index);
                 model.erase(index);
+            } else if (random.below(4) == 0) {
+                for (std::uint64_t more = random.below(2 * capacity); more > 0; --more) {
+                    const auto changed = static_cast<std::uint32_t>(random.below(capacity));
+                    model[changed] = random.below(10);
+                    heap.update_unsorted(changed, model[changed]);
+                }
+                heap.restore();
             } else {
                 const std::uint64_t key = random.below(10);
                 heap.update(index, key);
