@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -141,12 +142,19 @@ class Simulator {
         std::uint64_t caught_up = 0;             ///< so many ticks it has been told of
         std::vector<core::Bytes> bytes{};        ///< that count at ticks recorded + 1, recorded + 2, ...
 
-        void count(std::uint64_t tick, std::uint64_t ticks, core::Bytes more) {
-            if (bytes.size() < ticks - recorded) {
-                bytes.resize(ticks - recorded);
+        /// The account of the ticks from `first`, which is not recorded yet, to `last`.
+        std::span<core::Bytes> at_ticks(std::uint64_t first, std::uint64_t last) {
+            if (bytes.size() < last - recorded) {
+                bytes.resize(last - recorded);
             }
-            bytes[tick - recorded - 1] += more;
+            return std::span(bytes).subspan(first - recorded - 1, last - first + 1);
         }
+    };
+    /// What moves past an end of a transfer at ticks.
+    struct Passing {
+        BitNanoseconds moved = 0;  ///< at the first tick
+        BitNanoseconds step = 0;   ///< from tick to tick
+        std::uint32_t most = 0;    ///< so many chunks can have passed
     };
     struct Datagram {
         core::SendChunk chunk;
@@ -211,6 +219,8 @@ class Simulator {
         }
     }
     void count_new_ticks(Transfer& transfer);
+    void count_passing(const Transfer& transfer, Progress& progress, std::uint64_t first,
+                       const Passing& passing, std::uint32_t& passed, BitNanoseconds& next) const;
     /// Brings the rows of a node up to the last tick.
     void record_ticks(FlatNode node) {
         if (progress_[node].recorded != ticks_) {

@@ -1,5 +1,7 @@
 // How transfers get on: which of their chunks have left and arrived, in the eyes of the nodes.
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "simulation/simulator.hpp"
@@ -12,6 +14,34 @@ namespace {
 
 /// So many chunks are counted one by one rather than by a division.
 constexpr int few = 8;
+/// In bit nanoseconds, so that twice as much is a number of 64 bits.
+constexpr BitNanoseconds furthest = std::numeric_limits<std::int64_t>::max() / 2;
+
+/// In bit nanoseconds.
+struct Steps {
+    std::int64_t lead =
+        0;  ///< of what has moved at the first tick before the next chunk; negative: behind it
+    std::int64_t step = 0;  ///< from tick to tick
+    std::int64_t chunk = 0;
+    std::uint32_t most = 0;  ///< chunks
+};
+
+/// Adds the chunks that pass at each of the ticks to its account, and says how many pass in all.
+std::uint32_t count_one_by_one(std::span<Bytes> accounts, Bytes chunk_size, const Steps& steps) {
+    std::int64_t lead = steps.lead;
+    std::uint32_t left = steps.most;
+    for (Bytes& account : accounts) {
+        for (; lead >= 0 && left > 0; --left) {
+            lead -= steps.chunk;
+            account += chunk_size;
+        }
+        if (left == 0) {
+            break;
+        }
+        lead += steps.step;
+    }
+    return steps.most - left;
+}
 
 }  // namespace
 
@@ -79,6 +109,38 @@ void Simulator::handle_tick() {
     queue_.push(now_ + tick_period, {Kind::tick});
 }
 
+/// Adds the chunks that pass one end of a transfer at the ticks from `first` on to the account of that end.
+void Simulator::count_passing(const Transfer& transfer, Progress& progress, std::uint64_t first,
+                              const Passing& passing, std::uint32_t& passed, BitNanoseconds& next) const {
+    const auto ticks = static_cast<std::int64_t>(ticks_ - first + 1);
+    if (passed >= passing.most || next > passing.moved + passing.step * (ticks - 1)) {
+        return;
+    }
+    const std::uint32_t before = passed;
+    const std::span<Bytes> accounts = progress.at_ticks(first, ticks_);
+    const BitNanoseconds chunk = bit_nanoseconds(plan_.chunk_size);
+    const BitNanoseconds lead = passing.moved - next;
+    // All chunks before the last one are equally large, and few pass from tick to tick: they are counted one
+    // by one, by how far the transfer is beyond the next of them, in 64 bits.
+    if (const BitNanoseconds near = few * chunk;
+        near <= furthest && -near < lead && lead < near && passing.step < near) {
+        passed += count_one_by_one(accounts, plan_.chunk_size,
+                                   {.lead = static_cast<std::int64_t>(lead),
+                                    .step = static_cast<std::int64_t>(passing.step),
+                                    .chunk = static_cast<std::int64_t>(chunk),
+                                    .most = passing.most - passed});
+        next += chunk * (passed - before);
+        return;
+    }
+    BitNanoseconds moved = passing.moved;
+    for (Bytes& account : accounts) {
+        const std::uint32_t count = chunks_until(transfer, passed, passing.most, next, moved);
+        account += plan_.chunk_size * count;
+        passed += count;
+        moved += passing.step;
+    }
+}
+
 /// Only while it moves: what is left when it has left the network counts at the end.
 void Simulator::count_new_ticks(Transfer& transfer) {
     const FlatNode producer = transfer.producer + 1;
@@ -88,35 +150,15 @@ void Simulator::count_new_ticks(Transfer& transfer) {
         return;
     }
     const BitNanoseconds rate = network_.rate(transfer.flow).bits_per_second;
-    const BitNanoseconds in_flight = rate * setup_.network.latency.ns;
-    const BitNanoseconds step = rate * tick_period.ns;
-    const BitNanoseconds chunk = bit_nanoseconds(plan_.chunk_size);
-    // All chunks before the last one are equally large, and few pass from tick to tick.
-    const auto pass = [&](std::uint32_t& passed, std::uint32_t limit, BitNanoseconds& next,
-                          BitNanoseconds moved) {
-        const std::uint32_t before = passed;
-        if (moved - next < few * chunk) {
-            for (; passed < limit && next <= moved; next += chunk) {
-                ++passed;
-            }
-        } else {
-            passed += chunks_until(transfer, passed, limit, next, moved);
-        }
-        return plan_.chunk_size * (passed - before);
-    };
-    const std::uint32_t sent_most = conditions_[producer].away() ? transfer.sent : transfer.chunks - 1;
-    const bool arrives = !conditions_[consumer].away();
-    BitNanoseconds moved = network_.moved(transfer.flow, tick_time(first));
-    for (std::uint64_t tick = first; tick <= ticks_; ++tick, moved += step) {
-        if (transfer.sent_next <= moved && transfer.sent < sent_most) {
-            progress_[producer].count(tick, ticks_,
-                                      pass(transfer.sent, sent_most, transfer.sent_next, moved));
-        }
-        const BitNanoseconds arrived = moved - in_flight;
-        if (transfer.arrived_next <= arrived && transfer.arrived < transfer.sent && arrives) {
-            progress_[consumer].count(tick, ticks_,
-                                      pass(transfer.arrived, transfer.sent, transfer.arrived_next, arrived));
-        }
+    const BitNanoseconds moved = network_.moved(transfer.flow, tick_time(first));
+    const std::uint32_t most = conditions_[producer].away() ? transfer.sent : transfer.chunks - 1;
+    count_passing(transfer, progress_[producer], first, {moved, rate * tick_period.ns, most}, transfer.sent,
+                  transfer.sent_next);
+    // What has arrived at a tick has left by then, so the same number is the most.
+    if (!conditions_[consumer].away()) {
+        const BitNanoseconds in_flight = rate * setup_.network.latency.ns;
+        count_passing(transfer, progress_[consumer], first, {moved - in_flight, rate * tick_period.ns, most},
+                      transfer.arrived, transfer.arrived_next);
     }
     if (transfer.sent + 1 == transfer.chunks) {
         // The last one may be smaller.
