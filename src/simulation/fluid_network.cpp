@@ -82,13 +82,7 @@ void FluidNetwork::settle(Instant now) {
         return;
     }
     collect();
-    // Where most ends change, sorting them once is less work than putting each into its place.
-    sorts_once_ = 2 * involved_flows_ > ends_.size();
-    unsorted_ = false;
     fill(now);
-    if (unsorted_) {
-        ends_.restore();
-    }
 }
 
 /// Finds the links and flows whose rates the changes can reach.
@@ -132,6 +126,7 @@ FluidNetwork::Share FluidNetwork::share_of(std::uint32_t link) const {
 /// old entry in the heap is too small at worst and is put back.
 void FluidNetwork::fill(Instant now) {
     shares_.clear();
+    bool link_of_all = false;
     for (const std::uint32_t index : involved_links_) {
         Link& link = links_[index];
         link.left = link.capacity;
@@ -139,20 +134,25 @@ void FluidNetwork::fill(Instant now) {
         // A link that cannot fill limits nobody; it would win ties of rounded shares.
         if (can_fill(link)) {
             shares_.push_back(share_of(index));
+            link_of_all = link_of_all || link.unfixed == involved_flows_;
         }
     }
     std::size_t unfixed = involved_flows_;
-    if (!shares_.empty()) {
-        // Often the first link has all flows; the other links need no order then.
-        const auto least = std::min_element(shares_.begin(), shares_.end());
-        unfixed -= fix_flows(now, *least);
-        *least = shares_.back();
-        shares_.pop_back();
+    // One link that has all flows, and the least for them, is the whole solution: no order is needed.
+    if (link_of_all) {
+        const Share least = *std::min_element(shares_.begin(), shares_.end());
+        if (links_[least.link].unfixed == unfixed) {
+            // Where most ends change, sorting them once is less work than putting each into its place.
+            sorts_once_ = 2 * unfixed > ends_.size();
+            fix_flows(now, least);
+            if (std::exchange(sorts_once_, false)) {
+                ends_.restore();
+            }
+            return;
+        }
     }
     const auto later = [](const Share& a, const Share& b) { return b < a; };
-    if (unfixed > 0) {
-        std::make_heap(shares_.begin(), shares_.end(), later);
-    }
+    std::make_heap(shares_.begin(), shares_.end(), later);
     while (unfixed > 0 && !shares_.empty()) {
         const Share least = shares_.front();
         const bool has_flows = links_[least.link].unfixed > 0;
@@ -248,7 +248,6 @@ void FluidNetwork::set_rate(Instant now, std::uint32_t index, std::int64_t rate)
     const auto key = static_cast<std::int64_t>(std::min(end, latest));
     if (sorts_once_) {
         ends_.update_unsorted(index, key);
-        unsorted_ = true;
     } else {
         ends_.update(index, key);
     }

@@ -125,8 +125,7 @@ class FluidNetwork {
     std::vector<Flow> flows_;
     std::vector<std::uint32_t> unused_;
     core::IndexedHeap<std::int64_t> ends_;  ///< active flows that move, by the time of their end in ns
-    bool sorts_once_ = false;               ///< the ends, after all that a solution changes
-    bool unsorted_ = false;
+    bool sorts_once_ = false;               ///< the ends, after all flows of a link have their rates
     std::vector<std::uint32_t> dirty_;
     std::uint64_t mark_ = 0;
     std::vector<std::uint32_t> involved_links_;
