@@ -11,7 +11,9 @@
 
 #include "core/distribution.hpp"
 #include "telemetry/evenness.hpp"
+#include "telemetry/json_values.hpp"
 #include "telemetry/ledger_check.hpp"
+#include "telemetry/rank_json.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/text.hpp"
 #include "telemetry/whole_file.hpp"
@@ -24,16 +26,6 @@ using core::Role;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view has_not_ended = "the run has not ended";
-
-Json second_or_null(std::int64_t second) {
-    return second == no_second ? Json() : Json(second);
-}
-Json finite_or_null(double value) {
-    return std::isfinite(value) ? Json(value) : Json();
-}
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-}
 
 Json json_of(const LatencyDigest& digest) {
     Json json{{"count", digest.count}};
@@ -82,90 +74,6 @@ Json resolved(const core::Plan& plan) {
             {"warmup_s", plan.warmup.in_seconds()},
             {"drain_s", plan.drain.in_seconds()},
             {"seed", plan.seed}};
-}
-
-Json json_of(const Flow& flow) {
-    return {{"events", flow.events}, {"bytes", flow.bytes.count}};
-}
-
-Json time_json(const TimeUse& time, Role role) {
-    Json json = Json::object();
-    const auto add = [&](const char* name, core::Duration value) { json[name] = value.in_seconds(); };
-    switch (role) {
-        case Role::producer:
-            add("transferring_s", time.transferring);
-            add("waiting_for_slot_s", time.waiting_for_slot);
-            add("waiting_for_grant_s", time.waiting_for_grant);
-            add("waiting_for_data_s", time.waiting_for_data);
-            break;
-        case Role::consumer:
-            add("processing_s", time.processing);
-            add("receiving_s", time.receiving);
-            add("blocked_s", time.blocked);
-            add("waiting_for_data_s", time.waiting_for_data);
-            break;
-        case Role::scheduler:
-            add("waiting_for_data_s", time.waiting_for_data);
-            add("waiting_for_slot_s", time.waiting_for_slot);
-            add("waiting_for_stream_s", time.waiting_for_stream);
-            add("idle_s", time.idle);
-            break;
-    }
-    return json;
-}
-
-Json json_of(const RankRecord& rank) {
-    const RankSummary& summary = rank.summary;
-    const Role role = summary.node.role;
-    Json json{{"rank", rank.rank},
-              {"role", core::role_name(role)},
-              {"index", summary.node.index},
-              {"host", text_or_null(rank.host)},
-              {"pid", rank.pid > 0 ? Json(rank.pid) : Json()},
-              {"cpus", text_or_null(rank.cpus)},
-              {"file", text_or_null(rank.file)},
-              {"ended_regularly", rank.ended_regularly},
-              {"rows", summary.rows},
-              {"last_second", second_or_null(summary.last_second)},
-              {"measured_s", summary.covered.in_seconds()}};
-    if (role == Role::producer) {
-        json["generated"] = json_of(summary.run.generated);
-        json["sent"] = json_of(summary.run.sent);
-        json["lost"] = json_of(summary.run.lost);
-        json["grants"] = summary.run.grants;
-        json["max_occupancy"] = finite_or_null(summary.max_occupancy);
-        json["max_occupancy_second"] = second_or_null(summary.max_occupancy_second);
-        json["first_overflow_second"] = second_or_null(summary.first_overflow_second);
-        json["overflow_seconds"] = summary.overflow_seconds;
-        json["overflowed_at_close"] = summary.overflowed_at_close;
-    } else if (role == Role::consumer) {
-        json["received"] = json_of(summary.run.received);
-        json["processed"] = json_of(summary.run.processed);
-        json["corrupt_events"] = summary.run.corrupt_events;
-        json["duplicate_events"] = summary.run.duplicate_events;
-    } else {
-        json["grants"] = summary.run.grants;
-    }
-    if (role != Role::scheduler) {
-        // Without a whole second (an early end, or a rank known by its last report only) there is no slowest
-        // one.
-        const bool known = summary.slowest_second != no_second;
-        json["mean_bits_per_second"] =
-            summary.covered.ns > 0 ? Json(summary.throughput().bits_per_second) : Json();
-        json["slowest_second"] = second_or_null(summary.slowest_second);
-        json["slowest_second_bits_per_second"] = known ? Json(summary.slowest.bits_per_second) : Json();
-        json["fastest_second"] = second_or_null(summary.fastest_second);
-        json["fastest_second_bits_per_second"] = known ? Json(summary.fastest.bits_per_second) : Json();
-        json["peak_10ms_bits_per_second"] = known ? Json(summary.peak_10ms.bits_per_second) : Json();
-    }
-    json["time"] = time_json(summary.time, role);
-    json["poll_gap_max_us"] = summary.poll_gap_max.in_microseconds();
-    json["poll_gap_max_second"] = second_or_null(summary.poll_gap_second);
-    json["stalled_s"] = summary.stalled.in_seconds();
-    json["clock_drift_ppm"] = summary.clock_drift_ppm ? Json(*summary.clock_drift_ppm) : Json();
-    json["clock_drift_error_ppm"] =
-        summary.clock_drift_error_ppm ? Json(*summary.clock_drift_error_ppm) : Json();
-    return json;
 }
 
 Json json_of(const FaultRecord& fault) {
@@ -449,7 +357,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["hosts"] = std::move(hosts);
     Json ranks = Json::array();
     for (const RankRecord& rank : record.ranks) {
-        ranks.push_back(json_of(rank));
+        ranks.push_back(rank_json(rank));
     }
     json["ranks"] = std::move(ranks);
     return json;

@@ -1,0 +1,23 @@
+// Values of run.json that may be missing.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "telemetry/rows.hpp"
+
+namespace weir::telemetry {
+
+inline nlohmann::ordered_json second_or_null(std::int64_t second) {
+    return second == no_second ? nlohmann::ordered_json() : nlohmann::ordered_json(second);
+}
+inline nlohmann::ordered_json finite_or_null(double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+inline nlohmann::ordered_json text_or_null(const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,13 @@
+// One rank in run.json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "telemetry/run_record.hpp"
+
+namespace weir::telemetry {
+
+/// An entry of "ranks".
+nlohmann::ordered_json rank_json(const RankRecord& rank);
+
+}  // namespace weir::telemetry
