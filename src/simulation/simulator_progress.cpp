@@ -19,8 +19,8 @@ constexpr BitNanoseconds furthest = std::numeric_limits<std::int64_t>::max() / 2
 
 /// In bit nanoseconds.
 struct Steps {
-    std::int64_t lead =
-        0;  ///< of what has moved at the first tick before the next chunk; negative: behind it
+    /// Of what has moved at the first tick before the next chunk; negative: behind it.
+    std::int64_t lead = 0;
     std::int64_t step = 0;  ///< from tick to tick
     std::int64_t chunk = 0;
     std::uint32_t most = 0;  ///< chunks
@@ -93,6 +93,7 @@ void Simulator::follow(std::uint32_t place) {
 
 void Simulator::handle_tick() {
     ++ticks_;
+    // No transfer begins meanwhile, which would add to the list: only consumers have a turn.
     std::erase_if(first_chunk_ahead_, [this](const auto& ahead) {
         const Transfer& transfer = transfers_[ahead.first];
         if (!transfer.moving || transfer.serial != ahead.second || transfer.arrived > 0) {
