@@ -8,6 +8,7 @@ void describe(const config::RunRequest& request, participant::RunDescription& ru
     run.plan = request.plan;
     run.require_sustained = request.require.sustained;
     run.socket_buffer = request.socket_buffer;
+    run.require_on_time = request.require.on_time;
     run.require_lossless = request.require.lossless;
     run.labels = request.tags;
     if (!request.label.empty()) {

@@ -22,6 +22,7 @@
 #include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
 #include "simulation/simulated_run.hpp"
+#include "simulation/verdict_check.hpp"
 
 namespace weir::cli {
 
@@ -54,7 +55,7 @@ TrialResult simulate_quietly(const Options& options) {
     if (record.status != telemetry::RunStatus::complete) {
         return {record.failure ? record.failure->what : "the run is not complete", events};
     }
-    return {"", events};
+    return {simulation::contradiction_in(record), events};
 }
 
 namespace {

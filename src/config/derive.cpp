@@ -317,10 +317,12 @@ void check_result_size(RunRequest& request) {
 }
 
 void check_requirements(const RunRequest& request) {
-    if (request.require.sustained && request.plan.generation == core::Generation::saturate) {
+    if ((request.require.sustained || request.require.on_time) &&
+        request.plan.generation == core::Generation::saturate) {
         throw UsageError(
-            "--require: 'sustained' contradicts --generation saturate, which has no rate to sustain; "
-            "use sets or steady, or --require none");
+            fmt::format("--require: '{}' contradicts --generation saturate, which has no rate to sustain; "
+                        "use sets or steady, or --require none",
+                        request.require.sustained ? "sustained" : "on-time"));
     }
     if (request.require.sustained && request.plan.generation == core::Generation::sets &&
         request.plan.buffer < request.plan.set_bytes()) {

@@ -56,12 +56,14 @@ void set_require(RunRequest& request, std::string_view text) {
         const std::string_view word = rest.substr(0, comma);
         if (word == "sustained") {
             request.require.sustained = true;
+        } else if (word == "on-time") {
+            request.require.on_time = true;
         } else if (word == "lossless") {
             request.require.lossless = true;
         } else if (word == "none") {
             request.require = {};
         } else {
-            throw UsageError(fmt::format("'{}' is not one of: sustained, lossless, none", word));
+            throw UsageError(fmt::format("'{}' is not one of: sustained, on-time, lossless, none", word));
         }
         if (comma == std::string_view::npos) {
             return;
@@ -71,10 +73,16 @@ void set_require(RunRequest& request, std::string_view text) {
 }
 
 std::string require_text(const RunRequest& request) {
-    std::string text = request.require.sustained ? "sustained" : "";
-    if (request.require.lossless) {
-        text += text.empty() ? "lossless" : ",lossless";
-    }
+    std::string text;
+    const auto add = [&text](bool required, const char* word) {
+        if (required) {
+            text += text.empty() ? "" : ",";
+            text += word;
+        }
+    };
+    add(request.require.sustained, "sustained");
+    add(request.require.on_time, "on-time");
+    add(request.require.lossless, "lossless");
     return text.empty() ? "none" : text;
 }
 

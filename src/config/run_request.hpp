@@ -28,7 +28,8 @@ enum class OutputForm : std::uint8_t { text, json, quiet };
 
 /// What --require asks for; a requirement that does not hold makes exit status 3.
 struct Requirements {
-    bool sustained = false;  ///< no producer above occupancy 1 after the warm-up
+    bool sustained = false;  ///< no producer above occupancy 1 after the warm-up, no event lost
+    bool on_time = false;    ///< no late set, no event lost
     bool lossless = false;   ///< no event lost
     bool operator==(const Requirements&) const = default;
 };

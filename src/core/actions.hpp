@@ -50,12 +50,14 @@ struct SendMessage {
 /// What happened to one event or slot; for logs and histograms, not for control.
 struct Observation {
     enum class Kind : std::uint8_t {
-        generated,           ///< producer: `bytes`
-        lost,                ///< producer: dropped at overflow or left over at the end
-        granted,             ///< producer: `elapsed` since it was offered
-        transfer_started,    ///< producer: first chunk handed over; `elapsed` since the grant came
-        chunk_sent,          ///< producer: `bytes` of `chunks` left
-        chunk_sent_again,    ///< producer: the same, because the consumer asked again
+        generated,         ///< producer: `bytes`
+        dropped,           ///< producer: at overflow, as it was generated
+        left_over,         ///< producer: given up at the end; `elapsed` since it was generated
+        gone,              ///< producer: no byte of it is backlog any more; `elapsed` since it was generated
+        granted,           ///< producer: `elapsed` since it was offered
+        transfer_started,  ///< producer: first chunk handed over; `elapsed` since the grant came
+        chunk_sent,        ///< producer: `bytes` of `chunks` left
+        chunk_sent_again,  ///< producer: the same, because the consumer asked again
         transfer_completed,  ///< producer: last chunk left; `elapsed` since the first was handed over
         asked_again,         ///< consumer: for a fragment of `peer`
         chunk_received,      ///< consumer: `bytes`

@@ -2,6 +2,7 @@
 // read by all other parts. It holds no defaults of its own that a user could meet: those are config's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -111,7 +112,7 @@ struct Plan {
     // When.
     Duration duration;
     Duration warmup;
-    Duration drain;  ///< longest time after `duration` in which buffers may empty
+    Duration drain;  ///< time after `duration` in which buffers may empty; see give_up_at()
 
     Verify verify = Verify::header;
     std::uint64_t seed = 0;
@@ -120,6 +121,29 @@ struct Plan {
 
     /// Bytes of one set: rate x interval.
     [[nodiscard]] constexpr Bytes set_bytes() const { return bytes_in(rate, interval); }
+    /// When the set after the last one would be generated: the first multiple of the interval from `duration`
+    /// on.
+    [[nodiscard]] constexpr Instant next_set_at() const {
+        return {interval.ns > 0 ? (duration.ns + interval.ns - 1) / interval.ns * interval.ns : duration.ns};
+    }
+    /// The deadline of the last event: an event is to be gone one interval after it was generated. Without a
+    /// rate (`saturate`) there are no deadlines, and this is the end of generation.
+    [[nodiscard]] constexpr Instant last_deadline() const {
+        switch (generation) {
+            case Generation::sets:
+                return next_set_at();
+            case Generation::steady:
+                return Instant{duration.ns} + interval;
+            case Generation::saturate:
+                break;
+        }
+        return {duration.ns};
+    }
+    /// Until then buffers may empty; what is left is given up. Nothing is given up before its deadline, so
+    /// that a short `drain` cannot hide what the last set would have shown.
+    [[nodiscard]] constexpr Instant give_up_at() const {
+        return std::max(Instant{duration.ns} + drain, last_deadline());
+    }
     /// Chunks may get lost on the way, and nobody but the consumer notices.
     [[nodiscard]] constexpr bool lossy() const { return transport == TransportKind::datagram; }
     /// Whether a producer keeps what it has sent until the consumer has it.

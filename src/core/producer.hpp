@@ -80,7 +80,8 @@ class Producer {
     [[nodiscard]] StreamUse stream_use() const;
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
     [[nodiscard]] const std::vector<LostRange>& lost_ranges() const { return lost_ranges_; }
-    /// Whether the next set after the last would not have fitted into the buffer (generation `sets`).
+    /// Whether the next set after the last would not have fitted into the buffer; generation `steady`:
+    /// whether what a late producer generated at the end did not.
     [[nodiscard]] bool overflowed_at_close() const { return overflowed_at_close_; }
     [[nodiscard]] bool drained() const { return drained_; }
     /// The scheduler has ended the run and this producer has reported its ledger.
@@ -122,10 +123,12 @@ class Producer {
     /// The fragment that a message of a consumer is about is for one of its places, and from this
     /// producer.
     [[nodiscard]] bool names_a_fragment(NodeId from, const ControlMessage& message) const;
-    void lose(const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
-    void abandon_waiting(Actions& out);
+    void lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
+    void abandon_waiting(Instant now, Actions& out);
+    /// It is not backlog any more.
+    void gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const;
     void settle_account(Actions& out);
-    void report_ledger(Actions& out);
+    void report_ledger(Instant now, Actions& out);
     [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
     /// Grants come from consumers, which wait for an answer.
     [[nodiscard]] bool asked_by_consumers() const {

@@ -213,6 +213,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
                                     .elapsed = now - transfer.started_at});
         if (plan_.asks_again()) {
             retained_.keep(to, transfer.event);
+        } else {
+            gone(now, transfer.event, consumer, out);
         }
     } else if (!retained_.keeps(to, transfer.event.sequence)) {
         return;  // the consumer has got it, or has given it up, since it asked

@@ -30,18 +30,18 @@ bool RetainedFragments::keeps(Destination to, std::uint64_t sequence) const {
     return kept.active && kept.event.sequence == sequence;
 }
 
-std::optional<Bytes> RetainedFragments::release(Destination to, std::uint64_t sequence) {
+std::optional<WaitingEvent> RetainedFragments::release(Destination to, std::uint64_t sequence) {
     return keeps(to, sequence) ? release(to) : std::nullopt;
 }
 
-std::optional<Bytes> RetainedFragments::release(Destination to) {
+std::optional<WaitingEvent> RetainedFragments::release(Destination to) {
     Kept& kept = kept_[index(to)];
     if (!kept.active) {
         return std::nullopt;
     }
     kept.active = false;
     --count_;
-    return kept.event.bytes;
+    return kept.event;
 }
 
 bool RetainedFragments::ask_again(Destination to, std::uint64_t sequence) {

@@ -31,11 +31,11 @@ class RetainedFragments {
     void keep(Destination to, const WaitingEvent& event);
     /// Whether this fragment is still kept.
     [[nodiscard]] bool keeps(Destination to, std::uint64_t sequence) const;
-    /// It will not be asked for any more: its size. Nothing if it is not kept (any more).
-    std::optional<Bytes> release(Destination to, std::uint64_t sequence);
+    /// It will not be asked for any more. Nothing if it is not kept (any more).
+    std::optional<WaitingEvent> release(Destination to, std::uint64_t sequence);
     /// The same for whatever was sent there: the place was granted again, which may be known before it is
     /// said that the last fragment in it was taken.
-    std::optional<Bytes> release(Destination to);
+    std::optional<WaitingEvent> release(Destination to);
 
     /// The consumer asks for it again. False if it is not kept, or is already to be sent again.
     bool ask_again(Destination to, std::uint64_t sequence);

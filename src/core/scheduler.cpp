@@ -31,7 +31,7 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       producers_(plan.producers),
       least_offered_(plan.pattern == Pattern::build ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
-      drain_until_(Instant{plan.duration.ns} + plan.drain + drain_grace + losses_time(plan)),
+      drain_until_(plan.give_up_at() + drain_grace + losses_time(plan)),
       accounted_until_(Instant{} - plan.warmup) {
     WEIR_ASSERT((policy_ == nullptr) == (plan.policy == PolicyKind::none));
     WEIR_ASSERT(!builds() || !direct());

@@ -26,6 +26,7 @@ struct RunDescription {
 
     std::string directory;  ///< of the run; exists
     bool require_sustained = false;
+    bool require_on_time = false;
     bool require_lossless = false;
     core::Bytes socket_buffer;   ///< asked for datagrams' sockets; 0: not
     bool records_hosts = false;  ///< one rank on each host records its network counters

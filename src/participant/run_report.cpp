@@ -207,6 +207,12 @@ std::vector<std::string> RunReport::unmet_requirements(const telemetry::RunRecor
     if (run_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
         unmet.emplace_back("--require sustained: the run was not sustained");
     }
+    if (run_.require_on_time && !record.verdict.on_time.value_or(false)) {
+        unmet.push_back(record.verdict.late_sets > 0
+                            ? fmt::format("--require on-time: {} of {} late", record.verdict.late_sets,
+                                          telemetry::counted(record.verdict.sets, "set"))
+                            : "--require on-time: the run was not on time");
+    }
     const auto lost = telemetry::totals_of(record).lost.events;
     if (run_.require_lossless && lost > 0) {
         unmet.push_back(fmt::format("--require lossless: {} lost", telemetry::counted(lost, "event")));

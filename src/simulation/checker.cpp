@@ -18,6 +18,7 @@ Checker::Checker(const core::Plan& plan)
       equal_events_(plan.event_size.kind == core::DistributionKind::fixed &&
                     (plan.generation != core::Generation::sets ||
                      plan.set_bytes().count % static_cast<std::int64_t>(plan.event_size.mean) == 0)),
+      set_oracle_(plan),
       producers_(plan.producers),
       consumers_(plan.consumers),
       places_(std::size_t{plan.consumers} * plan.places()),
@@ -40,24 +41,28 @@ void Checker::event_changed(core::Instant now, NodeId node, const Observation& o
             producer.events.push(
                 {.bytes = observation.bytes, .generated = now, .handed_over = {}, .arrived = {}});
             producer.backlog += observation.bytes;
+            set_oracle_.generated(observation.event, observation.bytes, now - observation.elapsed);
             return;
         }
-        case Observation::Kind::lost: {
+        case Observation::Kind::dropped:
+        case Observation::Kind::left_over: {
             Event* event = find(observation.event);
             if (event == nullptr || event->fate != Fate::waiting) {
                 object("producer {} lost event {}, which was already delivered or lost", node.index,
                        observation.event.sequence());
                 return;
             }
-            const bool drained = now >= core::Instant{plan_.duration.ns} + plan_.drain;
-            const bool dropped = plan_.overflow == core::Overflow::drop && event->generated == now;
-            if (!drained && !dropped) {
+            const bool over = observation.kind == Observation::Kind::left_over && now >= plan_.give_up_at();
+            const bool dropped = observation.kind == Observation::Kind::dropped &&
+                                 plan_.overflow == core::Overflow::drop && event->generated == now;
+            if (!over && !dropped) {
                 object("producer {} loses event {} although there is time left to send it", node.index,
                        observation.event.sequence());
                 return;
             }
             event->fate = Fate::lost;
             producers_[node.index].backlog -= event->bytes;
+            dropped ? set_oracle_.dropped(observation.event) : set_oracle_.left_over(observation.event);
             forget_settled(producers_[node.index]);
             return;
         }
@@ -179,11 +184,12 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
     }
 }
 
-void Checker::chunk_left(ProducerId producer, const core::ChunkDescription& chunk) {
+void Checker::chunk_left(core::Instant now, ProducerId producer, const core::ChunkDescription& chunk) {
     if (plan_.asks_again()) {
         return;
     }
     producers_[producer.value].backlog -= chunk.length;
+    set_oracle_.left(now, chunk.event, chunk.length);
 }
 
 void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
@@ -217,7 +223,7 @@ void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::
     event->arrived += chunk.length;
 }
 
-void Checker::all_finished() {
+void Checker::all_finished(std::uint64_t sets, std::uint64_t late_sets) {
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
         const Producer& account = producers_[producer];
         for (std::size_t position = 0; position < account.events.size(); ++position) {
@@ -227,6 +233,10 @@ void Checker::all_finished() {
                 break;
             }
         }
+    }
+    if (sets != set_oracle_.sets() || late_sets != set_oracle_.late_sets()) {
+        object("producers say that {} of {} sets were late, but it were {} of {}", late_sets, sets,
+               set_oracle_.late_sets(), set_oracle_.sets());
     }
 }
 

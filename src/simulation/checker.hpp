@@ -20,6 +20,7 @@
 //   fewest
 //               occupied slots, and of equally large events the one that was granted the fewest, or one that
 //               has waited long; nobody waits for more than a bound
+//   deadlines   the sets that producers call late are those of which something was left (set_oracle.hpp)
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
 #pragma once
 
@@ -38,6 +39,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
+#include "simulation/set_oracle.hpp"
 
 namespace weir::simulation {
 
@@ -52,8 +54,8 @@ class Checker {
     void observed(core::Instant now, core::NodeId node, const core::Observation& observation) {
         using Kind = core::Observation::Kind;
         const Kind kind = observation.kind;
-        if (kind == Kind::generated || kind == Kind::lost || kind == Kind::received ||
-            kind == Kind::given_up) {
+        if (kind == Kind::generated || kind == Kind::dropped || kind == Kind::left_over ||
+            kind == Kind::received || kind == Kind::given_up) {
             event_changed(now, node, observation);
         }
     }
@@ -63,12 +65,14 @@ class Checker {
     void scheduler_decided();
 
     // What the network does.
-    void message_taken(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
-    void chunk_left(core::ProducerId producer, const core::ChunkDescription& chunk);
+    void message_taken(core::Instant now, core::NodeId from, core::NodeId to,
+                       const core::ControlMessage& message);
+    void chunk_left(core::Instant now, core::ProducerId producer, const core::ChunkDescription& chunk);
     void chunk_arrived(core::ConsumerId consumer, core::SlotId slot, const core::ChunkDescription& chunk);
 
-    /// The protocol has come to its end everywhere.
-    void all_finished();
+    /// The protocol has come to its end everywhere. Producers say of so many sets that they know their fate,
+    /// and that so many were late.
+    void all_finished(std::uint64_t sets, std::uint64_t late_sets);
 
     /// The first rule that was broken, with who and what.
     [[nodiscard]] const std::optional<std::string>& objection() const { return objection_; }
@@ -98,7 +102,7 @@ class Checker {
         core::EventId event;
     };
     void event_changed(core::Instant now, core::NodeId node, const core::Observation& observation);
-    void release(core::EventId event);
+    void release(core::Instant now, core::EventId event);
     struct Producer {
         core::RingQueue<Event> events{std::numeric_limits<std::size_t>::max()};  ///< from `first` on
         std::uint64_t first = 0;                                                 ///< sequence number
@@ -164,6 +168,7 @@ class Checker {
     core::Plan plan_;
     bool direct_;
     bool equal_events_;
+    SetOracle set_oracle_;
     std::vector<Producer> producers_;
     std::vector<Consumer> consumers_;
     std::vector<Place> places_;

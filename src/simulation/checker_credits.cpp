@@ -189,7 +189,7 @@ void Checker::decline_sent(NodeId from, NodeId to, const core::ControlMessage& m
 }
 
 /// It will not be asked for any more.
-void Checker::release(EventId event) {
+void Checker::release(core::Instant now, EventId event) {
     Event* released = find(event);
     if (released == nullptr || !released->retained) {
         return;
@@ -197,6 +197,7 @@ void Checker::release(EventId event) {
     Producer& producer = producers_[event.producer().value];
     released->retained = false;
     producer.backlog -= released->bytes;
+    set_oracle_.released(now, event);
     forget_settled(producer);
 }
 
@@ -207,7 +208,7 @@ void Checker::ask_settled(std::uint32_t place) {
     }
 }
 
-void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& message) {
+void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const core::ControlMessage& message) {
     if (to.role == Role::consumer && message.kind == MessageKind::decline && !direct_) {
         ask_settled(flat(message.node, message.slot));
         return;
@@ -223,13 +224,13 @@ void Checker::message_taken(NodeId from, NodeId to, const core::ControlMessage& 
                    EventId{message.event}.sequence(), to.index);
             return;
         }
-        release(EventId{message.event});
+        release(now, EventId{message.event});
     }
     if (to.role == Role::producer && message.kind == MessageKind::grant && plan_.asks_again()) {
         // Then it knows that the place was free, also if it has not been told yet.
         const auto kept = kept_.find({to.index, flat(message.node, message.slot)});
         if (kept != kept_.end()) {
-            release(kept->second);
+            release(now, kept->second);
         }
     }
     if (to.role != Role::scheduler || direct_) {

@@ -124,13 +124,16 @@ void Simulator::start() {
     for (FlatNode node = 0; node < nodes_end_; ++node) {
         turn(node, [&](core::Actions& out) { nodes_[node]->on_start(now_, out); });
     }
-    // Its first tick of shaping is due now, and not when handle_tick comes round.
-    turn(0, [&](core::Actions& out) { nodes_[0]->on_time(now_, out); });
+    // What is due at the very beginning (first sets, the first tick of shaping) is due now, and not when
+    // handle_tick comes round.
+    for (FlatNode node = 0; node < producers_end_; ++node) {
+        turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
+    }
 }
 
 SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
     start();
-    Instant limit = Instant{plan_.duration.ns} + plan_.drain + end_patience;
+    Instant limit = plan_.give_up_at() + end_patience;
     for (const InjectedFault& fault : setup_.faults) {
         limit = fault.kind == InjectedFault::Kind::pause ? limit + fault.length : limit + fault.extra * 10;
     }
@@ -182,14 +185,21 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
         }
     }
     if (!end_) {
-        checker_.all_finished();
-        end_ = checker_.objection()
-                   ? SimulationEnd{SimulationEnd::Kind::rule_broken, *checker_.objection(), {}}
-                   : SimulationEnd{};
         for (FlatNode node = 0; node < nodes_end_; ++node) {
             catch_up(node);
             nodes_[node]->finish_recording(now_);
         }
+        std::uint64_t sets = 0;
+        std::uint64_t late_sets = 0;
+        for (FlatNode node = 1; node < producers_end_; ++node) {
+            const telemetry::SetsInTime in_time = nodes_[node]->summary().sets_in_time;
+            sets += in_time.sets;
+            late_sets += in_time.late;
+        }
+        checker_.all_finished(sets, late_sets);
+        end_ = checker_.objection()
+                   ? SimulationEnd{SimulationEnd::Kind::rule_broken, *checker_.objection(), {}}
+                   : SimulationEnd{};
     }
     return *end_;
 }

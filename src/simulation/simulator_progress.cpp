@@ -206,7 +206,7 @@ void Simulator::tell_of_ticks(FlatNode node) {
 void Simulator::tell_sent_at_ticks(Transfer& transfer) {
     if (transfer.sent_told < transfer.sent) {
         const std::uint32_t count = transfer.sent - transfer.sent_told;
-        checker_.chunk_left({transfer.producer}, chunks_of(transfer, transfer.sent_told, count));
+        checker_.chunk_left(now_, {transfer.producer}, chunks_of(transfer, transfer.sent_told, count));
         nodes_[transfer.producer + 1]->on_chunks_passed(transfer.first.stream, count, actions_);
         transfer.sent_told = transfer.sent;
         take_chunks(transfer.producer + 1);
@@ -216,7 +216,7 @@ void Simulator::tell_sent_at_ticks(Transfer& transfer) {
 
 /// Chunks are handed over in answer to those that have left, a window at a time.
 void Simulator::tell_sent(Transfer& transfer) {
-    checker_.chunk_left({transfer.producer},
+    checker_.chunk_left(now_, {transfer.producer},
                         chunks_of(transfer, transfer.sent_told, transfer.sent - transfer.sent_told));
     while (transfer.sent_told < transfer.sent) {
         const std::uint32_t count = std::min(transfer.sent - transfer.sent_told, plan_.window);

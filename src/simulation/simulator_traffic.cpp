@@ -121,7 +121,7 @@ void Simulator::handle_message(const Event& event) {
         turn(to, [&](core::Actions& out) { nodes_[to]->on_result(now_, id(taken.from), result, out); });
         return;
     }
-    checker_.message_taken(id(taken.from), id(to), taken.message);
+    checker_.message_taken(now_, id(taken.from), id(to), taken.message);
     turn(to, [&](core::Actions& out) { nodes_[to]->on_message(now_, id(taken.from), taken.message, out); });
 }
 
@@ -241,7 +241,7 @@ void Simulator::datagram_left(const Event& event) {
     } else {
         unused_datagrams_.push_back(event.a);
     }
-    checker_.chunk_left({datagram.producer}, datagram.chunk.chunk);
+    checker_.chunk_left(now_, {datagram.producer}, datagram.chunk.chunk);
     turn(producer, [&](core::Actions& out) {
         nodes_[producer]->on_chunks_sent(now_, datagram.chunk.stream, datagram.chunk.chunk.sequence, 1, out);
     });

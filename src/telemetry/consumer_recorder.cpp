@@ -81,6 +81,11 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
                 latencies_.processing.add(observation.elapsed);
             }
             break;
+        case Observation::Kind::given_up:
+            if (observation.bytes > Bytes{}) {  // else declined: its producer has counted it
+                current_.lost += {1, observation.bytes};
+            }
+            break;
         case Observation::Kind::event_finished:
             ++current_.building.finished_events;
             if (judged) {
@@ -136,7 +141,7 @@ void ConsumerRecorder::finish(Instant now) {
     if (!finished_ &&
         (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
          current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0 ||
-         current_.building != BuildingFlow{} || datagrams_.any())) {
+         current_.lost.events > 0 || current_.building != BuildingFlow{} || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
     }
     finished_ = true;
@@ -148,6 +153,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.received = current_.received;
     row.received_peak_10ms = peak_bins_.take();
     row.processed = current_.processed;
+    row.lost = current_.lost;
     row.time = current_.time;
     row.blocked_samples = current_.blocked_samples;
     row.free_slots_min = current_.free_slots_min;
@@ -163,6 +169,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.start = row.start;
     facts.flow.received = row.received;
     facts.flow.processed = row.processed;
+    facts.flow.lost = row.lost;
     facts.flow.corrupt_events = row.corrupt_events;
     facts.flow.duplicate_events = row.duplicate_events;
     facts.flow.building = row.building;

@@ -89,6 +89,7 @@ class ConsumerRecorder {
     struct Current {
         Flow received;
         Flow processed;
+        Flow lost;
         TimeUse time;
         BlockedSamples blocked_samples;
         std::uint32_t free_slots_min = 0;

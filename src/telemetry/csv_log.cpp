@@ -22,7 +22,7 @@ constexpr std::string_view producer_header =
     "sent_peak_10ms_bits_per_second,lost_events,lost_bytes,backlog_bytes,occupancy_mean,occupancy_peak,"
     "grants,"
     "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
-    "sent_datagrams,sent_frames,wire_bytes,send_retries\n";
+    "sent_datagrams,sent_frames,wire_bytes,send_retries,late_sets\n";
 
 constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
@@ -30,7 +30,7 @@ constexpr std::string_view consumer_header =
     "min,"
     "corrupt_events,duplicate_events,poll_gap_max_us,"
     "received_datagrams,duplicate_datagrams,late_datagrams,corrupt_datagrams,socket_drops,socket_buffer_max_"
-    "bytes,finished_events,given_up_events,asked_again\n";
+    "bytes,finished_events,given_up_events,asked_again,lost_events,lost_bytes\n";
 
 constexpr std::string_view scheduler_header =
     "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,control_packets,"
@@ -149,6 +149,7 @@ std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns
         .microseconds(row.poll_gap_max)
         .where(row.datagrams.known, {row.datagrams.flow.sent, row.datagrams.flow.sent_frames,
                                      row.datagrams.flow.wire_bytes, row.datagrams.flow.send_retries})
+        .integer(row.late_sets)
         .take();
 }
 
@@ -173,6 +174,8 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
                 static_cast<std::uint64_t>(row.datagrams.occupancy_max_bytes)})
         .where(row.builds, {row.building.finished_events, row.building.given_up_events})
         .where(row.asks_again, {row.building.asked_again})
+        .integer(row.lost.events)
+        .integer(row.lost.bytes.count)
         .take();
 }
 

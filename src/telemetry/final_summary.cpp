@@ -141,6 +141,27 @@ void add_occupancy(Page& page, const RunRecord& record) {
     }
 }
 
+void add_sets(Page& page, const RunRecord& record) {
+    const Verdict& verdict = record.verdict;
+    if (!verdict.on_time || verdict.sets == 0) {
+        return;
+    }
+    std::string text = fmt::format("{} late of {}", verdict.late_sets, verdict.sets);
+    if (verdict.late_sets > 0) {
+        text +=
+            fmt::format(" ({}), first in second {}",
+                        percent(static_cast<double>(verdict.late_sets) / static_cast<double>(verdict.sets)),
+                        verdict.first_late_second);
+    }
+    if (verdict.least_slack) {
+        const bool late = *verdict.least_slack < Duration{};
+        text += fmt::format("; {} {} of {}", late ? "worst late by" : "least time to spare",
+                            readable(late ? Duration{} - *verdict.least_slack : *verdict.least_slack),
+                            readable(record.plan.interval));
+    }
+    page.line("sets", "{}", text);
+}
+
 std::string share(Duration part, Duration whole) {
     return percent(whole.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(whole.ns) : 0);
 }
@@ -308,6 +329,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     const RoleRates consumers = compare(record, Role::consumer);
     add_rates(page, producers, consumers);
     add_occupancy(page, record);
+    add_sets(page, record);
     add_time(page, record, producers, consumers);
     add_latencies(page, record.latencies);
     add_pacing(page, record);

@@ -80,12 +80,12 @@ void LiveView::show_text(const ClusterSecond& second) {
     }
     const RateUnit unit = unit_.value_or(RateUnit{1e6, "Mb/s"});
     if (lines_++ % lines_per_header == 0) {
-        sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>9}", "second", "left",
+        sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>7}{:>8}", "second", "left",
                           fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
-                          "blocked", "worst", "lost"));
-        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>9}", "",
+                          "blocked", "worst", "late", "lost"));
+        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>7}{:>8}", "",
                           "min:s", "min", "mean", "max", "min", "mean", "max", "mean", "most/all",
-                          "occupancy", "events"));
+                          "occupancy", "sets", "events"));
     }
     std::string progress;
     switch (second.phase) {
@@ -104,14 +104,19 @@ void LiveView::show_text(const ClusterSecond& second) {
     if (terminal_ && second.overflowed) {
         occupancy = fmt::format("{}{}{}", colour_red, occupancy, colour_none);
     }
-    std::string lost = fmt::format("{:>9}", second.lost_events);
+    const bool has_sets = std::isfinite(second.max_occupancy);
+    std::string late = has_sets ? fmt::format("{:>7}", second.late_sets) : fmt::format("{:>7}", "-");
+    if (terminal_ && second.late_sets > 0) {
+        late = fmt::format("{}{}{}", colour_red, late, colour_none);
+    }
+    std::string lost = fmt::format("{:>8}", second.lost_events);
     if (terminal_ && second.lost_events > 0) {
         lost = fmt::format("{}{}{}", colour_red, lost, colour_none);
     }
-    std::string line = fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}", progress,
-                                   time_left_text(seconds_left(second)), rate_cells(second.producers, unit),
-                                   rate_cells(second.consumers, unit), second.blocked_mean,
-                                   fmt::format("{}/{}", second.blocked_at_once, consumers_), occupancy, lost);
+    std::string line = fmt::format(
+        "{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}{}", progress, time_left_text(seconds_left(second)),
+        rate_cells(second.producers, unit), rate_cells(second.consumers, unit), second.blocked_mean,
+        fmt::format("{}/{}", second.blocked_at_once, consumers_), occupancy, late, lost);
     if (second.corrupt_events > 0) {
         line += fmt::format("  {} corrupt", second.corrupt_events);
     }
@@ -138,6 +143,7 @@ void LiveView::show_json(const ClusterSecond& second) {
         {"max_occupancy", nullptr},
         {"fullest_producer", nullptr},
         {"overflow", second.overflowed},
+        {"late_sets", nullptr},
         {"lost_events", second.lost_events},
         {"corrupt_events", second.corrupt_events},
         {"duplicate_events", second.duplicate_events},
@@ -149,6 +155,7 @@ void LiveView::show_json(const ClusterSecond& second) {
     if (std::isfinite(second.max_occupancy)) {
         line["max_occupancy"] = second.max_occupancy;
         line["fullest_producer"] = second.fullest_producer;
+        line["late_sets"] = second.late_sets;
     }
     if (second.waiting_events) {
         line["waiting_events"] = *second.waiting_events;

@@ -26,7 +26,8 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
-      datagrams_(plan, plan.consumers) {
+      datagrams_(plan, plan.consumers),
+      deadlines_(plan) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;
     slot_share_ = direct_ ? 1 : 0;
@@ -49,6 +50,7 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
     // The backlog that is there at the beginning of a stretch belongs to its second, whenever it was
     // reported.
     note_backlog(from);
+    deadlines_.advance(from + length);
     current_.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(length.ns);
     current_.transferring_ns += state_.transferring * length.ns;
     current_.unattributed_ns += state_.waiting_for_grant * length.ns;
@@ -84,9 +86,18 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     switch (observation.kind) {
         case Observation::Kind::generated:
             current_.generated += {1, observation.bytes};
+            deadlines_.generated(now - observation.elapsed);
             break;
-        case Observation::Kind::lost:
+        case Observation::Kind::gone:
+            deadlines_.gone(now, observation.elapsed);
+            break;
+        case Observation::Kind::left_over:
             current_.lost += {1, observation.bytes};
+            deadlines_.left_over(now, observation.elapsed);
+            break;
+        case Observation::Kind::dropped:
+            current_.lost += {1, observation.bytes};
+            deadlines_.dropped(now, observation.elapsed);
             if (loss_is_overflow_) {
                 current_.overflowed = true;
                 current_.overflowed_in_measure |= judged && clock_.position() < Instant{duration_.ns};
@@ -184,9 +195,11 @@ void ProducerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ProducerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ &&
-        (current_.generated.events > 0 || current_.sent.bytes > Bytes{0} || current_.sent.events > 0 ||
-         current_.lost.events > 0 || current_.grants > 0 || datagrams_.any())) {
+    deadlines_.end();
+    summary_.sets_in_time = deadlines_.account();
+    if (!finished_ && (current_.generated.events > 0 || current_.sent.bytes > Bytes{0} ||
+                       current_.sent.events > 0 || current_.lost.events > 0 || current_.grants > 0 ||
+                       deadlines_.newly_late() > 0 || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
     }
     finished_ = true;
@@ -225,6 +238,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.time.waiting_for_slot = share(current_.slot_ns);
     row.time.waiting_for_grant = share(current_.grant_ns);
     row.time.waiting_for_data = share(current_.data_ns);
+    row.late_sets = deadlines_.take_newly_late();
     row.datagrams = datagrams_.take();
     row.poll_gap_max = current_.poll_gaps.largest();
 
@@ -243,6 +257,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     facts.overflowed_in_measure = current_.overflowed_in_measure;
     count_row(summary_, facts);
     current_ = {};
+    summary_.sets_in_time = deadlines_.account();
     if (sink_) {
         sink_(row, report_of(summary_, facts));
     }

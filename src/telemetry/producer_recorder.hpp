@@ -21,6 +21,7 @@
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/second_report.hpp"
+#include "telemetry/set_deadlines.hpp"
 
 namespace weir::telemetry {
 
@@ -94,6 +95,7 @@ class ProducerRecorder {
 
     SecondClock clock_;
     DatagramRecorder datagrams_;
+    SetDeadlines deadlines_;
     bool finished_ = false;
     ProducerState state_;
 

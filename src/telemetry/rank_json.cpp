@@ -64,7 +64,7 @@ Json time_json(const TimeUse& time, Role role) {
 Json rank_json(const RankRecord& rank) {
     const RankSummary& summary = rank.summary;
     const Role role = summary.node.role;
-    constexpr std::size_t most_fields = 32;
+    constexpr std::size_t most_fields = 36;
     DistinctFields object(most_fields);
     const auto add = [&object](const char* name, Json value) { object.add(name, std::move(value)); };
     add("rank", rank.rank);
@@ -88,6 +88,11 @@ Json rank_json(const RankRecord& rank) {
         add("first_overflow_second", second_or_null(summary.first_overflow_second));
         add("overflow_seconds", summary.overflow_seconds);
         add("overflowed_at_close", summary.overflowed_at_close);
+        const SetsInTime& sets = summary.sets_in_time;
+        add("sets", sets.sets);
+        add("late_sets", sets.late);
+        add("first_late_second", second_or_null(sets.first_late_second));
+        add("least_slack_s", sets.least_slack ? Json(sets.least_slack->in_seconds()) : Json());
     } else if (role == Role::consumer) {
         add("received", json_of(summary.run.received));
         add("processed", json_of(summary.run.processed));

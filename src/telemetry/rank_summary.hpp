@@ -12,6 +12,7 @@
 #include "core/ledger.hpp"
 #include "core/units.hpp"
 #include "telemetry/rows.hpp"
+#include "telemetry/set_deadlines.hpp"
 
 namespace weir::telemetry {
 
@@ -67,7 +68,7 @@ struct RankSummary {
     /// The final ledger, which the runtime puts here (`ledger_known`) when the core has closed.
     core::Ledger ledger;
     bool ledger_known = false;
-    /// Set by the runtime: when generation closed, the last set was not gone in time for a next one.
+    /// Set by the runtime: core::Producer::overflowed_at_close().
     bool overflowed_at_close = false;
 
     std::int64_t rows = 0;                 ///< emitted
@@ -82,6 +83,7 @@ struct RankSummary {
     std::int64_t max_occupancy_second = no_second;
     std::int64_t first_overflow_second = no_second;  ///< phase `measure`
     std::int64_t overflow_seconds = 0;               ///< seconds of phase `measure` with an overflow
+    SetsInTime sets_in_time;                         ///< producer: of those generated in phase `measure`
 
     // What was moved (sent or received) in one whole second of phase `measure`.
     core::BitRate slowest;

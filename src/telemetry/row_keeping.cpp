@@ -64,6 +64,7 @@ SecondReport report_of(const RankSummary& summary, const RowFacts& row) {
             .max_occupancy = summary.max_occupancy,
             .max_occupancy_second = summary.max_occupancy_second,
             .first_overflow_second = summary.first_overflow_second,
+            .sets_in_time = summary.sets_in_time,
             .whole_seconds = summary.whole_seconds,
             .rows = summary.rows};
 }
@@ -81,6 +82,7 @@ RankSummary summary_from(const SecondReport& report) {
     summary.max_occupancy = report.max_occupancy;
     summary.max_occupancy_second = report.max_occupancy_second;
     summary.first_overflow_second = report.first_overflow_second;
+    summary.sets_in_time = report.sets_in_time;
     return summary;
 }
 

@@ -132,6 +132,7 @@ struct ProducerRow {
     double occupancy_peak = 0;
     std::uint64_t grants = 0;
     TimeUse time;
+    std::uint64_t late_sets = 0;  ///< found late in this second
     DatagramSecond datagrams;
     core::Duration poll_gap_max;
 };
@@ -141,6 +142,7 @@ struct ConsumerRow {
     Flow received;  ///< bytes count when a chunk arrived, events when they were whole
     core::BitRate received_peak_10ms;
     Flow processed;
+    Flow lost;  ///< lossy transports: sent, and given up here because it did not become whole
     TimeUse time;
     BlockedSamples blocked_samples;
     std::uint32_t free_slots_min = 0;

@@ -107,10 +107,19 @@ Json json_of(const core::LostRange& lost) {
 
 Json verdict_json(const RunRecord& record) {
     const Verdict& verdict = record.verdict;
+    const double slack_s = verdict.least_slack.value_or(core::Duration{}).in_seconds();
     return {{"judged", verdict.judged},
             {"sustained", verdict.judged ? Json(verdict.sustained) : Json()},
             {"first_overflow_second", second_or_null(verdict.first_overflow_second)},
             {"overflowing_producers", verdict.overflowing_producers},
+            {"on_time", verdict.on_time ? Json(*verdict.on_time) : Json()},
+            {"sets", verdict.sets},
+            {"late_sets", verdict.late_sets},
+            {"first_late_second", second_or_null(verdict.first_late_second)},
+            {"late_producers", verdict.late_producers},
+            {"worst_late_s", verdict.late_sets > 0 && slack_s < 0 ? Json(-slack_s) : Json()},
+            {"least_slack_s", verdict.least_slack ? Json(slack_s) : Json()},
+            {"lost_events", verdict.lost_events},
             {"cause", cause_name(verdict.cause)},
             {"text", verdict.text},
             {"blocked_at_once_max", record.blocked_at_once.consumers},

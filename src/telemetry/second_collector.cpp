@@ -65,6 +65,7 @@ SecondCollector::Open& SecondCollector::open(const RowStart& start) {
 void SecondCollector::add(const SecondReport& report) {
     std::optional<SecondReport>& latest = latest_[flat_index(report.node)];
     const FlowTotals before = latest ? latest->run : FlowTotals{};
+    late_sets_ += report.sets_in_time.late - (latest ? latest->sets_in_time.late : 0);
     lost_events_ += report.run.lost.events - before.lost.events;
     corrupt_events_ += report.run.corrupt_events - before.corrupt_events;
     duplicate_events_ += report.run.duplicate_events - before.duplicate_events;
@@ -125,6 +126,7 @@ void SecondCollector::pass_on_oldest() {
     open_.pop_front();
     next_second_ = oldest.collected.second + 1;
     ClusterSecond& collected = oldest.collected;
+    collected.late_sets = late_sets_;
     collected.lost_events = lost_events_;
     collected.corrupt_events = corrupt_events_;
     collected.duplicate_events = duplicate_events_;

@@ -37,7 +37,8 @@ struct ClusterSecond {
     double max_occupancy = 0;           ///< NaN with generation saturate
     std::uint32_t fullest_producer = 0;
     bool overflowed = false;
-    std::uint64_t lost_events = 0;                ///< since the start, as last heard from every rank
+    std::uint64_t late_sets = 0;                  ///< since the start, as last heard from every rank
+    std::uint64_t lost_events = 0;                ///< since the start
     std::uint64_t corrupt_events = 0;             ///< since the start
     std::uint64_t duplicate_events = 0;           ///< since the start
     std::optional<std::uint64_t> waiting_events;  ///< at the scheduler
@@ -95,6 +96,7 @@ class SecondCollector {
     std::deque<Open> open_;  ///< consecutive seconds
     std::optional<std::int64_t> next_second_;
     std::vector<std::optional<SecondReport>> latest_;
+    std::uint64_t late_sets_ = 0;
     std::uint64_t lost_events_ = 0;
     std::uint64_t corrupt_events_ = 0;
     std::uint64_t duplicate_events_ = 0;

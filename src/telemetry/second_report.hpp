@@ -35,6 +35,7 @@ struct SecondReport {
     double max_occupancy = 0;
     std::int64_t max_occupancy_second = no_second;
     std::int64_t first_overflow_second = no_second;
+    SetsInTime sets_in_time;
     std::int64_t whole_seconds = 0;
     std::int64_t rows = 0;  ///< since recording began
 };

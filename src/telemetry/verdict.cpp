@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "telemetry/second_clock.hpp"
 #include "telemetry/text.hpp"
+#include "telemetry/verdict_cause.hpp"
 
 namespace weir::telemetry {
 
@@ -15,179 +15,11 @@ namespace {
 
 using core::Role;
 
-// From these shares on something counts as the main cause. They separate the clear cases; where several are
-// near, the text's numbers let a reader judge.
-constexpr double stalled_share_min = 0.10;    ///< of the time a producer's loop did not run
-constexpr double generated_share_min = 0.98;  ///< of the planned data
-constexpr double blocked_share_min = 0.005;   ///< of the consumers' time
-constexpr double slot_share_min = 0.10;       ///< of the stream time that events waited or travelled
-constexpr double grant_share_min = 0.20;      ///< likewise
-
 std::string capitalised(std::string text) {
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
         text.front() = static_cast<char>(text.front() - 'a' + 'A');
     }
     return text;
-}
-
-double ratio(double part, double whole) {
-    return whole > 0 ? part / whole : 0;
-}
-double ratio(core::Duration part, core::Duration whole) {
-    return ratio(static_cast<double>(part.ns), static_cast<double>(whole.ns));
-}
-
-/// What the search for the cause looks at.
-struct Evidence {
-    TimeUse waiting;                           ///< sums over the overflowing producers
-    const RankRecord* most_stalled = nullptr;  ///< producer, by share of time
-    const RankRecord* longest_gap = nullptr;   ///< any rank
-    double stalled_share = 0;
-    double generated_share = 1;  ///< of the planned data, of the latest producer
-    const RankRecord* least_generated = nullptr;
-    double blocked_share = 0;
-    double needed_bits_per_second = 0;     ///< by all producers
-    double received_bits_per_second = 0;   ///< by all consumers
-    double unblocked_bits_per_second = 0;  ///< what consumers would receive if none was ever blocked
-};
-
-Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
-    Evidence evidence;
-    core::Duration consumers_time;
-    core::Duration blocked;
-    double received_bits = 0;
-    double longest_consumer_s = 0;
-    for (const RankRecord& rank : ranks) {
-        const RankSummary& summary = rank.summary;
-        if (summary.poll_gap_max > core::Duration{0} &&
-            (evidence.longest_gap == nullptr ||
-             summary.poll_gap_max > evidence.longest_gap->summary.poll_gap_max)) {
-            evidence.longest_gap = &rank;
-        }
-        if (summary.node.role == Role::consumer) {
-            consumers_time += summary.covered;
-            blocked += summary.time.blocked;
-            received_bits += static_cast<double>(summary.measured.received.bytes.count) * 8;
-            longest_consumer_s = std::max(longest_consumer_s, summary.covered.in_seconds());
-        }
-        if (summary.node.role != Role::producer) {
-            continue;
-        }
-        if (summary.overflowed()) {
-            evidence.waiting += summary.time;
-        }
-        const double stalled = ratio(summary.stalled, summary.covered);
-        if (stalled > evidence.stalled_share) {
-            evidence.stalled_share = stalled;
-            evidence.most_stalled = &rank;
-        }
-        // Sets come at the beginning of an interval, so an interrupted run may show more than its time's
-        // share.
-        const double planned = static_cast<double>(core::bytes_in(plan.rate, summary.covered).count);
-        const auto generated = static_cast<double>(summary.measured.generated.bytes.count);
-        if (planned > 0 && generated / planned < evidence.generated_share) {
-            evidence.generated_share = generated / planned;
-            evidence.least_generated = &rank;
-        }
-    }
-    evidence.needed_bits_per_second = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
-    evidence.received_bits_per_second = ratio(received_bits, longest_consumer_s);
-    evidence.blocked_share = ratio(blocked, consumers_time);
-    evidence.unblocked_bits_per_second = ratio(evidence.received_bits_per_second, 1 - evidence.blocked_share);
-    return evidence;
-}
-
-std::string rate_text(double bits_per_second) {
-    return readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
-}
-
-/// A hint, where ranks were not running when they should have been: then the host and not the network was
-/// judged.
-std::string stall_hint(const Evidence& evidence) {
-    if (evidence.longest_gap == nullptr ||
-        evidence.longest_gap->summary.poll_gap_max < core::Duration::milliseconds(100)) {
-        return "";
-    }
-    return fmt::format(
-        " Note that {} did not run for up to {}: its host may be too busy for this measurement.",
-        node_text(evidence.longest_gap->summary.node, evidence.longest_gap->host),
-        readable(evidence.longest_gap->summary.poll_gap_max));
-}
-
-struct Finding {
-    Cause cause;
-    std::string text;
-};
-
-Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
-    const Evidence evidence = gather(plan, ranks);
-    const core::Duration active = evidence.waiting.transferring + evidence.waiting.waiting_for_slot +
-                                  evidence.waiting.waiting_for_grant;
-    const double slot_share = ratio(evidence.waiting.waiting_for_slot, active);
-    const double grant_share = ratio(evidence.waiting.waiting_for_grant, active);
-    const double transfer_share = ratio(evidence.waiting.transferring, active);
-
-    if (evidence.most_stalled != nullptr && evidence.stalled_share >= stalled_share_min) {
-        return {Cause::producer_late,
-                fmt::format("{} did not run for {} of the time, up to {} at a stretch.",
-                            node_text(evidence.most_stalled->summary.node, evidence.most_stalled->host),
-                            percent(evidence.stalled_share),
-                            readable(evidence.most_stalled->summary.poll_gap_max))};
-    }
-    if (evidence.least_generated != nullptr && evidence.generated_share < generated_share_min) {
-        return {Cause::producer_late,
-                fmt::format("{} generated only {} of the planned data in time.",
-                            node_text(evidence.least_generated->summary.node, evidence.least_generated->host),
-                            percent(evidence.generated_share))};
-    }
-    const bool blocked = evidence.blocked_share >= blocked_share_min;
-    // Blocked consumers are the cause if slots were short while some were blocked, but also if slots were
-    // never short and the others, taking over, reached their limit: then the rate of those not blocked would
-    // have done.
-    const bool would_do_unblocked =
-        evidence.unblocked_bits_per_second >= 0.99 * evidence.needed_bits_per_second;
-    if (blocked && ((slot_share >= slot_share_min && slot_share >= grant_share) ||
-                    (would_do_unblocked && grant_share < grant_share_min))) {
-        const std::string at_once = facts.blocked_at_once.consumers > 0
-                                        ? fmt::format("; up to {} of {} consumers were blocked at once",
-                                                      facts.blocked_at_once.consumers, plan.consumers)
-                                        : "";
-        if (slot_share >= slot_share_min) {
-            return {Cause::consumers_blocked,
-                    fmt::format(
-                        "no consumer had a free slot for {} of the waiting time, and consumers were blocked "
-                        "by processing for {} of theirs{}.",
-                        percent(slot_share), percent(evidence.blocked_share), at_once)};
-        }
-        return {Cause::consumers_blocked,
-                fmt::format(
-                    "consumers were blocked by processing for {} of the time{}; the others received {} in "
-                    "all, and {} were needed.",
-                    percent(evidence.blocked_share), at_once, rate_text(evidence.received_bits_per_second),
-                    rate_text(evidence.needed_bits_per_second))};
-    }
-    if (grant_share >= grant_share_min && grant_share >= slot_share) {
-        return {
-            Cause::scheduler,
-            fmt::format("events waited for a grant for {} of the time although some consumer had a free slot "
-                        "(transfers took {}).",
-                        percent(grant_share), percent(transfer_share))};
-    }
-    if (slot_share >= slot_share_min && slot_share >= grant_share) {
-        return {Cause::network,
-                fmt::format(
-                    "no consumer had a free slot for {} of the waiting time, but not because of processing: "
-                    "all slots were receiving. Transfers were too slow, or there are too few slots.",
-                    percent(slot_share)) +
-                    stall_hint(evidence)};
-    }
-    return {Cause::network,
-            fmt::format(
-                "transfers were under way for {} of the time that events were there, and consumers received "
-                "{} in all where {} were needed.",
-                percent(transfer_share), rate_text(evidence.received_bits_per_second),
-                rate_text(evidence.needed_bits_per_second)) +
-                stall_hint(evidence)};
 }
 
 const char* cause_text(Cause cause) {
@@ -202,6 +34,8 @@ const char* cause_text(Cause cause) {
             return "the network";
         case Cause::producer_late:
             return "a late producer";
+        case Cause::losses:
+            return "lost datagrams";
         case Cause::integrity:
             return "integrity";
     }
@@ -231,14 +65,36 @@ std::string integrity_text(std::span<const RankRecord> ranks, const RunFacts& fa
     return text;
 }
 
+struct Losses {
+    std::uint64_t generated = 0;
+    std::uint64_t by_producers = 0;  ///< dropped at overflow, or left over at the end
+    std::uint64_t on_the_way = 0;
+    [[nodiscard]] std::uint64_t all() const { return by_producers + on_the_way; }
+};
+
 struct Producers {
     std::vector<const RankRecord*> overflowing;  ///< the worst first
+    std::vector<const RankRecord*> late;         ///< the worst first
     const RankRecord* fullest = nullptr;
-    std::uint64_t lost_in_measure = 0;
+    std::uint64_t dropped_in_measure = 0;
     std::int64_t first_overflow_second = no_second;
     std::int64_t whole_seconds = 0;  ///< that all producers have
+    SetsInTime sets;                 ///< sums over all, least and first
     core::BitRate sent_mean;
 };
+
+std::int64_t earlier(std::int64_t a, std::int64_t b) {
+    return a == no_second ? b : b == no_second ? a : std::min(a, b);
+}
+
+void add_sets(SetsInTime& sum, const SetsInTime& sets) {
+    sum.sets += sets.sets;
+    sum.late += sets.late;
+    sum.first_late_second = earlier(sum.first_late_second, sets.first_late_second);
+    if (sets.least_slack) {
+        sum.least_slack = std::min(sum.least_slack.value_or(*sets.least_slack), *sets.least_slack);
+    }
+}
 
 Producers look_at_producers(std::span<const RankRecord> ranks) {
     Producers found;
@@ -253,18 +109,18 @@ Producers look_at_producers(std::span<const RankRecord> ranks) {
         ++producers;
         sent += static_cast<double>(summary.throughput().bits_per_second);
         found.whole_seconds = std::min(found.whole_seconds, summary.whole_seconds);
-        found.lost_in_measure += summary.measured.lost.events;
+        found.dropped_in_measure += summary.measured.lost.events;
         if (found.fullest == nullptr || summary.max_occupancy > found.fullest->summary.max_occupancy) {
             found.fullest = &rank;
         }
         if (summary.overflowed()) {
             found.overflowing.push_back(&rank);
         }
-        if (summary.first_overflow_second != no_second &&
-            (found.first_overflow_second == no_second ||
-             summary.first_overflow_second < found.first_overflow_second)) {
-            found.first_overflow_second = summary.first_overflow_second;
+        if (summary.sets_in_time.late > 0) {
+            found.late.push_back(&rank);
         }
+        add_sets(found.sets, summary.sets_in_time);
+        found.first_overflow_second = earlier(found.first_overflow_second, summary.first_overflow_second);
     }
     if (producers == 0) {
         found.whole_seconds = 0;
@@ -275,7 +131,27 @@ Producers look_at_producers(std::span<const RankRecord> ranks) {
                      [](const RankRecord* a, const RankRecord* b) {
                          return a->summary.max_occupancy > b->summary.max_occupancy;
                      });
+    std::stable_sort(found.late.begin(), found.late.end(), [](const RankRecord* a, const RankRecord* b) {
+        const SetsInTime& left = a->summary.sets_in_time;
+        const SetsInTime& right = b->summary.sets_in_time;
+        return left.least_slack.value_or(core::Duration{}) < right.least_slack.value_or(core::Duration{});
+    });
     return found;
+}
+
+Losses look_at_losses(std::span<const RankRecord> ranks) {
+    Losses losses;
+    for (const RankRecord& rank : ranks) {
+        const RankSummary& summary = rank.summary;
+        const bool known = summary.ledger_known;
+        if (summary.node.role == Role::producer) {
+            losses.generated += known ? summary.ledger.generated.events : summary.run.generated.events;
+            losses.by_producers += known ? summary.ledger.lost.events : summary.run.lost.events;
+        } else if (summary.node.role == Role::consumer) {
+            losses.on_the_way += known ? summary.ledger.incomplete.events : summary.run.lost.events;
+        }
+    }
+    return losses;
 }
 
 /// "worst occupancy 0.62, producer 3 on eb07 in second 120"
@@ -292,19 +168,127 @@ std::string fullest_text(const Producers& producers) {
     return text;
 }
 
+std::vector<std::uint32_t> indices(const std::vector<const RankRecord*>& ranks) {
+    std::vector<std::uint32_t> list;
+    for (const RankRecord* rank : ranks) {
+        list.push_back(rank->summary.node.index);
+    }
+    return list;
+}
+
 std::string overflow_text(const core::Plan& plan, const Producers& producers, const Verdict& verdict) {
-    const bool dropped = plan.overflow == core::Overflow::drop && producers.lost_in_measure > 0;
+    const bool dropped = plan.overflow == core::Overflow::drop && producers.dropped_in_measure > 0;
     const std::string who = name_some("producer", verdict.overflowing_producers);
     const std::string whose = verdict.overflowing_producers.size() == 1 ? "its buffer" : "their buffers";
     if (verdict.first_overflow_second == no_second) {
-        return fmt::format(
-            "NOT sustained: {} had no room for another set when the next one after the last was due ({}).",
-            who, fullest_text(producers));
+        return plan.generation == core::Generation::sets
+                   ? fmt::format(
+                         "{} had no room for another set when the next one after the last was due ({}).", who,
+                         fullest_text(producers))
+                   : fmt::format("{} exceeded {} with what was generated late, at the end ({}).", who, whose,
+                                 fullest_text(producers));
     }
     return fmt::format(
-        "NOT sustained: {} {} {} from second {} on ({}).", who,
-        dropped ? fmt::format("lost {} to", counted(producers.lost_in_measure, "event")) : "exceeded", whose,
-        verdict.first_overflow_second, fullest_text(producers));
+        "{} {} {} from second {} on ({}).", who,
+        dropped ? fmt::format("lost {} to", counted(producers.dropped_in_measure, "event")) : "exceeded",
+        whose, verdict.first_overflow_second, fullest_text(producers));
+}
+
+std::string lost_text(const core::Plan& plan, const Losses& losses) {
+    std::string how;
+    if (losses.by_producers > 0) {
+        how =
+            plan.overflow == core::Overflow::drop
+                ? fmt::format("{} were dropped at full buffers or left over at the end", losses.by_producers)
+                : fmt::format("{} had not been sent when the time to drain was over", losses.by_producers);
+    }
+    if (losses.on_the_way > 0) {
+        how += fmt::format("{}{} were sent and did not arrive whole", how.empty() ? "" : ", ",
+                           losses.on_the_way);
+    }
+    return fmt::format("{} of {} ({}) were lost: {}.", losses.all(), counted(losses.generated, "event"),
+                       percent(losses.generated > 0
+                                   ? static_cast<double>(losses.all()) / static_cast<double>(losses.generated)
+                                   : 1),
+                       how);
+}
+
+/// Of a run in which some set was late.
+std::string late_text(const core::Plan& plan, const Producers& producers) {
+    const SetsInTime& sets = producers.sets;
+    std::string text = fmt::format("{} of {} {} late: something was left {} ({}, first in second {}",
+                                   sets.late, counted(sets.sets, "set"), sets.late == 1 ? "was" : "were",
+                                   plan.generation == core::Generation::sets
+                                       ? "when the next set was generated"
+                                       : fmt::format("{} after it was generated", readable(plan.interval)),
+                                   name_some("producer", indices(producers.late)), sets.first_late_second);
+    const RankRecord& worst = *producers.late.front();
+    const auto slack = worst.summary.sets_in_time.least_slack;
+    // What was never gone was later than that.
+    const bool all_gone = worst.summary.run.lost.events == 0;
+    if (slack && *slack < core::Duration{} && all_gone) {
+        text += fmt::format("; {} late at worst, {}", readable(core::Duration{} - *slack),
+                            node_text(worst.summary.node, worst.host));
+    }
+    return text + ").";
+}
+
+std::string on_time_text(const core::Plan& plan, const Producers& producers) {
+    if (!producers.sets.least_slack) {
+        return "";
+    }
+    return fmt::format(" Every set was gone in time, with {} of {} to spare at least.",
+                       readable(*producers.sets.least_slack), readable(plan.interval));
+}
+
+/// What is found of a complete or overflowing run with a rate.
+void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts,
+                const Producers& producers, const Losses& losses, Verdict& verdict) {
+    const bool overflow = !producers.overflowing.empty();
+    const bool lost = losses.all() > 0 && facts.complete;
+    const bool late = producers.sets.late > 0;
+    const std::int64_t planned_seconds = (plan.duration.ns + ns_per_second - 1) / ns_per_second;
+    verdict.judged = overflow || facts.complete;
+    verdict.sustained = verdict.judged && !overflow && !lost;
+    if (late || lost || facts.complete) {
+        verdict.on_time = !late && !lost;
+    }
+    if (overflow) {
+        verdict.text = "NOT sustained: " + overflow_text(plan, producers, verdict);
+    } else if (lost) {
+        verdict.text = "NOT sustained: " + lost_text(plan, losses);
+    } else if (verdict.sustained) {
+        verdict.text = fmt::format("Sustained{}: for {} seconds no producer exceeded its buffer ({}).",
+                                   late ? ", but not on time" : "", planned_seconds, fullest_text(producers));
+    } else if (producers.whole_seconds == 0) {
+        verdict.text = "Not judged: the run ended before its first measured second was over.";
+    } else {
+        verdict.text = fmt::format(
+            "Not judged: the run ended after {} of {} seconds; until then no producer exceeded its buffer "
+            "({}).",
+            producers.whole_seconds, planned_seconds, fullest_text(producers));
+    }
+    if (late) {
+        verdict.text += ' ' + late_text(plan, producers);
+    } else if (verdict.on_time.value_or(false)) {
+        verdict.text += on_time_text(plan, producers);
+    }
+    if (overflow && lost) {
+        verdict.text += ' ' + lost_text(plan, losses);
+    }
+    if (!overflow && !late && !lost) {
+        return;
+    }
+    if (!overflow && !late && losses.by_producers == 0) {
+        verdict.cause = Cause::losses;
+        verdict.text +=
+            " Main cause: lost datagrams; nothing was held up. The lines `datagrams` and `network` of the "
+            "summary say where they were lost, as far as that is known.";
+        return;
+    }
+    const Finding finding = find_cause(plan, ranks, facts);
+    verdict.cause = finding.cause;
+    verdict.text += fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
 }
 
 }  // namespace
@@ -321,6 +305,8 @@ const char* cause_name(Cause cause) {
             return "network";
         case Cause::producer_late:
             return "producer_late";
+        case Cause::losses:
+            return "losses";
         case Cause::integrity:
             return "integrity";
     }
@@ -330,45 +316,44 @@ const char* cause_name(Cause cause) {
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
     Verdict verdict;
     const Producers producers = look_at_producers(ranks);
-    const std::int64_t planned_seconds = (plan.duration.ns + ns_per_second - 1) / ns_per_second;
+    const Losses losses = look_at_losses(ranks);
     const bool saturate = plan.generation == core::Generation::saturate;
     verdict.max_occupancy = saturate                       ? std::numeric_limits<double>::quiet_NaN()
                             : producers.fullest == nullptr ? 0
                                                            : producers.fullest->summary.max_occupancy;
-    if (saturate) {
+    verdict.lost_events = losses.all();
+    verdict.overflowing_producers = indices(producers.overflowing);
+    verdict.first_overflow_second = producers.first_overflow_second;
+    verdict.sets = producers.sets.sets;
+    verdict.late_sets = producers.sets.late;
+    verdict.first_late_second = producers.sets.first_late_second;
+    verdict.late_producers = indices(producers.late);
+    verdict.least_slack = producers.sets.least_slack;
+    if (!saturate) {
+        judge_rate(plan, ranks, facts, producers, losses, verdict);
+    } else {
         verdict.text = fmt::format(
             "Not judged: with generation saturate there is always data to send. Producers sent {} each on "
             "average.",
             readable(producers.sent_mean));
-    } else if (!producers.overflowing.empty()) {
-        verdict.judged = true;
-        verdict.first_overflow_second = producers.first_overflow_second;
-        for (const RankRecord* rank : producers.overflowing) {
-            verdict.overflowing_producers.push_back(rank->summary.node.index);
+        if (losses.all() > 0 && facts.complete) {
+            verdict.text += ' ' + lost_text(plan, losses);
         }
-        const Finding finding = find_cause(plan, ranks, facts);
-        verdict.cause = finding.cause;
-        verdict.text =
-            overflow_text(plan, producers, verdict) +
-            fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
-    } else if (!facts.complete) {
-        verdict.text = producers.whole_seconds == 0
-                           ? "Not judged: the run ended before its first measured second was over."
-                           : fmt::format(
-                                 "Not judged: the run ended after {} of {} seconds; until then no producer "
-                                 "exceeded its buffer ({}).",
-                                 producers.whole_seconds, planned_seconds, fullest_text(producers));
-    } else {
-        verdict.judged = true;
-        verdict.sustained = true;
-        verdict.text = fmt::format("Sustained: for {} seconds no producer exceeded its buffer ({}).",
-                                   planned_seconds, fullest_text(producers));
     }
     if (const std::string integrity = integrity_text(ranks, facts); !integrity.empty()) {
         if (verdict.cause == Cause::none) {
             verdict.cause = Cause::integrity;
         }
-        verdict.text += fmt::format(" But the data was not delivered as it was sent: {}.", integrity);
+        if (verdict.on_time) {
+            verdict.on_time = false;
+        }
+        const std::string what = fmt::format("the data was not delivered as it was sent: {}.", integrity);
+        if (verdict.sustained) {
+            verdict.sustained = false;
+            verdict.text = "NOT sustained: " + what;
+        } else {
+            verdict.text += " But " + what;
+        }
     }
     return verdict;
 }

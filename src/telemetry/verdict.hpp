@@ -1,8 +1,14 @@
-// The verdict: was every set of data gone before its buffer overflowed, and if not, since when, where and
-// why.
+// The verdict: was every set of data gone before the next one was generated, was anything lost, did a buffer
+// overflow, and if so, since when, where and why.
+//
+// Two criteria. On time: no set was late (set_deadlines.hpp), whatever the buffer. Sustained: after the
+// warm-up no producer held more than its buffer. For both, all events must have been delivered as they were
+// sent: none lost (in the warm-up or later; dropped by its producer, left over at the end, or sent and not
+// arrived), corrupt or doubled.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +25,7 @@ enum class Cause : std::uint8_t {
     scheduler,          ///< slots were free and streams too, but grants came late
     network,            ///< transfers were under way and too slow
     producer_late,      ///< the producer itself did not run or generate in time
+    losses,             ///< nothing was held up, but events did not arrive whole (transport datagram)
     integrity,          ///< events were corrupt or doubled, or the ledgers disagree
 };
 /// "none", "consumers_blocked", ...: as in run.json.
@@ -31,9 +38,21 @@ struct Verdict {
     std::int64_t first_overflow_second = no_second;  ///< no_second also if the closing check was the only one
     std::vector<std::uint32_t> overflowing_producers;  ///< the worst first
     double max_occupancy = 0;                          ///< NaN with generation saturate
-    /// Not sustained: the main cause. Otherwise `none`, or `integrity` if what arrived was not what was sent.
+
+    std::optional<bool> on_time;  ///< nothing: not judged
+    std::uint64_t sets = 0;       ///< whose fate is known, of all producers
+    std::uint64_t late_sets = 0;
+    std::int64_t first_late_second = no_second;
+    std::vector<std::uint32_t> late_producers;  ///< the worst first
+    /// Least time from an event's departure to its deadline; negative: so late. Nothing: no event was gone.
+    std::optional<core::Duration> least_slack;
+
+    std::uint64_t lost_events = 0;  ///< wherever and whenever
+
+    /// Of overflow, late sets or losses: the main cause. Otherwise `none`, or `integrity` if what arrived was
+    /// not what was sent.
     Cause cause = Cause::none;
-    std::string text;  ///< one to three sentences, with numbers
+    std::string text;  ///< a few sentences, with numbers
 };
 
 /// What is known of a run besides its ranks.

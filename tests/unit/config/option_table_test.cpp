@@ -71,7 +71,7 @@ TEST_CASE("words are refused with the known ones") {
     CHECK(contains(refusal("output", "x"), "text, json, quiet"));
     CHECK(contains(refusal("role", "x"), "scheduler, producer, consumer"));
     CHECK(contains(refusal("busy-cpu", "x"), "idle, burn"));
-    CHECK(contains(refusal("require", "x"), "sustained, lossless, none"));
+    CHECK(contains(refusal("require", "x"), "sustained, on-time, lossless, none"));
     CHECK(contains(refusal("scheduler-rank", "x"), "first, last or a number"));
     CHECK(contains(refusal("scheduler-host", "a[1-2]"), "are 2 hosts"));
     CHECK(contains(refusal("tag", "x"), "KEY=VALUE"));

@@ -61,7 +61,7 @@ TEST_CASE("With overflow drop an event beyond the buffer is lost by name and nev
     producer.deliver_one(at_ms(100));
     const Actions out = producer.time(at_ms(1000));
     CHECK(of_kind(out, MessageKind::offer).at(0).message.events == 5);
-    CHECK(of_kind(out, Observation::Kind::lost).size() == 3);
+    CHECK(of_kind(out, Observation::Kind::dropped).size() == 3);
     REQUIRE(producer->lost_ranges().size() == 1);  // one range for neighbours
     CHECK(producer->lost_ranges()[0].first == 5);
     CHECK(producer->lost_ranges()[0].last == 7);
@@ -168,6 +168,76 @@ TEST_CASE("A duration that ends inside an interval is closed at the end of that 
     CHECK(of_kind(producer.time(at_ms(1000)), MessageKind::drained).size() == 1);
 }
 
+TEST_CASE("What a late producer generates at the end counts against its buffer") {
+    Plan plan = small_plan();
+    SECTION("sets: all that were due, and one more") {
+        Driven producer(plan);
+        producer.time(at_ms(2000));  // it did not run before: two sets come now
+        CHECK(producer->backlog() == Bytes{800});
+        CHECK(producer->overflowed_at_close());
+    }
+    SECTION("steady") {
+        plan.generation = Generation::steady;
+        Driven producer(plan);
+        producer.time(at_ms(2000));
+        CHECK(producer->backlog() > plan.buffer);
+        CHECK(producer->overflowed_at_close());
+    }
+}
+
+TEST_CASE("Nothing is given up before its deadline, however short the drain") {
+    Plan plan = small_plan();
+    plan.drain = Duration{};
+    SECTION("sets: until the set after the last would be generated") {
+        plan.duration = Duration::milliseconds(1200);
+        Driven producer(plan);
+        producer.time(at_ms(1000));
+        CHECK(of_kind(producer.time(at_ms(1999)), Observation::Kind::left_over).empty());
+        CHECK(of_kind(producer.time(at_ms(2000)), Observation::Kind::left_over).size() == 8);
+    }
+    SECTION("steady: an interval longer than generation") {
+        plan.generation = Generation::steady;
+        Driven producer(plan);
+        producer.time(at_ms(2999));
+        CHECK(of_kind(producer.time(at_ms(2999)), Observation::Kind::left_over).empty());
+        CHECK_FALSE(of_kind(producer.time(at_ms(3000)), Observation::Kind::left_over).empty());
+    }
+    SECTION("a longer drain is kept") {
+        plan.drain = Duration::seconds(5);
+        CHECK(plan.give_up_at() == at_ms(7000));
+    }
+}
+
+TEST_CASE("An event is gone when its last chunk has left, counted from its generation") {
+    Driven producer(small_plan());
+    producer.time(at_ms(5));
+    producer.grant(at_ms(10), 0, 0);
+    producer.sent(at_ms(20), 0, 0);
+    CHECK(of_kind(producer.sent(at_ms(30), 0, 1), Observation::Kind::gone).empty());
+    const auto gone = of_kind(producer.sent(at_ms(40), 0, 2), Observation::Kind::gone);
+    REQUIRE(gone.size() == 1);
+    CHECK(gone[0].event == EventId::of(self, 0));
+    CHECK(gone[0].elapsed == Duration::milliseconds(40));  // it was due at 0
+}
+
+TEST_CASE("Where consumers ask again, an event is gone when it is taken and not when it is sent") {
+    Plan plan = small_plan();
+    plan.transport = TransportKind::datagram;
+    plan.reasks = 1;
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    producer.grant(at_ms(10), 0, 0);
+    for (std::uint32_t chunk = 0; chunk < 3; ++chunk) {
+        CHECK(of_kind(producer.sent(at_ms(20), 0, chunk), Observation::Kind::gone).empty());
+    }
+    const auto gone = of_kind(
+        producer.message(at_ms(700), {Role::consumer, 0},
+                         {.kind = MessageKind::taken, .slot = 0, .event = EventId::of(self, 0).value}),
+        Observation::Kind::gone);
+    REQUIRE(gone.size() == 1);
+    CHECK(gone[0].elapsed == Duration::milliseconds(700));
+}
+
 TEST_CASE("Drained is said once and not before the end of the duration") {
     Driven producer(small_plan());
     producer.time(at_ms(1000));
@@ -201,7 +271,7 @@ TEST_CASE("At the end of the drain waiting events are lost and transfers under w
     producer.time(at_ms(2000));
     CHECK(producer->next_deadline() == at_ms(3000));
     const Actions end = producer.time(at_ms(3000));
-    CHECK(of_kind(end, Observation::Kind::lost).size() == 7);
+    CHECK(of_kind(end, Observation::Kind::left_over).size() == 7);
     CHECK(end.messages.empty());
     REQUIRE(producer->lost_ranges().size() == 1);
     CHECK(producer->lost_ranges()[0].first == 1);

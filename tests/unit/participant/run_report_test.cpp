@@ -324,11 +324,32 @@ TEST_CASE("Requirements that do not hold have an exit status of their own") {
     CHECK(contains(report.unmet_requirements(record)[1], "--require lossless: 1 event lost"));
     run.require_sustained = false;
     CHECK(report.exit_status(record) == exit_requirement);
+    run.require_lossless = false;
+    run.require_on_time = true;
+    REQUIRE(report.unmet_requirements(record).size() == 1);
+    CHECK(contains(report.unmet_requirements(record)[0], "--require on-time"));
+}
+
+TEST_CASE("Late sets do not meet the requirement to be on time, although the run is sustained") {
+    RunDescription run = settings();
+    auto accounts = good_accounts(run.plan);
+    accounts[1].summary.sets_in_time = {
+        .sets = 10, .late = 4, .first_late_second = 2, .least_slack = Duration::milliseconds(-5)};
+    RunReport report(run, "2026-01-02T03:04:05Z");
+    const RunRecord record = complete_record(report, run, accounts);
+    CHECK(record.verdict.sustained);
+    run.require_sustained = true;
+    CHECK(report.unmet_requirements(record).empty());
+    run.require_on_time = true;
+    REQUIRE(report.unmet_requirements(record).size() == 1);
+    CHECK(report.unmet_requirements(record)[0] == "--require on-time: 4 of 10 sets late");
+    CHECK(report.exit_status(record) == exit_requirement);
 }
 
 TEST_CASE("Requirements that hold leave the exit status alone") {
     RunDescription run = settings();
     run.require_sustained = true;
+    run.require_on_time = true;
     run.require_lossless = true;
     RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, good_accounts(run.plan));

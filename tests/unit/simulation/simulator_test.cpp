@@ -242,3 +242,59 @@ TEST_CASE("A run can be stopped, and says so") {
     CHECK(result.exit_status == 130);
     CHECK(weir::telemetry::seconds_of(result.record) >= 2);
 }
+
+TEST_CASE("A set that is not gone in time fails the run, whenever the drain ends") {
+    // Sets of 1 Gb every 10 s, of which the second begins 2 s before the end of generation and finds a link
+    // of half its speed: 60 % of it can be gone by 20 s.
+    for (const int drain_s : {0, 1, 8, 20}) {
+        SimulatedRun run = one_to_one();
+        Plan& plan = run.run.plan;
+        plan.generation = Generation::sets;
+        plan.interval = Duration::seconds(10);
+        plan.duration = Duration::seconds(12);
+        plan.rate = {64000000};
+        plan.buffer = plan.set_bytes();
+        plan.drain = Duration::seconds(drain_s);
+        run.faults = {parse_injected_fault("degrade:consumer=0,at=10,factor=0.5",
+                                           [](std::string_view) { return Duration::seconds(10); })};
+        run.run.require_sustained = true;
+        const SimulationResult result = result_of(run);
+        INFO(drain_s << " s: " << result.record.verdict.text);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        CHECK(result.exit_status == 3);
+        CHECK_FALSE(result.record.verdict.sustained);
+        CHECK(result.record.verdict.on_time == false);
+        CHECK(result.record.verdict.sets == 2);
+        CHECK(result.record.verdict.late_sets == 1);
+        CHECK(result.record.verdict.first_late_second == 20);
+        CHECK((result.record.verdict.lost_events > 0) == (drain_s < 20));
+    }
+}
+
+TEST_CASE("A buffer of several sets hides no late set") {
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    plan.generation = Generation::sets;
+    plan.rate = {88000000};  // a tenth more than the link carries
+    plan.buffer = plan.set_bytes() * 3;
+    run.run.require_on_time = true;
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    CHECK(result.record.verdict.sustained);
+    CHECK(result.record.verdict.on_time == false);
+    CHECK(result.record.verdict.late_sets == 10);
+    CHECK(result.record.verdict.first_late_second == 1);
+    CHECK(result.exit_status == 3);
+    // The last set of 10 leaves 11/10 x 10 s after the first was generated, 1 s after its deadline.
+    REQUIRE(result.record.verdict.least_slack);
+    CHECK(std::abs(result.record.verdict.least_slack->in_seconds() + 1.0) < 0.01);
+}
+
+TEST_CASE("The first set of a run without warm-up is generated at once") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.generation = Generation::sets;
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.record.verdict.least_slack);
+    // Five events of 100 ms, and the first grant: not the 10 ms until the simulator next looks.
+    CHECK(std::abs(result.record.verdict.least_slack->in_seconds() - 0.5) < 0.001);
+}

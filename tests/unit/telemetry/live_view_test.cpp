@@ -43,22 +43,22 @@ TEST_CASE("A live line can be read at a glance") {
     REQUIRE(lines.size() == 6);
     CHECK(lines[0] ==
           "      second    left |    producers Gb/s    |    consumers Gb/s    |    blocked     |     "
-          "worst     lost");
+          "worst   late    lost");
     CHECK(lines[1] ==
           "               min:s |    min   mean    max |    min   mean    max |  mean most/all | occu"
-          "pancy   events");
+          "pancy   sets  events");
     CHECK(lines[2] ==
           "  warm-up -2    0:11 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
-          "     0");
+          "   0       0");
     CHECK(lines[3] ==
           "           0    0:09 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
-          "     0");
+          "   0       0");
     CHECK(lines[4] ==
           "           9    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
-          "     0");
+          "   0       0");
     CHECK(lines[5] ==
           "    drain 11    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
-          "     0");
+          "   0       0");
 }
 
 TEST_CASE("Live lines stay aligned from kilobits to terabits") {
@@ -102,14 +102,15 @@ TEST_CASE("Trouble shows, red where there are colours") {
     bad.overflowed = true;
     bad.max_occupancy = 1.25;
     bad.lost_events = 12;
+    bad.late_sets = 5;
     bad.corrupt_events = 1;
     bad.missing_ranks = 2;
     const std::string line = shown(test::small_plan(), LiveForm::text, {bad})[2];
-    CHECK(contains(line, "    1.250       12  1 corrupt  2 ranks missing"));
+    CHECK(contains(line, "    1.250      5      12  1 corrupt  2 ranks missing"));
     CHECK_FALSE(contains(line, "\x1b"));
     const std::string coloured = shown(test::small_plan(), LiveForm::text, {bad}, true)[2];
     CHECK(contains(coloured, "\x1b[31;1m    1.250\x1b[0m"));
-    CHECK(contains(coloured, "\x1b[31;1m       12\x1b[0m"));
+    CHECK(contains(coloured, "\x1b[31;1m      5\x1b[0m\x1b[31;1m      12\x1b[0m"));
     // A second in which every rank ended says nothing; one of which nobody reported does.
     ClusterSecond nothing;
     nothing.second = 12;
@@ -139,6 +140,7 @@ TEST_CASE("A live line for programs is one object with stable names") {
     CHECK(json["max_occupancy"] == 0.4321);
     CHECK(json["overflow"] == false);
     CHECK(json["lost_events"] == 0);
+    CHECK(json["late_sets"] == 0);
     CHECK(json["waiting_events"] == 7);
     CHECK(json["free_slots"].is_null());
     CHECK(json["missing_ranks"] == 0);

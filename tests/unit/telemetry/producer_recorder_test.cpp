@@ -102,7 +102,7 @@ TEST_CASE("Observations count in the second in which they were made") {
     recorder.observe(at(0.0099), seen(Kind::chunk_sent, 30));
     recorder.observe(at(0.0101), seen(Kind::chunk_sent, 10));
     recorder.observe(at(0.02), seen(Kind::transfer_completed, 100, Duration::microseconds(30)));
-    recorder.observe(at(1.5), seen(Kind::lost, 7));
+    recorder.observe(at(1.5), seen(Kind::left_over, 7));
     recorder.poll_gap(at(1.6), Duration::milliseconds(30));
     recorder.poll_gap(at(1.7), Duration::milliseconds(5));
     recorder.finish(at(1.75));
@@ -209,8 +209,8 @@ TEST_CASE("An overflow is exact, begins with the judged time and ends with it") 
     SECTION("a loss counts where the rule is to drop") {
         run.plan.overflow = Overflow::drop;
         ProducerRecorder recorder = run.recorder(at(0));
-        recorder.observe(at(3.5), seen(Kind::lost, 10));
-        recorder.observe(at(10.5), seen(Kind::lost, 10));
+        recorder.observe(at(3.5), seen(Kind::dropped, 10));
+        recorder.observe(at(10.5), seen(Kind::dropped, 10));
         recorder.advance(at(12));
         CHECK(recorder.summary().first_overflow_second == 3);
         CHECK(recorder.summary().overflow_seconds == 1);

@@ -126,15 +126,19 @@ TEST_CASE("Losses of a rank that falls silent are not forgotten") {
     Collected run;
     SecondReport losing = report(producer(0), 0);
     losing.run.lost.events = 5;
+    losing.sets_in_time.late = 3;
     run.collector.add(losing);
     run.collector.finish();
     SecondReport other = report(producer(1), 1);
     other.run.lost.events = 2;
+    other.sets_in_time.late = 1;
     run.collector.add(other);
     run.collector.finish();
     REQUIRE(run.seconds.size() == 2);
     CHECK(run.seconds[0].lost_events == 5);
     CHECK(run.seconds[1].lost_events == 7);
+    CHECK(run.seconds[0].late_sets == 3);
+    CHECK(run.seconds[1].late_sets == 4);
     CHECK(run.collector.latest(scheduler_node()) == nullptr);
 }
 

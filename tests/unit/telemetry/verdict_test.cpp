@@ -167,6 +167,91 @@ TEST_CASE("Dropped events are named as lost") {
                    "NOT sustained: producer 0 lost 12 events to its buffer from second 3 on"));
 }
 
+TEST_CASE("A run that lost an event is neither sustained nor on time, wherever it was lost") {
+    Run run;
+    run.producer(0).ledger.generated.events = 100;
+    SECTION("left over with its producer") {
+        run.producer(0).ledger.lost = {.events = 41, .bytes = {41}, .hash = 0};
+        run.producer(0).sets_in_time = {
+            .sets = 10, .late = 1, .first_late_second = 12, .least_slack = Duration{}};
+        const Verdict verdict = run.judged();
+        CHECK(verdict.judged);
+        CHECK_FALSE(verdict.sustained);
+        CHECK(verdict.on_time == false);
+        CHECK(verdict.lost_events == 41);
+        CHECK(verdict.cause == Cause::network);
+        CHECK(contains(verdict.text, "NOT sustained: 41 of "));
+        CHECK(contains(verdict.text, "41 had not been sent when the time to drain was over"));
+        CHECK(contains(verdict.text, "1 of 10 sets was late"));
+        CHECK_FALSE(contains(verdict.text, "late at worst"));  // it was never gone
+    }
+    SECTION("on the way") {
+        run.consumer(1).ledger.incomplete = {.events = 92, .bytes = {92}, .hash = 0};
+        const Verdict verdict = run.judged();
+        CHECK(verdict.judged);
+        CHECK_FALSE(verdict.sustained);
+        CHECK(verdict.on_time == false);
+        CHECK(verdict.lost_events == 92);
+        CHECK(verdict.cause == Cause::losses);
+        CHECK(contains(verdict.text, "92 were sent and did not arrive whole"));
+        CHECK(contains(verdict.text, "Main cause: lost datagrams"));
+    }
+    SECTION("although nothing is judged with generation saturate") {
+        run.plan.generation = Generation::saturate;
+        run.consumer(1).ledger.incomplete = {.events = 92, .bytes = {92}, .hash = 0};
+        const Verdict verdict = run.judged();
+        CHECK_FALSE(verdict.judged);
+        CHECK(verdict.lost_events == 92);
+        CHECK(contains(verdict.text, "were lost: 92 were sent and did not arrive whole."));
+    }
+    SECTION("unless the run was broken off: then what was under way is not lost") {
+        run.facts.complete = false;
+        run.consumer(1).ledger.incomplete = {.events = 92, .bytes = {92}, .hash = 0};
+        const Verdict verdict = run.judged();
+        CHECK_FALSE(verdict.judged);
+        CHECK_FALSE(verdict.on_time.has_value());
+    }
+}
+
+TEST_CASE("Late sets are told beside a buffer that had room for them") {
+    Run run;
+    for (std::size_t i = 0; i < 2; ++i) {
+        run.producer(i).sets_in_time = {.sets = 10,
+                                        .late = 0,
+                                        .first_late_second = no_second,
+                                        .least_slack = Duration::milliseconds(490)};
+    }
+    Verdict verdict = run.judged();
+    CHECK(verdict.on_time == true);
+    CHECK(verdict.sets == 20);
+    CHECK(verdict.late_sets == 0);
+    CHECK(verdict.least_slack == Duration::milliseconds(490));
+    CHECK(contains(verdict.text, "Every set was gone in time, with 490 ms of 1.00 s to spare at least."));
+
+    run.producer(1).sets_in_time = {
+        .sets = 10, .late = 8, .first_late_second = 3, .least_slack = Duration::milliseconds(-310)};
+    run.producer(1).time.transferring = Duration::seconds(10);
+    verdict = run.judged();
+    CHECK(verdict.sustained);
+    CHECK(verdict.on_time == false);
+    CHECK(verdict.sets == 20);
+    CHECK(verdict.late_sets == 8);
+    CHECK(verdict.first_late_second == 3);
+    CHECK(verdict.late_producers == std::vector<std::uint32_t>{1});
+    CHECK(verdict.cause == Cause::network);
+    CHECK(
+        contains(verdict.text, "Sustained, but not on time: for 10 seconds no producer exceeded its buffer"));
+    CHECK(contains(
+        verdict.text,
+        "8 of 20 sets were late: something was left when the next set was generated (producer 1, first "
+        "in second 3; 310 ms late at worst, producer 1 on eb02). Main cause: the network."));
+
+    run.facts.complete = false;  // a missed deadline stays one
+    verdict = run.judged();
+    CHECK_FALSE(verdict.judged);
+    CHECK(verdict.on_time == false);
+}
+
 TEST_CASE("What cannot be judged is not judged") {
     Run run;
     SECTION("saturate") {
@@ -204,11 +289,13 @@ TEST_CASE("Broken data is said beside the verdict") {
     run.consumer(1).ledger.duplicate_events = 1;
     run.facts.ledger_differences = {"something"};
     Verdict verdict = run.judged();
-    CHECK(verdict.sustained);
+    CHECK(verdict.judged);
+    CHECK_FALSE(verdict.sustained);
+    CHECK(verdict.on_time == false);
     CHECK(verdict.cause == Cause::integrity);
-    CHECK(contains(verdict.text,
-                   "But the data was not delivered as it was sent: 2 events arrived corrupt, 1 event "
-                   "arrived twice, the ledgers disagree."));
+    CHECK(verdict.text ==
+          "NOT sustained: the data was not delivered as it was sent: 2 events arrived corrupt, 1 event "
+          "arrived twice, the ledgers disagree.");
     run.overflow(0, 1.2, 3, 4, 1, 5);
     verdict = run.judged();
     CHECK(verdict.cause == Cause::scheduler);
@@ -221,5 +308,6 @@ TEST_CASE("Causes have stable names") {
     CHECK(std::string(cause_name(Cause::scheduler)) == "scheduler");
     CHECK(std::string(cause_name(Cause::network)) == "network");
     CHECK(std::string(cause_name(Cause::producer_late)) == "producer_late");
+    CHECK(std::string(cause_name(Cause::losses)) == "losses");
     CHECK(std::string(cause_name(Cause::integrity)) == "integrity");
 }

@@ -1,0 +1,52 @@
+// Finds late sets from what the network and the producers do, event by event, to be held against what the
+// producers' recorders say (telemetry/set_deadlines.hpp). Written from the definition: an event is late if
+// something of it is still with its producer one interval after it was generated; a set is late if one of its
+// events is.
+//
+// Chosen: a map of all events that are not gone yet and a set of late sets, which take memory and time but
+// cannot forget. For simulations only.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::simulation {
+
+class SetOracle {
+  public:
+    explicit SetOracle(const core::Plan& plan) : plan_(plan) {}
+
+    void generated(core::EventId event, core::Bytes bytes, core::Instant generated_at);
+    /// Bytes of an event have left its producer, which does not keep them.
+    void left(core::Instant now, core::EventId event, core::Bytes bytes);
+    /// The producer keeps nothing of it any more.
+    void released(core::Instant now, core::EventId event);
+    void dropped(core::EventId event);
+    void left_over(core::EventId event);
+
+    /// Of all producers, generated in [0, duration). Right when all events are gone or lost.
+    [[nodiscard]] std::uint64_t sets() const { return sets_.size(); }
+    [[nodiscard]] std::uint64_t late_sets() const { return late_.size(); }
+
+  private:
+    using SetName = std::pair<std::uint32_t, std::int64_t>;  ///< producer, number
+    struct Event {
+        core::Bytes left;
+        core::Instant generated_at;
+    };
+    [[nodiscard]] bool counts(core::Instant generated_at) const;
+    [[nodiscard]] SetName set_of(core::EventId event, core::Instant generated_at) const;
+
+    core::Plan plan_;
+    std::unordered_map<std::uint64_t, Event> events_;
+    std::set<SetName> sets_;
+    std::set<SetName> late_;
+};
+
+}  // namespace weir::simulation

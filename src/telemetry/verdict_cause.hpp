@@ -1,0 +1,21 @@
+// What held producers up: the search for the one main cause, which the verdict names.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/plan.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/verdict.hpp"
+
+namespace weir::telemetry {
+
+struct Finding {
+    Cause cause = Cause::none;
+    std::string text;  ///< a sentence with the numbers that it was decided by, without a capital
+};
+
+/// For a run in which some producer overflowed, had late sets or lost events: looks at the time of those.
+Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);
+
+}  // namespace weir::telemetry
