@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/assertion.hpp"
 #include "core/datagram_frames.hpp"
 
 namespace weir::simulation {
@@ -11,23 +12,25 @@ using core::Bytes;
 using core::Instant;
 
 DatagramNetwork::DatagramNetwork(const core::Plan& plan, const core::NetworkPlan& network)
-    : network_(network) {
+    : network_(network), ends_(plan.lossy() ? 1 + plan.producers + plan.consumers : 0) {
     if (!plan.lossy()) {
         return;
     }
-    const Instant start = Instant{} - plan.warmup;
-    links_.assign(1 + plan.producers, {network.producer_link, network.producer_link, start});
-    links_.insert(links_.end(), plan.consumers, {network.consumer_link, network.consumer_link, start});
+    links_.resize(1 + plan.producers, {network.producer_link, network.producer_link});
+    links_.resize(links_.size() + plan.consumers, {network.consumer_link, network.consumer_link});
 }
 
-void DatagramNetwork::set_factor(std::uint32_t node, double factor) {
+void DatagramNetwork::set_factor(Instant now, std::uint32_t node, double factor) {
     if (node >= links_.size()) {
         return;
     }
-    constexpr std::int64_t slowest = 1000;  // bit/s: what waits then stays in the order of time
     Link& link = links_[node];
-    const std::int64_t rate = std::llround(static_cast<double>(link.full.bits_per_second) * factor);
-    link.rate = {std::max(slowest, rate)};
+    if (!link.queue.empty()) {
+        link.moved = moved_by(link, now);
+        link.since = now;
+    }
+    link.rate = {std::llround(static_cast<double>(link.full.bits_per_second) * factor)};
+    set_end(node);
 }
 
 Bytes DatagramNetwork::on_the_wire(Bytes payload) const {
@@ -37,21 +40,69 @@ Bytes DatagramNetwork::on_the_wire(Bytes payload) const {
     return {core::wire_cost(payload.count, network_.mtu.count).bytes};
 }
 
-Instant DatagramNetwork::leaves_at(Instant now, std::uint32_t producer, Bytes payload) {
-    Link& link = links_[producer];
-    link.free_at = std::max(now, link.free_at) + core::time_for(link.rate, on_the_wire(payload));
-    return link.free_at;
+void DatagramNetwork::hand_over(Instant now, std::uint32_t producer, std::uint32_t datagram, Bytes payload) {
+    put(now, producer, {datagram, on_the_wire(payload)});
 }
 
-std::optional<Instant> DatagramNetwork::arrives_at(Instant now, std::uint32_t consumer, Bytes payload) {
-    Link& link = links_[consumer];
+bool DatagramNetwork::reach_port(Instant now, std::uint32_t consumer, std::uint32_t datagram, Bytes payload) {
+    const Link& link = links_[consumer];
     const Bytes bytes = on_the_wire(payload);
-    const Bytes queued = now < link.free_at ? core::bytes_in(link.rate, link.free_at - now) : Bytes{};
-    if (queued + bytes > network_.port_buffer) {
-        return std::nullopt;
+    Bytes waiting;
+    if (!link.queue.empty()) {
+        const BitNanoseconds moved = std::min(moved_by(link, now), bit_nanoseconds(link.queue.front().bytes));
+        waiting = link.queued - Bytes{static_cast<std::int64_t>(moved / bit_nanoseconds(Bytes{1}))};
     }
-    link.free_at = std::max(now, link.free_at) + core::time_for(link.rate, bytes);
-    return link.free_at + network_.latency;
+    if (waiting + bytes > network_.port_buffer) {
+        return false;
+    }
+    put(now, consumer, {datagram, bytes});
+    return true;
+}
+
+void DatagramNetwork::put(Instant now, std::uint32_t node, const Queued& queued) {
+    Link& link = links_[node];
+    const bool first = link.queue.empty();
+    link.queue.push_back(queued);
+    link.queued += queued.bytes;
+    if (first) {
+        link.moved = 0;
+        link.since = now;
+        set_end(node);
+    }
+}
+
+DatagramNetwork::Passed DatagramNetwork::take_next() {
+    const std::uint32_t node = ends_.top();
+    const Instant end{ends_.key(node)};
+    Link& link = links_[node];
+    const Queued passed = link.queue.front();
+    link.queue.pop_front();
+    link.queued -= passed.bytes;
+    // It ended within the last nanosecond: the rest of that one is the next datagram's.
+    link.moved = moved_by(link, end) - bit_nanoseconds(passed.bytes);
+    WEIR_ASSERT(link.moved >= 0);
+    link.since = end;
+    set_end(node);
+    return {node, passed.datagram};
+}
+
+void DatagramNetwork::set_end(std::uint32_t node) {
+    const Link& link = links_[node];
+    if (link.queue.empty()) {
+        ends_.erase(node);
+        return;
+    }
+    const BitNanoseconds rest = bit_nanoseconds(link.queue.front().bytes) - link.moved;
+    const std::int64_t rate = link.rate.bits_per_second;
+    if (rest > 0 && rate == 0) {
+        ends_.erase(node);
+        return;
+    }
+    // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
+    // this run".
+    const BitNanoseconds end = link.since.ns + (rest <= 0 ? 0 : core::quotient(rest + rate - 1, rate));
+    constexpr BitNanoseconds latest = Instant::never().ns - 1;
+    ends_.update(node, static_cast<std::int64_t>(std::min(end, latest)));
 }
 
 }  // namespace weir::simulation

@@ -155,7 +155,8 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
         const Instant flow = network_.next_end();
         const Instant deadline =
             deadlines_.empty() ? Instant::never() : Instant{deadlines_.key(deadlines_.top())};
-        const Instant next = std::max(now_, std::min(event, std::min(flow, deadline)));
+        const Instant datagram = datagram_network_.next_end();
+        const Instant next = std::max(now_, std::min({event, flow, datagram, deadline}));
         if (next > limit) {
             end_ = SimulationEnd{SimulationEnd::Kind::stuck,
                                  fmt::format("the run does not end: it is {} after the end of generation",
@@ -168,6 +169,8 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
             handle(queue_.pop());
         } else if (flow <= next) {
             end_flow(network_.next_to_end());
+        } else if (datagram <= next) {
+            datagram_passed();
         } else {
             handle_deadline(deadlines_.top());
         }
@@ -337,7 +340,7 @@ void Simulator::set_links(FlatNode node) {
         factor = std::min(factor, lasting);
     }
     const core::BitRate capacity{std::llround(static_cast<double>(rate.bits_per_second) * factor)};
-    datagram_network_.set_factor(node, factor);
+    datagram_network_.set_factor(now_, node, factor);
     network_.set_capacity(now_, up(node), capacity);
     network_.set_capacity(now_, down(node), capacity);
 }

@@ -95,7 +95,7 @@ class Simulator {
         message,           ///< a: place in messages_
         first_chunk,       ///< a: transfer, b: its serial number
         all_left,          ///< a: transfer; its producer was away when the last byte left
-        datagram_left,     ///< a: place in datagrams_; it reaches the switch
+        datagram_left,     ///< a: place in datagrams_; its producer was away when it left
         datagram_arrived,  ///< a: place in datagrams_
         rest_arrived,      ///< a: transfer
         tick,              ///< chunks that have left and arrived count
@@ -202,6 +202,7 @@ class Simulator {
     void take_chunk(FlatNode producer, const core::SendChunk& chunk);
     void begin_transfer(FlatNode producer, const core::SendChunk& chunk);
     void send_datagram(FlatNode producer, const core::SendChunk& chunk);
+    void datagram_passed();
     void datagram_left(const Event& event);
     void datagram_arrived(const Event& event);
     /// Chunks are moved one by one, and not the transfer that they belong to.

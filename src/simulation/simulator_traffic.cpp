@@ -223,8 +223,17 @@ void Simulator::send_datagram(FlatNode producer, const core::SendChunk& chunk) {
         unused_datagrams_.pop_back();
     }
     datagrams_[place] = {chunk, producer - 1};
-    queue_.push(datagram_network_.leaves_at(now_, producer, chunk.chunk.length),
-                {Kind::datagram_left, place, 0});
+    datagram_network_.hand_over(now_, producer, place, chunk.chunk.length);
+}
+
+/// One has passed its producer's link and reaches the switch, or its consumer's.
+void Simulator::datagram_passed() {
+    const DatagramNetwork::Passed passed = datagram_network_.take_next();
+    if (passed.node < producers_end_) {
+        datagram_left({Kind::datagram_left, passed.datagram, 0});
+    } else {
+        queue_.push(now_ + setup_.network.latency, {Kind::datagram_arrived, passed.datagram, 0});
+    }
 }
 
 void Simulator::datagram_left(const Event& event) {
@@ -235,10 +244,7 @@ void Simulator::datagram_left(const Event& event) {
         return;
     }
     const FlatNode consumer = producers_end_ + datagram.chunk.to.value;
-    const auto arrival = datagram_network_.arrives_at(now_, consumer, datagram.chunk.chunk.length);
-    if (arrival) {
-        queue_.push(*arrival, {Kind::datagram_arrived, event.a, 0});
-    } else {
+    if (!datagram_network_.reach_port(now_, consumer, event.a, datagram.chunk.chunk.length)) {
         unused_datagrams_.push_back(event.a);
     }
     checker_.chunk_left(now_, {datagram.producer}, datagram.chunk.chunk);

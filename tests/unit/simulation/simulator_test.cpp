@@ -215,6 +215,43 @@ TEST_CASE("A pause holds up data, and what it held up is delivered") {
     }
 }
 
+TEST_CASE("Datagrams that stood before a link go on when it does") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.transport = TransportKind::datagram;
+    run.run.plan.chunk_size = {50000};
+    run.run.plan.fragment_timeout = Duration::milliseconds(500);
+    run.run.plan.window = 64;
+    const auto lost_with = [&](const InjectedFault& fault, std::int64_t port_buffer) {
+        run.network.port_buffer = {port_buffer};
+        run.faults = {fault};
+        const SimulationResult result = result_of(run);
+        INFO(result.end.what);
+        CHECK(result.end.kind == SimulationEnd::Kind::regular);
+        CHECK(result.record.ledger_differences.empty());
+        const auto totals = weir::telemetry::totals_of(result.record);
+        CHECK(totals.received.events + totals.lost.events == totals.generated.events);
+        return totals.lost.events;
+    };
+    const InjectedFault pause{.kind = InjectedFault::Kind::pause,
+                              .node = {Role::consumer, 0},
+                              .at = {2000000000},
+                              .length = Duration::milliseconds(100)};
+    const InjectedFault degrade{.kind = InjectedFault::Kind::degrade,
+                                .node = {Role::producer, 0},
+                                .at = {2000000000},
+                                .length = Duration::milliseconds(100),
+                                .factor = 0};
+    // A megabyte comes in 100 ms at the most.
+    CHECK(lost_with(pause, 1100000) == 0);
+    // An event is sent in 100 ms, the next one begins 200 ms after it: the pause meets two, or the end of
+    // one.
+    const std::uint64_t lost = lost_with(pause, 100000);
+    CHECK(lost >= 1);
+    CHECK(lost <= 2);
+    // Nothing is dropped before the producer's own link.
+    CHECK(lost_with(degrade, 100000) == 0);
+}
+
 TEST_CASE("A link that carries less, a consumer that is slow and a slow scheduler each show") {
     SimulatedRun run = one_to_one();
     run.run.plan.buffer = {2000000};
