@@ -31,7 +31,8 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
       producer_drained_(plan.producers, false),
       next_producer_(id.value % plan.producers),
       to_ask_(plan.places()),
-      overdue_(plan.lossy() ? plan.places() : 0) {
+      overdue_(plan.lossy() ? plan.places() : 0),
+      over_(plan.lossy() ? std::size_t{plan.slots} * plan.producers : 0, 0) {
     WEIR_ASSERT(plan.slots > 0);
     WEIR_ASSERT(!pulls() || plan.requests > 0);
     WEIR_ASSERT(plan.high_water == 0 || plan.low_water < plan.high_water);
@@ -356,7 +357,7 @@ void Consumer::end_fragment(Instant now, SlotId place, Actions& out) {
                                 .elapsed = now - fragment.generated_at()});
     slot.fragment = event;
     if (plan_.lossy()) {
-        end_waiting(place, false, out);
+        end_waiting(place, out);
     }
     settle(now, place, out);
 }

@@ -133,9 +133,11 @@ class Consumer {
     void look_after_overdue(Instant now, Actions& out);
     void count_as_lost(const FragmentPlace& fragment, Actions& out);
     void give_up(Instant now, SlotId place, Actions& out);
-    void end_waiting(SlotId place, bool chunks_missing, Actions& out);
-    /// Was given up, or came whole after it was asked for again, not long ago.
-    [[nodiscard]] bool is_over(EventId event) const;
+    void end_waiting(SlotId place, Actions& out);
+    [[nodiscard]] std::size_t over_index(SlotId place, EventId event) const;
+    /// Nothing more can come of it in this place: it was whole there, or was given up, or is older than one
+    /// that was.
+    [[nodiscard]] bool is_over(SlotId place, EventId event) const;
 
     // Initiation pull.
     bool on_assign(NodeId from, const ControlMessage& message, Actions& out);
@@ -169,8 +171,10 @@ class Consumer {
     std::uint32_t asked_ = 0;             ///< pull: fragments asked for and not settled
     IndexedHeap<std::int64_t> overdue_;   ///< lossy: places by the instant at which their fragment is, in ns
     std::vector<EventId> given_up_;
-    std::vector<EventId> over_;  ///< lossy, ring: see is_over
-    std::size_t next_over_ = 0;
+    /// Lossy, by slot and producer: the sequence number after that of the last fragment that is over. A
+    /// producer is granted a place again only when that is so, and its events in ascending order, so all
+    /// before this number are over as well, however late their chunks and messages come.
+    std::vector<std::uint64_t> over_;
     Ledger ledger_;
     std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
     std::uint64_t finished_events_ = 0;

@@ -8,10 +8,6 @@ namespace weir::core {
 
 namespace {
 
-/// Fragments that are over whose late chunks and messages are told from the beginning of others. A place
-/// itself knows only the last one that it held.
-constexpr std::size_t remembered = 256;
-
 /// Filled where it lies: this is done for every chunk.
 void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) {
     Observation& observation = out.observations.emplace_back();
@@ -36,8 +32,7 @@ void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arr
     }
     const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
                            chunk.sequence < plan_.chunks_per_slot();
-    if (plausible && fragment.state() == FragmentPlace::State::free && !is_over(chunk.event) &&
-        chunk.event != fragment.event()) {
+    if (plausible && fragment.state() == FragmentPlace::State::free && !is_over(place, chunk.event)) {
         begin_unannounced(place, chunk.event);
     }
     if (!plausible || fragment.state() != FragmentPlace::State::receiving ||
@@ -63,13 +58,13 @@ void Consumer::begin_unannounced(SlotId place, EventId event) {
 bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
     const Bytes bytes{message.bytes};
-    if (!plan_.lossy() || from != node_of(event.producer()) || message.slot >= places_.size() ||
-        bytes <= Bytes{0} || bytes > plan_.slot_size) {
+    if (!plan_.lossy() || from != node_of(event.producer()) || event.producer().value >= plan_.producers ||
+        message.slot >= places_.size() || bytes <= Bytes{0} || bytes > plan_.slot_size) {
         return false;
     }
     const SlotId place{message.slot};
     FragmentPlace& fragment = places_[place.value];
-    if (is_over(event)) {
+    if (is_over(place, event)) {
         return true;  // it became whole, or was given up, while the producer sent it again
     }
     if (!belongs(place, event)) {
@@ -135,33 +130,29 @@ void Consumer::give_up(Instant now, SlotId place, Actions& out) {
     const FragmentPlace& fragment = places_[place.value];
     count_as_lost(fragment, out);
     slots_[slot_of(place).value].fragment = fragment.event();
-    end_waiting(place, true, out);
+    end_waiting(place, out);
     settle(now, place, out);
 }
 
 /// The fragment in the place is whole or given up.
-void Consumer::end_waiting(SlotId place, bool chunks_missing, Actions& out) {
-    const FragmentPlace& fragment = places_[place.value];
+void Consumer::end_waiting(SlotId place, Actions& out) {
+    const EventId event = places_[place.value].event();
     overdue_.erase(place.value);
-    if (chunks_missing || fragment.asked() > 0) {
-        if (over_.size() < remembered) {
-            over_.push_back(fragment.event());
-        } else {
-            over_[next_over_] = fragment.event();
-            next_over_ = (next_over_ + 1) % remembered;
-        }
-    }
+    std::uint64_t& over = over_[over_index(place, event)];
+    over = std::max(over, event.sequence() + 1);
     if (plan_.asks_again()) {
-        out.messages.push_back({node_of(fragment.event().producer()),
-                                {.kind = MessageKind::taken,
-                                 .node = id_.value,
-                                 .slot = place.value,
-                                 .event = fragment.event().value}});
+        out.messages.push_back(
+            {node_of(event.producer()),
+             {.kind = MessageKind::taken, .node = id_.value, .slot = place.value, .event = event.value}});
     }
 }
 
-bool Consumer::is_over(EventId event) const {
-    return std::find(over_.begin(), over_.end(), event) != over_.end();
+std::size_t Consumer::over_index(SlotId place, EventId event) const {
+    return std::size_t{slot_of(place).value} * plan_.producers + event.producer().value;
+}
+
+bool Consumer::is_over(SlotId place, EventId event) const {
+    return event.sequence() < over_[over_index(place, event)];
 }
 
 }  // namespace weir::core

@@ -289,6 +289,57 @@ TEST_CASE("What is lost is asked for again as often as allowed") {
     }
 }
 
+TEST_CASE("A late word of a fragment that is over begins nothing, however many there are") {
+    Plan plan = lossy_plan(1);
+    plan.producers = 300;
+    Building consumer(plan);
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        consumer.chunks(at_ms(1), 0, fragment(producer, 0), 0, 1);
+        consumer.sent(at_ms(2), 0, fragment(producer, 0));
+    }
+    CHECK(of_kind(consumer.time(at_ms(12)), MessageKind::again).size() == plan.producers);
+    // The last chunks were only late, and come before what the producers answer.
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        consumer.chunks(at_ms(13), 0, fragment(producer, 0), 2, 2);
+    }
+    CHECK(consumer->finished_events() == 1);
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        CHECK(observed(consumer.chunks(at_ms(14), 0, fragment(producer, 0), 0, 0),
+                       Observation::Kind::chunk_received) == 0);
+        const Actions late = consumer.sent(at_ms(14), 0, fragment(producer, 0));
+        CHECK(late.faults.empty());
+        CHECK(late.messages.empty());
+    }
+    CHECK(consumer->slot_use().free == plan.slots);
+    CHECK(consumer->next_deadline() == Instant::never());
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        consumer.whole(at_ms(15), 0, fragment(producer, 2));
+        consumer.sent(at_ms(15), 0, fragment(producer, 2));
+    }
+    CHECK(consumer->finished_events() == 2);
+    CHECK(consumer->ledger().received.events == 600);
+}
+
+TEST_CASE("A producer's late word finds a slot that others have used since, and changes nothing") {
+    Plan plan = lossy_plan(0);
+    plan.pattern = Pattern::distribute;
+    plan.producers = 300;
+    Building consumer(plan);
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        consumer.sent(at_ms(20 * producer), 0, fragment(producer, 5));
+        consumer.time(at_ms(20 * producer + 10));  // given up
+    }
+    CHECK(consumer->ledger().incomplete.events == plan.producers);
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        const Actions late = consumer.whole(at_ms(6000), 0, fragment(producer, 5));
+        CHECK(observed(late, Observation::Kind::chunk_late) == 1);
+        CHECK(consumer.whole(at_ms(6000), 0, fragment(producer, 4)).messages.empty());
+    }
+    CHECK(consumer->slot_use().free == plan.slots);
+    consumer.whole(at_ms(6001), 0, fragment(7, 6));
+    CHECK(of_kind(consumer.sent(at_ms(6001), 0, fragment(7, 6)), MessageKind::done).size() == 1);
+}
+
 TEST_CASE("A corrupt datagram is one that is missing") {
     Plan plan = lossy_plan(0);
     plan.pattern = Pattern::distribute;
