@@ -57,8 +57,7 @@ Simulator::Simulator(const Setup& setup)
       deadlines_(nodes_end_),
       transfer_of_flow_(std::size_t{plan_.producers} * plan_.streams * (by_chunk() ? plan_.window : 1)),
       progress_(nodes_end_),
-      scheduler_time_(setup.network.scheduler_time),
-      scheduler_free_(now_) {
+      scheduler_time_(setup.network.scheduler_time) {
     payload_rates_.reserve(nodes_end_);
     nodes_.reserve(nodes_end_);
     for (FlatNode node = 0; node < nodes_end_; ++node) {
@@ -411,10 +410,11 @@ void Simulator::handle_fault(const InjectedFault& fault, bool begins) {
 void Simulator::resume(FlatNode node) {
     std::vector<Event> held;
     held.swap(conditions_[node].held);
-    for (const Event& event : held) {
-        queue_.push(now_, event);
-    }
     turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
+    // Here and not by way of the queue: something that comes at this very instant comes behind them.
+    for (const Event& event : held) {
+        handle(event);
+    }
 }
 
 }  // namespace weir::simulation

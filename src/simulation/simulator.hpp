@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -114,7 +115,7 @@ class Simulator {
         FlatNode from = 0;
         FlatNode to = 0;
         core::ControlMessage message;
-        bool served = false;  ///< has had its turn in the scheduler's queue
+        bool served = false;  ///< it is the one that the scheduler works on
         bool result = false;  ///< no message but the result of an event: its slot, event and bytes
     };
     struct Transfer {
@@ -178,6 +179,7 @@ class Simulator {
     void advance_to(core::Instant next);
     void handle(const Event& event);
     void handle_message(const Event& event);
+    void serve_next();
     void handle_tick();
     void handle_fault(const InjectedFault& fault, bool begins);
     void handle_deadline(FlatNode node);
@@ -295,7 +297,8 @@ class Simulator {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> first_chunk_ahead_;
 
     core::Duration scheduler_time_;
-    core::Instant scheduler_free_;
+    /// Places in messages_, in the order in which they came: the one that it works on, those that wait.
+    std::deque<std::uint32_t> at_scheduler_;
     std::vector<core::Duration> extra_delays_;  ///< of the faults that last
     std::unordered_map<std::uint64_t, std::int64_t>
         last_arrival_;  ///< by pair; only once messages were delayed

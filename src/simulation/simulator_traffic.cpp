@@ -101,6 +101,12 @@ void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
     queue_.push(arrival, {Kind::message, place, 0});
 }
 
+/// The scheduler begins with the message that has waited longest, for as long as it takes by now.
+void Simulator::serve_next() {
+    messages_[at_scheduler_.front()].served = true;
+    queue_.push(now_ + scheduler_time_, {Kind::message, at_scheduler_.front(), 0});
+}
+
 void Simulator::handle_message(const Event& event) {
     Message& message = messages_[event.a];
     const FlatNode to = message.to;
@@ -108,11 +114,18 @@ void Simulator::handle_message(const Event& event) {
         conditions_[to].held.push_back(event);
         return;
     }
-    if (to == 0 && !message.served && scheduler_time_ > Duration{}) {
-        message.served = true;
-        scheduler_free_ = std::max(scheduler_free_, now_) + scheduler_time_;
-        queue_.push(scheduler_free_, event);
+    if (to == 0 && !message.served && (scheduler_time_ > Duration{} || !at_scheduler_.empty())) {
+        at_scheduler_.push_back(event.a);
+        if (at_scheduler_.size() == 1) {
+            serve_next();
+        }
         return;
+    }
+    if (message.served) {
+        at_scheduler_.pop_front();
+        if (!at_scheduler_.empty()) {
+            serve_next();
+        }
     }
     const Message taken = message;
     unused_messages_.push_back(event.a);

@@ -268,6 +268,71 @@ TEST_CASE("A link that carries less, a consumer that is slow and a slow schedule
     CHECK_FALSE(sustained(run));
 }
 
+TEST_CASE("A scheduler that was slow goes on in order, and as fast as it is meanwhile") {
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    plan.producers = plan.consumers = 4;
+    plan.rate = {40000000};
+    plan.interval = Duration::milliseconds(100);
+    plan.event_size.mean = 10000;
+    plan.slot_size = {10000};
+    plan.chunk_size = {10000};
+    plan.buffer = {500000};  // a set
+    plan.duration = Duration::seconds(2);
+    // A message takes 10 ms for a while, and 3 of each of 2000 events a second come.
+    const auto time = Duration::milliseconds(10);
+    run.faults = {{.kind = InjectedFault::Kind::slow,
+                   .node = scheduler_node(),
+                   .at = {200000000},
+                   .length = Duration::milliseconds(500),
+                   .factor = 1e4}};
+    for (const bool instant : {false, true}) {
+        INFO("instant " << instant);
+        run.network.scheduler_time = instant ? Duration{} : Duration::microseconds(1);
+        run.faults[0].factor = static_cast<double>(time.ns) / (instant ? 1 : 1000);
+        const SimulationResult result = result_of(run);
+        INFO(result.end.what);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        // Half a second of data is 5 sets; links of twice the rate take another half a second to move them,
+        // in which nothing more gathers.
+        for (std::size_t rank = 1; rank <= plan.producers; ++rank) {
+            const double occupancy = result.record.ranks[rank].summary.max_occupancy;
+            CHECK(occupancy > 4);
+            CHECK(occupancy < 5.5);
+        }
+    }
+}
+
+TEST_CASE("What comes at the instant at which a pause ends comes behind what was held up") {
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    plan.producers = 2;
+    plan.interval = Duration::milliseconds(1);
+    plan.event_size.mean = 500;
+    plan.slot_size = {500};
+    plan.duration = Duration::milliseconds(100);
+    plan.generation = Generation::sets;
+    // A message takes 100 us and 2 ns: what is offered at whole milliseconds is there at this instant, and
+    // the answers come so many steps later.
+    run.network.producer_link = run.network.consumer_link = {1000000000000};
+    run.network.latency = Duration::microseconds(100);
+    run.network.scheduler_time = {};
+    constexpr Duration step = Duration::nanoseconds(100002);
+    for (const NodeId node : {NodeId{Role::consumer, 0}, NodeId{Role::producer, 0}, scheduler_node()}) {
+        for (std::int64_t steps = 1; steps <= 6; ++steps) {
+            run.faults = {{.kind = InjectedFault::Kind::pause,
+                           .node = node,
+                           .at = {20000000},
+                           .length = Duration::milliseconds(30) + step * steps}};
+            const SimulationResult result = result_of(run);
+            INFO(result.end.what);
+            CHECK(result.end.kind == SimulationEnd::Kind::regular);
+            CHECK(result.record.status == weir::telemetry::RunStatus::complete);
+            CHECK(result.record.ledger_differences.empty());
+        }
+    }
+}
+
 TEST_CASE("A run can be stopped, and says so") {
     SimulatedRun run = one_to_one();
     std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}};
