@@ -54,8 +54,8 @@ struct Observation {
         dropped,           ///< producer: at overflow, as it was generated
         left_over,         ///< producer: given up at the end; `elapsed` since it was generated
         gone,              ///< producer: no byte of it is backlog any more; `elapsed` since it was generated
-        granted,           ///< producer: `elapsed` since it was offered
-        transfer_started,  ///< producer: first chunk handed over; `elapsed` since the grant came
+        granted,           ///< producer: `elapsed` since it was offered; 0 if the grant was there before
+        transfer_started,  ///< producer: first chunk handed over; `elapsed` since event and grant were there
         chunk_sent,        ///< producer: `bytes` of `chunks` left
         chunk_sent_again,  ///< producer: the same, because the consumer asked again
         transfer_completed,  ///< producer: last chunk left; `elapsed` since the first was handed over

@@ -37,16 +37,18 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
     ++active_transfers_;
     const EventId event = EventId::of(id_, transfer.event.sequence);
     const NodeId consumer = node_of(transfer.grant.consumer);
+    // A grant that was there before the event (policy `none`) was not waited for, and waited itself.
+    const Instant ready_at = std::max(transfer.grant.received_at, transfer.event.offered_at);
     out.observations.push_back({.kind = Observation::Kind::granted,
                                 .peer = consumer,
                                 .event = event,
                                 .bytes = transfer.event.bytes,
-                                .elapsed = transfer.grant.received_at - transfer.event.offered_at});
+                                .elapsed = ready_at - transfer.event.offered_at});
     out.observations.push_back({.kind = Observation::Kind::transfer_started,
                                 .peer = consumer,
                                 .event = event,
                                 .bytes = transfer.event.bytes,
-                                .elapsed = now - transfer.grant.received_at});
+                                .elapsed = now - ready_at});
     hand_over_chunks(now, stream, out);
     return true;
 }

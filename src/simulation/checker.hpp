@@ -22,6 +22,7 @@
 //               has waited long; nobody waits for more than a bound
 //   deadlines   the sets that producers call late are those of which something was left (set_oracle.hpp)
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
+//   latencies   nothing took less than no time
 #pragma once
 
 #include <fmt/format.h>
@@ -54,6 +55,10 @@ class Checker {
     void observed(core::Instant now, core::NodeId node, const core::Observation& observation) {
         using Kind = core::Observation::Kind;
         const Kind kind = observation.kind;
+        if (observation.elapsed < core::Duration{}) {
+            object("event {} of producer {} waited for {} ns, less than no time",
+                   observation.event.sequence(), observation.event.producer().value, observation.elapsed.ns);
+        }
         if (kind == Kind::generated || kind == Kind::dropped || kind == Kind::left_over ||
             kind == Kind::received || kind == Kind::given_up) {
             event_changed(now, node, observation);

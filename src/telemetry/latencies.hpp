@@ -18,8 +18,9 @@ namespace weir::telemetry {
 
 /// From second 0 on, the drain included (a late event counts however late it is); the warm-up is left out.
 struct Latencies {
-    LogHistogram offer_to_grant;       ///< producer: an event was offered -> it was granted
-    LogHistogram grant_to_first_byte;  ///< producer: granted -> first chunk handed to the transport
+    LogHistogram offer_to_grant;  ///< producer: an event was offered -> it was granted; 0 if the grant was
+                                  ///< there before the event (policy `none`)
+    LogHistogram grant_to_first_byte;  ///< producer: both were there -> first chunk handed to the transport
     LogHistogram transfer;             ///< producer: first chunk handed over -> last one left
     LogHistogram delivery;    ///< consumer: generated -> whole at the consumer (across the common clock)
     LogHistogram processing;  ///< consumer: processing time of one event

@@ -174,6 +174,31 @@ TEST_CASE("Each stream carries one transfer and a grant beyond them waits for th
     CHECK(started[0].elapsed == Duration::milliseconds(3));  // since its grant came
 }
 
+TEST_CASE("An event that comes after its grant has not waited for it") {
+    Plan plan = small_plan();
+    plan.policy = PolicyKind::none;
+    Driven producer(plan);
+    producer.grant(at_ms(-30), 0, 0);
+    const Actions early = producer.time(at_ms(0));
+    const auto elapsed = [](const Actions& out, Observation::Kind kind) {
+        const auto found = of_kind(out, kind);
+        REQUIRE(found.size() == 1);
+        return found.front().elapsed;
+    };
+    CHECK(elapsed(early, Observation::Kind::granted) == Duration{});
+    CHECK(elapsed(early, Observation::Kind::transfer_started) == Duration{});
+    // Both came before there was a stream: from the later of the two on.
+    const Actions late = producer.grant(at_ms(7), 1, 0);
+    CHECK(elapsed(late, Observation::Kind::granted) == Duration::milliseconds(7));
+    CHECK(elapsed(late, Observation::Kind::transfer_started) == Duration{});
+    producer.grant(at_ms(9), 2, 0);
+    producer.sent(at_ms(20), 0, 0);
+    producer.sent(at_ms(20), 0, 1);
+    const Actions freed = producer.sent(at_ms(20), 0, 2);
+    CHECK(elapsed(freed, Observation::Kind::granted) == Duration::milliseconds(9));
+    CHECK(elapsed(freed, Observation::Kind::transfer_started) == Duration::milliseconds(11));
+}
+
 TEST_CASE("Streams without data wait for data") {
     Plan plan = small_plan();
     plan.streams = 6;

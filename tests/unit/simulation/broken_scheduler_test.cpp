@@ -325,3 +325,15 @@ TEST_CASE("A scheduler that does not stop is noticed") {
     });
     CHECK(says(objection, "does not end"));
 }
+
+TEST_CASE("A latency of less than no time is noticed") {
+    Plan plan;
+    plan.producers = plan.consumers = 1;
+    Checker checker(plan);
+    Observation granted{.kind = Observation::Kind::granted, .elapsed = Duration{}};
+    checker.observed({}, {Role::producer, 0}, granted);
+    CHECK_FALSE(checker.objection());
+    granted.elapsed = Duration{-1};
+    checker.observed({}, {Role::producer, 0}, granted);
+    CHECK(checker.objection());
+}
