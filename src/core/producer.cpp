@@ -160,6 +160,7 @@ void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message,
         if (const auto released = retained_.release({{message.node}, {message.slot}})) {
             backlog_ -= released->bytes;
             gone(now, *released, {Role::consumer, message.node}, out);
+            generate(now, out);
         }
     }
     grants_.push({{message.node}, {message.slot}, message.events, now});
@@ -208,6 +209,7 @@ void Producer::on_taken(Instant now, NodeId from, const ControlMessage& message,
         backlog_ -= released->bytes;
         gone(now, *released, from, out);
         generate(now, out);
+        start_transfers(now, out);
         settle_account(out);
     }
 }

@@ -317,13 +317,15 @@ void Simulator::set_deadline(FlatNode node) {
         }
         return;
     }
-    // What a producer has sent is reported to it late. With generation saturate it looks at every tick
-    // whether that has made room; where it is shaped, each of its chunks is reported.
-    const bool looks_for_room = plan_.generation == core::Generation::saturate && !by_chunk() && node != 0 &&
-                                node < producers_end_ && now_ < Instant{plan_.duration.ns};
-    if (deadline <= now_ || looks_for_room) {
+    // What a producer has sent is reported to it late, where the network moves whole transfers. With
+    // generation saturate it looks at every tick whether that has made room.
+    const bool told_late = by_transfer() && node != 0 && node < producers_end_;
+    const bool looks_for_room =
+        plan_.generation == core::Generation::saturate && now_ < Instant{plan_.duration.ns};
+    if (told_late && (deadline <= now_ || looks_for_room)) {
         deadline = next_multiple(now_, tick_period);
     }
+    deadline = std::max(deadline, now_);
     if (!deadlines_.contains(node) || deadlines_.key(node) != deadline.ns) {
         deadlines_.update(node, deadline.ns);
     }

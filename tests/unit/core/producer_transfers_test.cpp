@@ -209,3 +209,30 @@ TEST_CASE("Streams without data wait for data") {
     producer.grant(at_ms(0), 0, 0);
     CHECK(producer->stream_use() == StreamUse{1, 3, 2});
 }
+
+TEST_CASE("What was taken makes room for an event that a grant waits for") {
+    Plan plan = small_plan();
+    plan.generation = Generation::saturate;
+    plan.policy = PolicyKind::none;
+    plan.transport = TransportKind::datagram;
+    plan.reasks = 1;
+    plan.buffer = {100};
+    Driven producer(plan);
+    producer.time(at_ms(0));
+    CHECK(sequences(producer.grant(at_ms(1), 2, 1)) == Sequences{0, 1});
+    CHECK(sequences(producer.sent(at_ms(2), 0, 0)) == Sequences{2});
+    producer.sent(at_ms(2), 0, 1);
+    CHECK(producer.sent(at_ms(2), 0, 2).chunks.empty());  // kept, so that there is no room
+    SECTION("as the consumer says") {
+        CHECK(producer.grant(at_ms(3), 0, 0).chunks.empty());
+        const Actions out = producer.message(
+            at_ms(4), {Role::consumer, 2},
+            {.kind = MessageKind::taken, .node = 2, .slot = 1, .event = EventId::of(self, 0).value});
+        CHECK(sequences(out) == Sequences{0, 1});
+        CHECK(producer->backlog() == Bytes{100});
+    }
+    SECTION("as the consumer shows by giving the same slot again") {
+        CHECK(sequences(producer.grant(at_ms(4), 2, 1)) == Sequences{0, 1});
+        CHECK(producer->backlog() == Bytes{100});
+    }
+}

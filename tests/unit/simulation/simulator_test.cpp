@@ -333,6 +333,31 @@ TEST_CASE("What comes at the instant at which a pause ends comes behind what was
     }
 }
 
+TEST_CASE("An event is sent at once when there is room for it, a grant and a stream") {
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    plan.transport = TransportKind::datagram;
+    plan.policy = PolicyKind::none;
+    plan.generation = Generation::saturate;
+    plan.chunk_size = {50000};
+    plan.buffer = {2000000};
+    plan.streams = plan.slots = 20;  // more than there is room for events
+    plan.duration = Duration::seconds(2);
+    plan.fragment_timeout = Duration::milliseconds(500);
+    run.network.port_buffer = {10000000};
+    for (const std::uint32_t reasks : {0U, 1U}) {
+        INFO("asks again " << reasks << " times");
+        plan.reasks = reasks;
+        const SimulationResult result = result_of(run);
+        INFO(result.end.what);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        CHECK(result.record.latencies.offer_to_grant.count > 5);
+        CHECK(result.record.latencies.grant_to_first_byte.max_us == 0);
+        // The first events wait for the first grants: 10 us, and 128 bytes at 80 Mb/s.
+        CHECK(result.record.latencies.offer_to_grant.max_us <= 22.8);
+    }
+}
+
 TEST_CASE("A run can be stopped, and says so") {
     SimulatedRun run = one_to_one();
     std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}};
