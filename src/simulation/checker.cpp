@@ -211,6 +211,9 @@ void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::
         }
         return;
     }
+    if (place.carries && place.event == chunk.event && (event == nullptr || event->fate == Fate::lost)) {
+        return;  // it was on its way when its producer was told that the time is over
+    }
     const bool in_order = event != nullptr && event->arrived == chunk.offset;
     if (!place.posted || !place.carries || place.event != chunk.event || event == nullptr ||
         (!in_order && plan_.shaping.kind == core::ShapingKind::none) ||

@@ -358,6 +358,17 @@ TEST_CASE("An event is sent at once when there is room for it, a grant and a str
     }
 }
 
+TEST_CASE("What is on its way when the time is over breaks no rule") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.duration = Duration::seconds(2);
+    run.run.plan.drain = {};
+    run.network.consumer_link = {1600000};  // an event takes 5 s
+    run.network.latency = Duration::milliseconds(400);
+    const SimulationResult result = result_of(run);
+    INFO(result.end.what);
+    CHECK(result.end.kind == SimulationEnd::Kind::regular);
+}
+
 TEST_CASE("A run can be stopped, and says so") {
     SimulatedRun run = one_to_one();
     std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}};
