@@ -6,12 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <limits>
 #include <mutex>
+#include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "cli/assertion_report.hpp"
@@ -65,9 +71,44 @@ bool is_usage(const std::string& what) {
 }
 
 /// Options that mean less when they are left out.
-constexpr std::array<std::string_view, 11> dispensable{"fault",  "busy-consumers", "busy",    "overflow",
-                                                       "window", "scheduler-time", "latency", "warmup",
-                                                       "drain",  "slot-size",      "buffer"};
+constexpr std::array<std::string_view, 38> dispensable{"fault",
+                                                       "busy-consumers",
+                                                       "busy-cpu",
+                                                       "busy",
+                                                       "overflow",
+                                                       "window",
+                                                       "scheduler-time",
+                                                       "latency",
+                                                       "warmup",
+                                                       "drain",
+                                                       "slot-size",
+                                                       "buffer",
+                                                       "verify",
+                                                       "require",
+                                                       "idle",
+                                                       "counters",
+                                                       "silence-timeout",
+                                                       "scheduler-rank",
+                                                       "scheduler-host",
+                                                       "socket-buffer",
+                                                       "datagram-network",
+                                                       "framing",
+                                                       "mtu",
+                                                       "result-size",
+                                                       "shaping",
+                                                       "order",
+                                                       "outstanding",
+                                                       "requests",
+                                                       "initiation",
+                                                       "low-water",
+                                                       "high-water",
+                                                       "reasks",
+                                                       "fragment-timeout",
+                                                       "port-buffer",
+                                                       "transport",
+                                                       "producers-per-host",
+                                                       "consumers-per-host",
+                                                       "scale"};
 /// Counts that can be smaller.
 constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
 
@@ -142,12 +183,45 @@ class Shrinker {
     std::uint32_t most_trials_;
 };
 
+/// Where scenarios have their traces. It goes with them; those of one that failed are needed to replay it.
+class TraceDirectory {
+  public:
+    TraceDirectory() : path_(std::filesystem::temp_directory_path() / "weir-explore-XXXXXX") {
+        if (::mkdtemp(path_.data()) == nullptr) {
+            throw std::runtime_error(
+                fmt::format("cannot make the directory {}: {}", path_, std::strerror(errno)));
+        }
+    }
+    TraceDirectory(const TraceDirectory&) = delete;
+    TraceDirectory& operator=(const TraceDirectory&) = delete;
+    ~TraceDirectory() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);  // only if it is empty
+    }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+void remove_traces(const Options& options) {
+    constexpr std::string_view trace = "trace:";
+    for (const config::GivenOption& option : options) {
+        if (option.value.starts_with(trace)) {
+            std::error_code ignored;
+            std::filesystem::remove(option.value.substr(trace.size()), ignored);
+        }
+    }
+}
+
 class Exploration {
   public:
     Exploration(const ExploreRequest& request, const Trial& trial) : request_(request), trial_(trial) {}
 
     int run() {
         runtime::install_signal_handlers();
+        const TraceDirectory traces;
+        traces_ = traces.path();
         std::vector<std::thread> workers;
         workers.reserve(request_.jobs);
         for (std::uint32_t job = 0; job < request_.jobs; ++job) {
@@ -181,7 +255,11 @@ class Exploration {
             }
             const std::uint64_t seed = request_.first_seed + index;
             exploring(seed);
-            const TrialResult result = trial_(random_scenario(seed));
+            const Options options = random_scenario(seed, traces_);
+            const TrialResult result = trial_(options);
+            if (result.failure.empty()) {
+                remove_traces(options);
+            }
             events_.fetch_add(result.events);
             if (!result.failure.empty()) {
                 const std::lock_guard lock(mutex_);
@@ -228,7 +306,7 @@ class Exploration {
 
     int report_failure() {
         fmt::print(stderr, "weir simulate: seed {}: {}\n", failed_seed_, what_);
-        const Options options = random_scenario(failed_seed_);
+        const Options options = random_scenario(failed_seed_, traces_);
         fmt::print(stderr, "replay it:\n  {}\n", command_of(options));
         const Shrunk shrunk = shrink(options, what_, trial_);
         fmt::print(stderr, "smaller ({} tried): {}\n  {}\n", shrunk.tried, shrunk.what,
@@ -244,6 +322,7 @@ class Exploration {
     std::atomic<std::uint32_t> working_{request_.jobs};
     std::atomic<bool> stop_{false};
     std::mutex mutex_;
+    std::string traces_;  ///< directory
     std::uint64_t failed_seed_ = none;
     std::string what_;
     bool written_ = false;

@@ -1,0 +1,59 @@
+// What random scenarios are made with: numbers and words drawn from a seed, and the options that are drawn so
+// far.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/run_request.hpp"
+#include "core/random.hpp"
+
+namespace weir::cli {
+
+class RandomDraw {
+  public:
+    explicit RandomDraw(std::uint64_t seed)
+        : random_(seed, core::random_stream(core::RandomPurpose::exploration, 0)) {}
+
+    /// A whole number from `least` to `most`; `least` if that is more.
+    std::int64_t number(std::int64_t least, std::int64_t most) {
+        return most <= least ? least
+                             : least + static_cast<std::int64_t>(
+                                           random_.below(static_cast<std::uint64_t>(most - least) + 1));
+    }
+    bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
+    std::string_view one_of(std::initializer_list<std::string_view> words) {
+        return words.begin()[random_.below(words.size())];
+    }
+
+    template <typename... Values>
+    void add(std::string_view name, fmt::format_string<const Values&...> form, const Values&... values) {
+        options_.push_back({std::string(name), fmt::format(form, values...)});
+    }
+    std::vector<config::GivenOption> take() { return std::move(options_); }
+
+  private:
+    core::Random random_;
+    std::vector<config::GivenOption> options_;
+};
+
+/// What faults are drawn for.
+struct FaultRange {
+    std::int64_t producers = 1;
+    std::int64_t consumers = 1;
+    std::int64_t interval_us = 1;
+    std::int64_t duration_us = 1;
+    std::int64_t scheduler_time_ns = 0;
+};
+
+/// Up to three faults, with a probability of one half.
+void draw_faults(RandomDraw& draw, const FaultRange& range);
+
+}  // namespace weir::cli

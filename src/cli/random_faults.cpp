@@ -1,0 +1,93 @@
+// The faults of random scenarios.
+#include <algorithm>
+#include <string>
+
+#include "cli/random_draw.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+class FaultDraw {
+  public:
+    FaultDraw(RandomDraw& draw, const FaultRange& range) : draw_(draw), range_(range) {}
+
+    void add_one() {
+        const std::string consumer = fmt::format("consumer={}", draw_.number(0, range_.consumers - 1));
+        const std::string producer = fmt::format("producer={}", draw_.number(0, range_.producers - 1));
+        const std::string either = draw_.one_in(2) ? consumer : producer;
+        const std::string anybody = draw_.one_in(3) ? "scheduler" : either;
+        switch (draw_.number(0, 12)) {
+            case 0:
+            case 1:
+            case 2:
+                draw_.add("fault", "pause:{}{},for={}", anybody, at(), length(2));
+                return;
+            case 3:
+            case 4:
+                draw_.add("fault", "slow:{}{}{},factor={}", consumer, at(), for_some_time(),
+                          draw_.number(2, 20));
+                return;
+            case 5:
+            case 6:
+                draw_.add("fault", "slow:scheduler{},for={},factor={}", at(), length(2),
+                          draw_.number(2, slowest_scheduler()));
+                return;
+            case 7:
+            case 8:
+            case 9:
+                draw_.add("fault", "degrade:{}{},for={},factor={}", either, at(), length(3),
+                          draw_.one_in(4) ? "0" : fmt::format("0.{}", draw_.number(1, 9)));
+                return;
+            case 10:
+            case 11:
+                draw_.add("fault", "delay:extra={}us{},for={}", draw_.number(1, range_.interval_us), at(),
+                          length(2));
+                return;
+            default:
+                draw_.add("fault", "die:{}{}", either, at());
+        }
+    }
+
+  private:
+    /// From the beginning, or from an instant on; of these some are whole milliseconds, at which other things
+    /// happen as well.
+    std::string at() {
+        if (draw_.one_in(10)) {
+            return "";
+        }
+        return draw_.one_in(4) ? fmt::format(",at={}ms", draw_.number(0, range_.duration_us / 1000))
+                               : fmt::format(",at={}us", draw_.number(0, range_.duration_us));
+    }
+    std::string length(std::int64_t intervals) {
+        return draw_.one_in(4) ? fmt::format("{}ns", draw_.number(1, 1000 * range_.interval_us))
+                               : fmt::format("{}us", draw_.number(1, intervals * range_.interval_us));
+    }
+    std::string for_some_time() { return draw_.one_in(2) ? "" : ",for=" + length(3); }
+
+    /// A message takes no more than milliseconds then, or the run's end is out of sight.
+    std::int64_t slowest_scheduler() {
+        constexpr std::int64_t most_ns = 5000000;
+        constexpr std::int64_t most_factor = 1000000;
+        const std::int64_t most =
+            std::min(most_factor, most_ns / std::max<std::int64_t>(1, range_.scheduler_time_ns));
+        return draw_.one_in(2) ? std::min<std::int64_t>(100, most) : most;
+    }
+
+    RandomDraw& draw_;
+    const FaultRange& range_;
+};
+
+}  // namespace
+
+void draw_faults(RandomDraw& draw, const FaultRange& range) {
+    if (draw.one_in(2)) {
+        return;
+    }
+    FaultDraw faults(draw, range);
+    for (std::int64_t left = draw.number(1, 3); left > 0; --left) {
+        faults.add_one();
+    }
+}
+
+}  // namespace weir::cli
