@@ -21,6 +21,7 @@ struct ChunkDescription {
     Bytes length;
     std::uint32_t sequence = 0;  ///< 0, 1, 2, ... within the event
     Instant generated_at;        ///< when the event was generated
+    Instant begun_at{};          ///< when the fragment's first chunk was handed over
     bool operator==(const ChunkDescription&) const = default;
 };
 
@@ -60,6 +61,8 @@ struct Observation {
         chunk_sent_again,  ///< producer: the same, because the consumer asked again
         transfer_completed,  ///< producer: last chunk left; `elapsed` since the first was handed over
         asked_again,         ///< consumer: for a fragment of `peer`
+        transfer_noticed,    ///< consumer: of a fragment; `elapsed` since its first chunk was handed over
+                             ///< (common clock)
         chunk_received,      ///< consumer: `bytes`
         chunk_duplicate,     ///< consumer, lossy: had arrived before; `bytes`
         chunk_late,          ///< consumer, lossy: of an event that was given up, or of none; `bytes`

@@ -252,7 +252,7 @@ void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, 
         refuse_chunk(Fault::Kind::duplicate_chunk, place, arrived, "this chunk had already arrived", out);
         return;
     }
-    if (fragment.state() == FragmentPlace::State::free && !begin_fragment(place, arrived)) {
+    if (fragment.state() == FragmentPlace::State::free && !begin_fragment(now, place, arrived, out)) {
         refuse_chunk(Fault::Kind::unexpected_chunk, place, arrived, "no event can begin with this chunk",
                      out);
         return;
@@ -304,7 +304,7 @@ bool Consumer::fits(const ArrivedChunk& arrived, Bytes event_bytes) const {
            chunk.length == std::min(plan_.chunk_size * arrived.count, event_bytes - offset);
 }
 
-bool Consumer::begin_fragment(SlotId place, const ArrivedChunk& arrived) {
+bool Consumer::begin_fragment(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out) {
     const ChunkDescription& chunk = arrived.chunk;
     // All of it is checked before the place is taken: a chunk that is wrong must not shut out the event
     // that the slot was granted to.
@@ -318,7 +318,20 @@ bool Consumer::begin_fragment(SlotId place, const ArrivedChunk& arrived) {
         begin_event(slot_of(place), chunk.event.sequence());
     }
     places_[place.value].begin(chunk.event, chunk.event_bytes, plan_.chunk_size, chunk.generated_at);
+    notice_transfer(now, place, chunk.begun_at, out);
     return true;
+}
+
+/// The fragment in the place has been on its way for longer than anything of it has been here.
+void Consumer::notice_transfer(Instant now, SlotId place, Instant begun_at, Actions& out) const {
+    // Two clocks, and bytes that came from outside: neither the future nor a time before all runs.
+    constexpr Duration longest = Duration::seconds(1000000);
+    const EventId event = places_[place.value].event();
+    out.observations.push_back({.kind = Observation::Kind::transfer_noticed,
+                                .peer = node_of(event.producer()),
+                                .event = event,
+                                .bytes = {},
+                                .elapsed = now - std::clamp(begun_at, now - longest, now)});
 }
 
 void Consumer::refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& arrived, const char* detail,

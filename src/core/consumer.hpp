@@ -120,7 +120,8 @@ class Consumer {
     [[nodiscard]] bool belongs(SlotId place, EventId event) const;
     /// Whether the chunks lie where their sequence numbers say, in an event of this size.
     [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
-    bool begin_fragment(SlotId place, const ArrivedChunk& arrived);
+    bool begin_fragment(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out);
+    void notice_transfer(Instant now, SlotId place, Instant begun_at, Actions& out) const;
     void end_fragment(Instant now, SlotId place, Actions& out);
     void settle(Instant now, SlotId place, Actions& out);
     void refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& arrived, const char* detail,

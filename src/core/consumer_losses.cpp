@@ -80,6 +80,7 @@ bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, 
         return false;
     }
     fragment.announce(bytes, plan_.chunk_size, Instant{static_cast<std::int64_t>(message.events)});
+    notice_transfer(now, place, Instant{static_cast<std::int64_t>(message.hash)}, out);
     if (fragment.whole()) {
         end_fragment(now, place, out);
     } else {

@@ -35,7 +35,8 @@ enum class MessageKind : std::uint8_t {
     /// Pattern `build`: `events` is the event's number.
     decline,
     /// producer -> consumer (lossy transports). Every chunk of `event`, which has `bytes`, was sent to
-    /// place `slot`. `events`: when it was generated, in ns.
+    /// place `slot`. `events`: when it was generated, in ns. `hash`: when its first chunk was handed over,
+    /// in ns.
     sent,
     /// consumer -> producer (lossy transports that ask again). `event` did not come into place `slot`
     /// whole: send it again.

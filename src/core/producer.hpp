@@ -94,6 +94,7 @@ class Producer {
         WaitingEvent event;
         Grant grant;
         Instant started_at;
+        Instant begun_at{};               ///< its first chunk was handed over
         Bytes handed_over;                ///< bytes of chunks given to the transport
         std::uint32_t next_sequence = 0;  ///< of the chunk to hand over next
         std::uint32_t oldest_under_way = 0;

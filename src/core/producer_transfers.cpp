@@ -108,6 +108,7 @@ void Producer::describe_next(const Transfer& transfer, StreamId stream, Bytes le
     next.chunk.length = length;
     next.chunk.sequence = transfer.next_sequence;
     next.chunk.generated_at = transfer.event.generated_at;
+    next.chunk.begun_at = transfer.begun_at;
 }
 
 /// Without shaping as many as the window lets, with shaping one.
@@ -117,6 +118,9 @@ void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
         const Bytes length = next_chunk(transfer);
         if (pacer_.shapes() && pacer_.ready_at(length) > now) {
             return;
+        }
+        if (transfer.next_sequence == 0) {
+            transfer.begun_at = now;
         }
         // Filled where it lies, as the observation of its departure is: this is done for every chunk.
         SendChunk& next = out.chunks.emplace_back();
@@ -228,7 +232,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
                                  .slot = transfer.grant.place.value,
                                  .event = event.value,
                                  .events = static_cast<std::uint64_t>(transfer.event.generated_at.ns),
-                                 .bytes = transfer.event.bytes.count}});
+                                 .bytes = transfer.event.bytes.count,
+                                 .hash = static_cast<std::uint64_t>(transfer.begun_at.ns)}});
     }
 }
 

@@ -172,6 +172,13 @@ void ConsumerNode::record(core::Instant now, const core::Actions& out) {
     recorder_.integrity(now, core_.ledger().corrupt.events, core_.ledger().duplicate_events);
 }
 
+void ConsumerNode::record_moving(core::Bytes bytes, core::Instant since) {
+    recorder_.moving(bytes);
+    if (since != core::Instant::never()) {
+        recorder_.on_its_way(since);
+    }
+}
+
 void ConsumerNode::record_poll_gap(core::Instant now, core::Duration gap) {
     recorder_.poll_gap(now, gap);
 }

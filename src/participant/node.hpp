@@ -51,6 +51,10 @@ class Node {
     /// Producer, consumer: chunks that have left or arrived since the last input, in order of time; what else
     /// they led to is nothing. The node need not have been told of them yet, but is before its next input.
     virtual void record_chunks(std::span<const telemetry::ChunkBytes> /*chunks*/) {}
+    /// Producer, consumer, in a simulation, just before the end of a second: what of chunks that have not
+    /// passed whole has passed, and since when something of which no chunk has arrived is on its way
+    /// (Instant::never(): nothing is).
+    virtual void record_moving(core::Bytes /*bytes*/, core::Instant /*since*/) {}
     /// Producer, consumer: the rank's socket as it is now, where chunks are datagrams.
     virtual void record_socket(core::Instant /*now*/, const telemetry::SocketCounts& /*counts*/) {}
     /// Scheduler: packets of control messages that the rank has sent and taken in so far.
@@ -99,6 +103,7 @@ class ProducerNode final : public Node {
     void record_chunks(std::span<const telemetry::ChunkBytes> chunks) override {
         recorder_.chunks_sent(chunks);
     }
+    void record_moving(core::Bytes bytes, core::Instant /*since*/) override { recorder_.moving(bytes); }
     void finish_recording(core::Instant now) override;
     void record_socket(core::Instant now, const telemetry::SocketCounts& counts) override {
         recorder_.socket(now, counts);
@@ -134,6 +139,7 @@ class ConsumerNode final : public Node {
     void record_chunks(std::span<const telemetry::ChunkBytes> chunks) override {
         recorder_.chunks_received(chunks);
     }
+    void record_moving(core::Bytes bytes, core::Instant since) override;
     void finish_recording(core::Instant now) override;
     void record_socket(core::Instant now, const telemetry::SocketCounts& counts) override {
         recorder_.socket(now, counts);

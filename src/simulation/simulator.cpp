@@ -189,6 +189,7 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
     if (!end_) {
         for (FlatNode node = 0; node < nodes_end_; ++node) {
             catch_up(node);
+            nodes_[node]->record_moving({}, Instant::never());
             nodes_[node]->finish_recording(now_);
         }
         std::uint64_t sets = 0;

@@ -11,7 +11,8 @@
 // producer's next set. They carry no information of their own, so this changes no decision, and it makes the
 // number of events that of the transfers and not that of the chunks. The first chunk of a transfer arrives on
 // time. What counts at a tick is worked out, and told to the nodes, only when it matters: before anything
-// else happens to them, their rate changes, or rows are closed (simulator_progress.cpp).
+// else happens to them, their rate changes, or rows are closed (simulator_progress.cpp). Rows are also told
+// how much of the chunks under way has moved when a second ends.
 //
 // With shaping, a chunk is a transfer of its own, because each has its own instant. Datagrams are not
 // shared out at all: each goes through its producer's link, one after the other, and then through the
@@ -135,6 +136,8 @@ class Simulator {
         std::uint64_t ticks = 0;          ///< so many have been counted
         BitNanoseconds sent_next = 0;     ///< when this has moved, the next chunk has left
         BitNanoseconds arrived_next = 0;  ///< when this has arrived, the next chunk has
+        core::Bytes sent_credited;        ///< rows know that so much has left
+        core::Bytes arrived_credited;     ///< rows know that so much has arrived
     };
     /// What the transfers of a node do at ticks, between its turns.
     struct Progress {
@@ -156,6 +159,11 @@ class Simulator {
         BitNanoseconds moved = 0;  ///< at the first tick
         BitNanoseconds step = 0;   ///< from tick to tick
         std::uint32_t most = 0;    ///< so many chunks can have passed
+    };
+    /// What a node's transfers have moved beyond the chunks that count.
+    struct Moving {
+        core::Bytes bytes;
+        core::Instant since = core::Instant::never();  ///< of the oldest of which no chunk has arrived
     };
     struct Datagram {
         core::SendChunk chunk;
@@ -222,6 +230,10 @@ class Simulator {
         }
     }
     void count_new_ticks(Transfer& transfer);
+    /// Credits rows with what moves, at the last tick of a second.
+    void credit_moving();
+    core::Bytes beyond_chunks(const Transfer& transfer, BitNanoseconds moved, std::uint32_t chunks,
+                              core::Bytes& credited) const;
     void count_passing(const Transfer& transfer, Progress& progress, std::uint64_t first,
                        const Passing& passing, std::uint32_t& passed, BitNanoseconds& next) const;
     /// Brings the rows of a node up to the last tick.
@@ -291,6 +303,7 @@ class Simulator {
     core::Instant first_tick_;
     std::uint64_t ticks_ = 0;  ///< so far
     std::vector<Progress> progress_;
+    std::vector<Moving> moving_;                ///< while it is credited
     std::vector<telemetry::ChunkBytes> steps_;  ///< of one node, while they are recorded
     /// Place and serial number of those whose first chunk may not have arrived. It changes what its
     /// consumer's slots do, so it is told at once.

@@ -17,6 +17,11 @@ constexpr int few = 8;
 /// In bit nanoseconds, so that twice as much is a number of 64 bits.
 constexpr BitNanoseconds furthest = std::numeric_limits<std::int64_t>::max() / 2;
 
+/// Ticks come a nanosecond before multiples of their period.
+constexpr bool second_ends_after(core::Instant tick) {
+    return (tick.ns + 1) % core::Duration::seconds(1).ns == 0;
+}
+
 /// In bit nanoseconds.
 struct Steps {
     /// Of what has moved at the first tick before the next chunk; negative: behind it.
@@ -107,7 +112,48 @@ void Simulator::handle_tick() {
         carry_out(consumer);
         return transfer.arrived > 0;
     });
+    if (second_ends_after(now_)) {
+        credit_moving();
+    }
     queue_.push(now_ + tick_period, {Kind::tick});
+}
+
+/// What rows are to be credited with ahead of the transfer's next chunk, where so much has moved.
+Bytes Simulator::beyond_chunks(const Transfer& transfer, BitNanoseconds moved, std::uint32_t chunks,
+                               Bytes& credited) const {
+    const Bytes counted = std::min(plan_.chunk_size * chunks, transfer.bytes);
+    const Bytes passed{static_cast<std::int64_t>(core::quotient(moved, bit_nanoseconds(Bytes{1})))};
+    // What has arrived is worked out from the rate of the moment: it must not seem to go back.
+    credited = std::max({credited, counted, std::min(passed, transfer.bytes)});
+    return credited - counted;
+}
+
+void Simulator::credit_moving() {
+    for (FlatNode node = 1; node < nodes_end_; ++node) {
+        record_ticks(node);
+    }
+    moving_.assign(nodes_end_, {});
+    for (Transfer& transfer : transfers_) {
+        if (!transfer.active) {
+            continue;
+        }
+        Moving& producer = moving_[transfer.producer + 1];
+        Moving& consumer = moving_[producers_end_ + transfer.first.to.value];
+        const bool moves = transfer.moving;
+        producer.bytes += beyond_chunks(
+            transfer, moves ? network_.moved(transfer.flow, now_) : bit_nanoseconds(transfer.bytes),
+            transfer.sent, transfer.sent_credited);
+        consumer.bytes += beyond_chunks(transfer, moves ? arrived_by_now(transfer) : 0, transfer.arrived,
+                                        transfer.arrived_credited);
+        if (transfer.arrived == 0 && transfer.first_sequence == 0) {
+            consumer.since = std::min(consumer.since, transfer.first.chunk.begun_at);
+        }
+    }
+    for (FlatNode node = 1; node < nodes_end_; ++node) {
+        // A node whose account is closed counts no more.
+        const Moving moving = nodes_[node]->finished() ? Moving{} : moving_[node];
+        nodes_[node]->record_moving(moving.bytes, moving.since);
+    }
 }
 
 /// Adds the chunks that pass one end of a transfer at the ticks from `first` on to the account of that end.

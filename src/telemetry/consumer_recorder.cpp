@@ -36,15 +36,27 @@ void ConsumerRecorder::move_to(Instant now) {
 
 void ConsumerRecorder::integrate(Instant from, Duration length) {
     TimeUse& time = current_.time;
-    (state_.receiving_slots > 0 ? time.receiving
-     : state_.blocked()         ? time.blocked
-                                : time.waiting_for_data) += length;
+    if (state_.receiving_slots > 0) {
+        time.receiving += length;
+    } else if (state_.blocked()) {
+        time.blocked += length;
+    } else {
+        time.waiting_for_data += length;
+        waits_.add(from, length);
+    }
     if (state_.blocked()) {
         current_.blocked_samples.add(from, length);
     }
     if (state_.processing) {
         time.processing += length;
     }
+}
+
+/// Something has been on its way since then. What the second before was told as stays as it is.
+void ConsumerRecorder::received_since(Instant since) {
+    const Duration time = waits_.take(since);
+    current_.time.waiting_for_data -= time;
+    current_.time.receiving += time;
 }
 
 void ConsumerRecorder::set_state(Instant now, const ConsumerState& state) {
@@ -61,6 +73,9 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     datagrams_.observe(observation);
     const bool judged = clock_.position() >= Instant{0};
     switch (observation.kind) {
+        case Observation::Kind::transfer_noticed:
+            received_since(now - observation.elapsed);
+            break;
         case Observation::Kind::chunk_received:
             if (paced_ && judged && last_chunk_at_) {
                 latencies_.receive_gap.add(now - *last_chunk_at_);
@@ -148,9 +163,14 @@ void ConsumerRecorder::finish(Instant now) {
 }
 
 void ConsumerRecorder::close(std::int64_t second, Duration covered) {
+    if (const auto since = std::exchange(on_its_way_since_, std::nullopt)) {
+        received_since(*since);
+    }
+    waits_.clear();
     ConsumerRow& row = latest_row_;
     row.start = {second, phase_of(second, duration_), covered};
     row.received = current_.received;
+    row.received.bytes = moving_.settle(row.received.bytes);
     row.received_peak_10ms = peak_bins_.take();
     row.processed = current_.processed;
     row.lost = current_.lost;

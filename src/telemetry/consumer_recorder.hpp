@@ -17,6 +17,7 @@
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/second_report.hpp"
+#include "telemetry/waiting_stretches.hpp"
 
 namespace weir::telemetry {
 
@@ -50,6 +51,12 @@ class ConsumerRecorder {
     /// In place of the observations of chunks that have arrived since the last call, in order of time, none
     /// of which changed the state.
     void chunks_received(std::span<const ChunkBytes> chunks);
+    /// At the end of the current second so many bytes of chunks are here whose end is not: for a simulator,
+    /// which knows.
+    void moving(core::Bytes bytes) { moving_.set(bytes); }
+    /// Something of which no chunk has arrived by the end of the current second has been on its way since
+    /// then: for a simulator, which knows. Others are told by the first chunk, when the row may be written.
+    void on_its_way(core::Instant since) { on_its_way_since_ = since; }
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
     void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
     /// The rank's socket as it is now, where chunks are datagrams.
@@ -71,6 +78,7 @@ class ConsumerRecorder {
   private:
     void move_to(core::Instant now);
     void integrate(core::Instant from, core::Duration length);
+    void received_since(core::Instant since);
     void close(std::int64_t second, core::Duration covered);
 
     core::Duration duration_;
@@ -99,6 +107,9 @@ class ConsumerRecorder {
         PollGaps poll_gaps;
     };
     Current current_;
+    MovingBytes moving_;
+    WaitingStretches waits_;
+    std::optional<core::Instant> on_its_way_since_;
     PeakBins peak_bins_;
     std::uint64_t corrupt_seen_ = 0;
     std::uint64_t duplicate_seen_ = 0;

@@ -222,6 +222,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.start = {second, phase_of(second, duration_), covered};
     row.generated = current_.generated;
     row.sent = current_.sent;
+    row.sent.bytes = moving_.settle(row.sent.bytes);
     row.lost = current_.lost;
     row.sent_peak_10ms = peak_bins_.take();
     row.backlog = state_.backlog;

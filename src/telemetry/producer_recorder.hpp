@@ -53,6 +53,9 @@ class ProducerRecorder {
     /// In place of the observations of chunks that have left since the last call, in order of time, all of
     /// the producer's backlog.
     void chunks_sent(std::span<const ChunkBytes> chunks);
+    /// At the end of the current second so many bytes of chunks have left whose end has not: for a simulator,
+    /// which knows.
+    void moving(core::Bytes bytes) { moving_.set(bytes); }
     /// Shaping: a chunk that could have gone at `due` was handed over.
     void paced(core::Instant now, core::Instant due);
     /// The scheduler says (by heartbeat) for how long so far offers waited and no consumer had a credit.
@@ -117,6 +120,7 @@ class ProducerRecorder {
         PollGaps poll_gaps;
     };
     Current current_;
+    MovingBytes moving_;
     PeakBins peak_bins_;
 
     // Attribution of waiting: the last heartbeat's.

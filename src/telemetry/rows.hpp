@@ -63,8 +63,8 @@ struct TimeUse {
         waiting_for_grant;  ///< producer: events offered, some consumer has a free slot, no grant yet
     core::Duration
         waiting_for_stream;  ///< scheduler: events and free slots, but those producers' streams are in use
-    core::Duration waiting_for_data;  ///< all: nothing to send, nothing to receive, no event to grant
-    core::Duration receiving;         ///< consumer: some slot is receiving
+    core::Duration waiting_for_data;  ///< all: nothing to send, nothing on its way, no event to grant
+    core::Duration receiving;         ///< consumer: some transfer to it is under way
     core::Duration blocked;           ///< consumer: processing holds every slot
     core::Duration idle;              ///< scheduler: neither events nor free slots
     core::Duration processing;        ///< consumer: working on an event
@@ -124,7 +124,8 @@ struct BlockedSamples {
 struct ProducerRow {
     RowStart start;
     Flow generated;
-    Flow sent;  ///< bytes count when a chunk left, events when their last chunk left
+    Flow sent;  ///< bytes count when a chunk left (simulated: as they leave), events when their last chunk
+                ///< left
     Flow lost;
     core::BitRate sent_peak_10ms;  ///< the best 10 ms of the second
     core::Bytes backlog;           ///< at the second's end
@@ -139,7 +140,8 @@ struct ProducerRow {
 
 struct ConsumerRow {
     RowStart start;
-    Flow received;  ///< bytes count when a chunk arrived, events when they were whole
+    Flow received;  ///< bytes count when a chunk arrived (simulated: as they arrive), events when they were
+                    ///< whole
     core::BitRate received_peak_10ms;
     Flow processed;
     Flow lost;  ///< lossy transports: sent, and given up here because it did not become whole

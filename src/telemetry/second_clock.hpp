@@ -64,6 +64,25 @@ struct ChunkBytes {
     core::Bytes bytes;
 };
 
+/// Bytes of chunks of which the last byte is still to come, where they are known (a simulation): they count
+/// in the second in which they moved, and no more when their chunk counts.
+class MovingBytes {
+  public:
+    /// So many at the end of the current second.
+    void set(core::Bytes bytes) { bytes_ = bytes; }
+    /// At the end of a second: its bytes, where `chunks` are those of its chunks.
+    core::Bytes settle(core::Bytes chunks) {
+        // A chunk that does not come any more is not taken back.
+        const core::Bytes change = std::max(bytes_ - credited_, core::Bytes{} - chunks);
+        credited_ += change;
+        return chunks + change;
+    }
+
+  private:
+    core::Bytes bytes_;
+    core::Bytes credited_;
+};
+
 /// The largest number of bytes in one of the second's hundred 10 ms bins. A chunk counts in the bin in which
 /// its end was seen, so one bin can show more than the line rate by up to a window of chunks.
 class PeakBins {

@@ -12,7 +12,7 @@ namespace weir::transport {
 namespace {
 
 constexpr std::uint32_t magic = 0x52494557;  // "WEIR" in memory
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = 2;
 constexpr std::size_t checksum_at = 56;
 constexpr std::uint64_t checksum_seed = 0x7765697268656164ULL;
 
@@ -21,14 +21,15 @@ std::uint64_t header_checksum(const std::byte* header) {
     return sum == 0 ? 1 : sum;
 }
 
-bool in_bounds(std::uint64_t event_bytes, std::uint64_t offset, std::uint64_t length, std::uint32_t sequence,
-               core::EventId event, const ChunkBounds& bounds) {
+bool in_bounds(std::uint64_t event_bytes, std::uint64_t length, const core::ChunkDescription& chunk,
+               const ChunkBounds& bounds) {
+    const auto offset = static_cast<std::uint64_t>(chunk.offset.count);
     const auto slot_size = static_cast<std::uint64_t>(bounds.slot_size.count);
     const auto chunk_size = static_cast<std::uint64_t>(bounds.chunk_size.count);
     const std::uint64_t chunks = slot_size / chunk_size + (slot_size % chunk_size != 0 ? 1 : 0);
     return event_bytes > 0 && event_bytes <= slot_size && length > 0 && length <= chunk_size &&
-           length <= event_bytes && offset <= event_bytes - length && sequence < chunks &&
-           event.producer().value < bounds.producers;
+           length <= event_bytes && offset <= event_bytes - length && chunk.sequence < chunks &&
+           chunk.event.producer().value < bounds.producers;
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDesc
     store_little_endian(p + 6, static_cast<std::uint16_t>(header_bytes));
     store_little_endian(p + event_id_at, chunk.event.value);
     store_little_endian(p + 16, static_cast<std::uint64_t>(chunk.event_bytes.count));
-    store_little_endian(p + 24, static_cast<std::uint64_t>(chunk.offset.count));
+    store_little_endian(p + 24, static_cast<std::uint64_t>(chunk.begun_at.ns));
     store_little_endian(p + 32, static_cast<std::uint32_t>(chunk.length.count));
     store_little_endian(p + 36, chunk.sequence);
     store_little_endian(p + 40, static_cast<std::uint64_t>(chunk.generated_at.ns));
@@ -80,13 +81,13 @@ DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBoun
     }
     const std::byte* const p = received.data();
     const auto event_bytes = load_little_endian<std::uint64_t>(p + 16);
-    const auto offset = load_little_endian<std::uint64_t>(p + 24);
     const auto length = load_little_endian<std::uint32_t>(p + 32);
     decoded.chunk.event = {load_little_endian<std::uint64_t>(p + event_id_at)};
     decoded.chunk.event_bytes = {static_cast<std::int64_t>(event_bytes)};
-    decoded.chunk.offset = {static_cast<std::int64_t>(offset)};
     decoded.chunk.length = {static_cast<std::int64_t>(length)};
     decoded.chunk.sequence = load_little_endian<std::uint32_t>(p + 36);
+    decoded.chunk.offset = bounds.chunk_size * decoded.chunk.sequence;
+    decoded.chunk.begun_at = {static_cast<std::int64_t>(load_little_endian<std::uint64_t>(p + 24))};
     decoded.chunk.generated_at = {static_cast<std::int64_t>(load_little_endian<std::uint64_t>(p + 40))};
     decoded.payload_checksum = load_little_endian<std::uint64_t>(p + 48);
 
@@ -100,7 +101,7 @@ DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBoun
         decoded.state = HeaderState::wrong_checksum;
     } else if (length != received.size() - header_bytes) {
         decoded.state = HeaderState::wrong_length;
-    } else if (!in_bounds(event_bytes, offset, length, decoded.chunk.sequence, decoded.chunk.event, bounds)) {
+    } else if (!in_bounds(event_bytes, length, decoded.chunk, bounds)) {
         decoded.state = HeaderState::out_of_bounds;
     } else {
         decoded.state = HeaderState::intact;

@@ -85,7 +85,8 @@ class Building {
                         .slot = place(slot, event).value,
                         .event = event.value,
                         .events = static_cast<std::uint64_t>(at_ms(1).ns),
-                        .bytes = 100});
+                        .bytes = 100,
+                        .hash = static_cast<std::uint64_t>(at_ms(1).ns)});
     }
     Actions decline(std::uint32_t slot, EventId event) {
         return message(at_ms(1), node_of(event.producer()),
@@ -265,7 +266,10 @@ TEST_CASE("What is lost is asked for again as often as allowed") {
     plan.pattern = Pattern::distribute;
     Building consumer(plan);
     consumer.chunks(at_ms(1), 0, fragment(1, 4), 0, 0);
-    consumer.sent(at_ms(2), 0, fragment(1, 4));
+    const Actions told = consumer.sent(at_ms(2), 0, fragment(1, 4));
+    REQUIRE(told.observations.size() == 1);
+    CHECK(told.observations[0].kind == Observation::Kind::transfer_noticed);
+    CHECK(told.observations[0].elapsed == Duration::milliseconds(1));
     for (int again = 1; again <= 2; ++again) {
         const Actions asked = consumer.time(at_ms(12 * again));
         REQUIRE(of_kind(asked, MessageKind::again).size() == 1);

@@ -1,6 +1,7 @@
 // The consumer: credits, events put together from chunks, processing, and what it refuses.
 #include "core/consumer.hpp"
 
+#include <limits>
 #include <vector>
 
 #include "catch.hpp"
@@ -137,8 +138,8 @@ TEST_CASE("Chunks in a row count as if they had come one by one") {
     CHECK(consumer.arrive(at_ms(3), 1, two).faults.size() == 1);  // two chunks of the length of one
     two.chunk.length = {80};
     const Actions first = consumer.arrive(at_ms(4), 1, two);
-    REQUIRE(first.observations.size() == 1);
-    CHECK(first.observations[0].bytes == Bytes{80});
+    REQUIRE(first.observations.size() == 2);
+    CHECK(first.observations[1].bytes == Bytes{80});
     ArrivedChunk again = chunk(event_a, 100, 1);
     again.count = 2;
     again.chunk.length = {60};
@@ -151,14 +152,39 @@ TEST_CASE("Chunks in a row count as if they had come one by one") {
     CHECK(consumer->ledger().received.bytes == Bytes{100});
 }
 
+TEST_CASE("The first chunk that arrives says for how long its transfer has been under way") {
+    Driven consumer(small_plan());
+    consumer.start();
+    const auto noticed = [&](Instant now, std::uint32_t slot, EventId event, std::uint32_t number,
+                             Instant begun_at) {
+        ArrivedChunk arrived = chunk(event, 100, number);
+        arrived.chunk.begun_at = begun_at;
+        std::vector<Duration> times;
+        for (const Observation& observation : consumer.arrive(now, slot, arrived).observations) {
+            if (observation.kind == Observation::Kind::transfer_noticed) {
+                times.push_back(observation.elapsed);
+            }
+        }
+        return times;
+    };
+    CHECK(noticed(at_ms(9), 1, event_a, 1, at_ms(2)) == std::vector{Duration::milliseconds(7)});
+    CHECK(noticed(at_ms(10), 1, event_a, 0, at_ms(2)).empty());
+    // Clocks differ, and a header that nobody verifies may say anything.
+    CHECK(noticed(at_ms(11), 0, event_b, 0, at_ms(12)) == std::vector{Duration{}});
+    const auto senseless =
+        noticed(at_ms(12), 0, EventId::of({0}, 8), 0, {std::numeric_limits<std::int64_t>::min()});
+    CHECK(senseless.empty());  // the slot has another event
+}
+
 TEST_CASE("Chunks make an event whole in any order") {
     Driven consumer(small_plan());
     consumer.start();
     const Actions first = consumer.arrive(at_ms(4), 1, chunk(event_a, 100, 2));
     CHECK(first.messages.empty());
-    REQUIRE(first.observations.size() == 1);
-    CHECK(first.observations[0].kind == Observation::Kind::chunk_received);
-    CHECK(first.observations[0].bytes == Bytes{20});
+    REQUIRE(first.observations.size() == 2);
+    CHECK(first.observations[0].kind == Observation::Kind::transfer_noticed);
+    CHECK(first.observations[1].kind == Observation::Kind::chunk_received);
+    CHECK(first.observations[1].bytes == Bytes{20});
     CHECK(consumer->slot_use() == SlotUse{1, 1, 0});
     CHECK(consumer.arrive(at_ms(5), 1, chunk(event_a, 100, 0)).messages.empty());
     const Actions last = consumer.arrive(at_ms(6), 1, chunk(event_a, 100, 1));

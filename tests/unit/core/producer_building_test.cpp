@@ -194,6 +194,7 @@ TEST_CASE("Over a lossy transport a consumer is told what it should have got") {
     CHECK(of_kind(out, MessageKind::sent)[0].to == NodeId{Role::consumer, 2});
     CHECK(of_kind(out, MessageKind::sent)[0].message.bytes == 100);
     CHECK(of_kind(out, MessageKind::sent)[0].message.slot == 7);
+    CHECK(of_kind(out, MessageKind::sent)[0].message.hash == static_cast<std::uint64_t>(at_ms(1).ns));
     CHECK(producer->backlog() == Bytes{300});
 }
 

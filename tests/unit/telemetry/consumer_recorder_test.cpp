@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "telemetry/waiting_stretches.hpp"
 #include "test_runs.hpp"
 
 using namespace weir::telemetry;
@@ -66,6 +67,79 @@ TEST_CASE("A consumer is receiving, blocked or waiting, and processing beside") 
     CHECK(run.reports[1].blocked_samples.bits == 0xfc000);
 }
 
+TEST_CASE("A consumer receives from when its transfer began, as far as it was not blocked") {
+    Recorded run;
+    ConsumerRecorder recorder = run.recorder(at(0));
+    const auto begun = [&](double now, double since) {
+        recorder.observe(at(now), seen(Kind::transfer_noticed, 0, at(now) - at(since)));
+    };
+    const ConsumerState free{.free_slots = 1};
+    const ConsumerState blocked{.queued_slots = 1, .processing = true};
+    // An event of one chunk, on its way for 100 ms: nothing else says that it was.
+    begun(0.2, 0.1);
+    recorder.set_state(at(0.2), blocked);
+    // The clocks of two ranks differ: the producer seems to have begun before there was a slot.
+    recorder.set_state(at(0.3), free);
+    begun(0.4, 0.25);
+    recorder.set_state(at(0.4), free);
+    // Two at a time, of which the one that began first is noticed last.
+    begun(0.6, 0.55);
+    recorder.set_state(at(0.6), free);
+    begun(0.7, 0.5);
+    recorder.set_state(at(0.7), free);
+    // Over the end of a second, which only a simulator sees.
+    recorder.on_its_way(at(0.9));
+    begun(1.2, 0.9);
+    recorder.set_state(at(1.2), free);
+    begun(2.3, 1.8);
+    recorder.finish(at(2.4));
+    REQUIRE(run.rows.size() == 2);
+    CHECK(run.rows[0].time.blocked == Duration::milliseconds(100));
+    CHECK(run.rows[0].time.receiving == Duration::milliseconds(100 + 100 + 200 + 100));
+    CHECK(run.rows[0].time.sum() == Duration::seconds(1));
+    CHECK(run.rows[1].time.receiving == Duration::milliseconds(200));
+    CHECK(run.rows[1].time.waiting_for_data == Duration::milliseconds(800));
+}
+
+TEST_CASE("Of many stretches of waiting the oldest are known by their sum") {
+    WaitingStretches stretches;
+    for (int i = 0; i < 1000; ++i) {
+        stretches.add({10 * i}, {2});
+    }
+    CHECK(stretches.take({9995}) == Duration{0});
+    CHECK(stretches.take({9971}) == Duration{1 + 2 + 2});
+    // What lies in the oldest one, of which 937 were made, is shared out evenly.
+    const Duration part = stretches.take({4686});
+    CHECK(part.ns >= 2 * 61 + 937 - 2);
+    CHECK(part.ns <= 2 * 61 + 937 + 2);
+    CHECK(part + stretches.take({0}) == Duration{2000 - 5});
+    CHECK(stretches.take({0}) == Duration{0});
+}
+
+TEST_CASE("Bytes of a chunk count in the seconds in which they came, and once") {
+    Recorded run;
+    ConsumerRecorder recorder = run.recorder(at(0));
+    recorder.moving({600});  // of a chunk of 1000
+    recorder.advance(at(1.1));
+    recorder.moving({900});
+    recorder.advance(at(2.1));
+    recorder.observe(at(2.2), seen(Kind::chunk_received, 1000));
+    recorder.moving({50});
+    recorder.advance(at(3.1));
+    recorder.observe(at(3.2), seen(Kind::chunk_received, 1000));
+    recorder.moving({70});  // of one that never comes whole
+    recorder.advance(at(4.1));
+    recorder.moving({});
+    recorder.advance(at(5.1));
+    REQUIRE(run.rows.size() == 5);
+    std::vector<std::int64_t> bytes;
+    for (const ConsumerRow& row : run.rows) {
+        bytes.push_back(row.received.bytes.count);
+    }
+    CHECK(bytes == std::vector<std::int64_t>{600, 300, 150, 1020, 0});
+    CHECK(recorder.summary().run.received.bytes == Bytes{2070});
+}
+
 TEST_CASE("A consumer's observations and its integrity count in their second") {
     Recorded run;
     ConsumerRecorder recorder = run.recorder(at(-1));
@@ -108,7 +182,10 @@ TEST_CASE("A consumer's times sum to the second for random histories") {
         for (int step = 0; step < 300; ++step) {
             now =
                 now + Duration{static_cast<std::int64_t>(below(below(20) == 0 ? 3'000'000'000 : 40'000'000))};
-            if (below(2) == 0) {
+            if (below(3) == 0) {
+                recorder.observe(now, seen(Kind::transfer_noticed, 0,
+                                           Duration{static_cast<std::int64_t>(below(90'000'000))}));
+            } else if (below(2) == 0) {
                 recorder.set_state(now, {.free_slots = static_cast<std::uint32_t>(below(2)),
                                          .receiving_slots = static_cast<std::uint32_t>(below(2)),
                                          .processing = below(2) == 0});

@@ -21,7 +21,8 @@ core::ChunkDescription example_chunk() {
             .offset = {8192},
             .length = {808},
             .sequence = 2,
-            .generated_at = {-1234567890123}};
+            .generated_at = {-1234567890123},
+            .begun_at = {-1234567880000}};
 }
 
 std::vector<std::byte> message_of(const core::ChunkDescription& chunk, std::uint64_t checksum,
@@ -50,10 +51,10 @@ TEST_CASE("a header says what was written, at every verify level") {
 TEST_CASE("a header is little endian and lies where the format says") {
     const auto message = message_of(example_chunk(), 0x1122334455667788, Verify::none);
     const std::array<unsigned, 64> expected{
-        'W',  'E',  'I',  'R',  1,    0,    64,   0,     // magic, version, header size
+        'W',  'E',  'I',  'R',  2,    0,    64,   0,     // magic, version, header size
         0x9a, 0x78, 0x56, 0x34, 0x12, 0x20, 0,    0,     // event
         0x28, 0x23, 0,    0,    0,    0,    0,    0,     // event bytes
-        0x00, 0x20, 0,    0,    0,    0,    0,    0,     // offset
+        0xc0, 0x22, 0x05, 0x8e, 0xe0, 0xfe, 0xff, 0xff,  // begun_at
         0x28, 0x03, 0,    0,    2,    0,    0,    0,     // length, sequence
         0x35, 0xfb, 0x04, 0x8e, 0xe0, 0xfe, 0xff, 0xff,  // generated_at
         0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  // payload checksum
@@ -104,9 +105,9 @@ TEST_CASE("other bytes than a header are refused") {
     const std::vector<std::byte> zeros(1000);
     CHECK(transport::decode_header(zeros, bounds, Verify::none).state == HeaderState::wrong_magic);
     auto message = message_of(example_chunk(), 0, Verify::none);
-    message[4] = std::byte{2};
-    CHECK(transport::decode_header(message, bounds, Verify::none).state == HeaderState::wrong_version);
     message[4] = std::byte{1};
+    CHECK(transport::decode_header(message, bounds, Verify::none).state == HeaderState::wrong_version);
+    message[4] = std::byte{2};
     message[6] = std::byte{63};
     CHECK(transport::decode_header(message, bounds, Verify::none).state == HeaderState::wrong_version);
 }
@@ -128,20 +129,17 @@ TEST_CASE("fields that no chunk of the run can have are refused at every verify 
     SECTION("a negative event size") {
         chunk.event_bytes = {-1};
     }
-    SECTION("a negative offset") {
-        chunk.offset = {-4096};
-    }
     SECTION("an end beyond the event") {
-        chunk.offset = {8193};
+        chunk.length = {809};
     }
-    SECTION("an end that overflows") {
-        chunk.offset = {std::numeric_limits<std::int64_t>::max()};
+    SECTION("an offset that lies far beyond the event") {
+        chunk.sequence = std::numeric_limits<std::uint32_t>::max();
     }
     SECTION("an empty chunk") {
         chunk.length = {0};
     }
     SECTION("a chunk longer than the chunk size") {
-        chunk.offset = {0};
+        chunk.sequence = 0;
         chunk.length = {4097};
     }
     SECTION("a sequence that the slot has no buffer for") {
