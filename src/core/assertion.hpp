@@ -19,3 +19,6 @@ void set_assertion_handler(AssertionHandler handler) noexcept;
 #define WEIR_ASSERT(expression)                           \
     (static_cast<bool>(expression) ? static_cast<void>(0) \
                                    : ::weir::core::assertion_failed(#expression, __FILE__, __LINE__))
+
+/// Where no invariant lets the program come. `text`, a literal, says what would be wrong.
+#define WEIR_UNREACHABLE(text) ::weir::core::assertion_failed(text, __FILE__, __LINE__)

@@ -67,8 +67,7 @@ std::uint32_t GrantQueue::next_consumer() const {
             return word * word_bits + static_cast<std::uint32_t>(std::countr_zero(bits));
         }
     }
-    WEIR_ASSERT(!"a grant waits and no consumer has one");
-    return turn_;
+    WEIR_UNREACHABLE("a grant waits and no consumer has one");
 }
 
 }  // namespace weir::core

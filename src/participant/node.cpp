@@ -38,25 +38,25 @@ std::uint64_t policy_seed(const core::Plan& plan) {
 
 void Node::on_chunk(core::Instant /*now*/, core::SlotId /*slot*/, const core::ArrivedChunk& /*chunk*/,
                     core::Actions& /*out*/) {
-    WEIR_ASSERT(!"only consumers receive chunks");
+    WEIR_UNREACHABLE("only consumers receive chunks");
 }
 
 void Node::on_chunks_sent(core::Instant /*now*/, core::StreamId /*stream*/, std::uint32_t /*first*/,
                           std::uint32_t /*count*/, core::Actions& /*out*/) {
-    WEIR_ASSERT(!"only producers send chunks");
+    WEIR_UNREACHABLE("only producers send chunks");
 }
 
 void Node::on_chunks_passed(core::StreamId /*stream*/, std::uint32_t /*count*/, core::Actions& /*out*/) {
-    WEIR_ASSERT(!"only producers send chunks");
+    WEIR_UNREACHABLE("only producers send chunks");
 }
 
 void Node::on_result(core::Instant /*now*/, core::NodeId /*from*/, const core::SendResult& /*result*/,
                      core::Actions& /*out*/) {
-    WEIR_ASSERT(!"only the scheduler receives results");
+    WEIR_UNREACHABLE("only the scheduler receives results");
 }
 
 void Node::slow_down(double /*factor*/) {
-    WEIR_ASSERT(!"only consumers process events");
+    WEIR_UNREACHABLE("only consumers process events");
 }
 
 // Producer
