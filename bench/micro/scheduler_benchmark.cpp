@@ -24,6 +24,7 @@ Plan plan_of(PolicyKind policy, std::uint32_t nodes) {
     plan.producers = nodes / 2;
     plan.consumers = nodes - plan.producers;
     plan.policy = policy;
+    plan.generation = Generation::saturate;  // as many events as there is time for
     plan.slots = slots;
     plan.streams = slots;
     plan.slot_size = {event_bytes};

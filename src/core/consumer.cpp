@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ledger_report.hpp"
+#include "core/plan_limits.hpp"
 
 namespace weir::core {
 
@@ -31,6 +32,7 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
       producer_drained_(plan.producers, false),
       next_producer_(id.value % plan.producers),
       to_ask_(plan.places()),
+      is_asked_(plan.initiation == Initiation::pull ? plan.places() : 0, false),
       overdue_(plan.lossy() ? plan.places() : 0),
       over_(plan.lossy() ? std::size_t{plan.slots} * plan.producers : 0, 0) {
     WEIR_ASSERT(plan.slots > 0);
@@ -66,10 +68,12 @@ void Consumer::give_credit(SlotId slot, Actions& out) {
         out.messages.push_back({scheduler_node(), ready(slot)});
         return;
     }
+    slots_[slot.value].source.reset();
     for (std::uint32_t tried = 0; tried < plan_.producers; ++tried) {
         const std::uint32_t producer = next_producer_;
         next_producer_ = (next_producer_ + 1) % plan_.producers;
         if (!producer_drained_[producer]) {
+            slots_[slot.value].source = ProducerId{producer};
             out.messages.push_back({node_of(ProducerId{producer}),
                                     {.kind = MessageKind::grant, .node = id_.value, .slot = slot.value}});
             return;
@@ -290,7 +294,9 @@ bool Consumer::belongs(SlotId place, EventId event) const {
     const Slot& slot = slots_[slot_of(place).value];
     const bool in_time = slot.state == SlotState::free || slot.state == SlotState::receiving;
     const bool number_known = slot.state == SlotState::receiving || slot.assigned;
-    return in_time && event.producer().value < plan_.producers &&
+    const bool wanted = pulls() ? is_asked_[place.value] : !direct() || slot.source.has_value();
+    return in_time && wanted && event.producer().value < plan_.producers &&
+           (!slot.source || event.producer() == *slot.source) &&
            (!builds() || (event.producer().value == place.value % fragments_ &&
                           (!number_known || event.sequence() == slot.number)));
 }
@@ -310,6 +316,7 @@ bool Consumer::begin_fragment(Instant now, SlotId place, const ArrivedChunk& arr
     // that the slot was granted to.
     const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
                            chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size &&
+                           is_generation_instant(plan_, chunk.generated_at) &&
                            fits(arrived, chunk.event_bytes);
     if (!plausible) {
         return false;
@@ -380,7 +387,8 @@ void Consumer::settle(Instant now, SlotId place, Actions& out) {
     const SlotId slot = slot_of(place);
     places_[place.value].settle();
     if (pulls()) {
-        WEIR_ASSERT(asked_ > 0);
+        WEIR_ASSERT(asked_ > 0 && is_asked_[place.value]);
+        is_asked_[place.value] = false;
         --asked_;
         ask(out);
     }
@@ -398,13 +406,16 @@ bool Consumer::on_decline(Instant now, NodeId from, const ControlMessage& messag
         return false;
     }
     if (direct()) {
+        if (slots_[message.slot].source != ProducerId{from.index}) {
+            return false;
+        }
         producer_drained_[from.index] = true;
         give_credit({message.slot}, out);
         return true;
     }
     const SlotId place{message.slot};
     const EventId event = EventId::of({from.index}, builds() ? message.events : 0);
-    if ((!builds() && !pulls()) || !belongs(place, event)) {
+    if ((!builds() && !pulls()) || message.events >= EventId::sequence_limit || !belongs(place, event)) {
         return false;
     }
     const SlotId slot = slot_of(place);
@@ -440,12 +451,18 @@ void Consumer::on_message(Instant now, NodeId from, const ControlMessage& messag
             taken = on_sent(now, from, message, out);
             break;
         case MessageKind::settle:
-            settling_ = true;
-            report_progress(out);
-            return;
+            taken = direct() && from == scheduler_node();
+            if (taken) {
+                settling_ = true;
+                report_progress(out);
+            }
+            break;
         case MessageKind::finish:
-            close(out);
-            return;
+            taken = from == scheduler_node();
+            if (taken) {
+                close(out);
+            }
+            break;
         default:
             break;
     }
@@ -454,7 +471,7 @@ void Consumer::on_message(Instant now, NodeId from, const ControlMessage& messag
             {.source = from,
              .destination = node_of(id_),
              .event = {message.event},
-             .detail = "a message that a consumer does not take, or of a slot that is not free"});
+             .detail = "a message that a consumer does not take, or of what it does not wait for"});
     }
 }
 

@@ -85,7 +85,10 @@ class Consumer {
     enum class SlotState : std::uint8_t { closed, withheld, free, receiving, queued };
     struct Slot {
         SlotState state = SlotState::closed;
-        bool assigned = false;           ///< pull: the scheduler has said for which event it is
+        bool assigned = false;  ///< pull: the scheduler has said for which event it is
+        /// Who sends the event, where that is known beforehand. Policy `none`: to whom the slot was granted;
+        /// pull with pattern `distribute`: of whom it was assigned.
+        std::optional<ProducerId> source;
         std::uint64_t number = 0;        ///< build: of the event, once it is known
         std::uint32_t settled = 0;       ///< places of which nothing more is expected
         Tally whole;                     ///< of them, those that are whole
@@ -170,6 +173,7 @@ class Consumer {
     std::uint32_t next_producer_ = 0;     ///< policy `none`: whose turn it is
     RingQueue<Request> to_ask_;           ///< pull
     std::uint32_t asked_ = 0;             ///< pull: fragments asked for and not settled
+    std::vector<bool> is_asked_;          ///< pull, by place: one of these
     IndexedHeap<std::int64_t> overdue_;   ///< lossy: places by the instant at which their fragment is, in ns
     std::vector<EventId> given_up_;
     /// Lossy, by slot and producer: the sequence number after that of the last fragment that is over. A

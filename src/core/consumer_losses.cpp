@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/plan_limits.hpp"
+
 namespace weir::core {
 
 namespace {
@@ -58,8 +60,10 @@ void Consumer::begin_unannounced(SlotId place, EventId event) {
 bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const EventId event{message.event};
     const Bytes bytes{message.bytes};
+    const Instant generated_at{static_cast<std::int64_t>(message.events)};
     if (!plan_.lossy() || from != node_of(event.producer()) || event.producer().value >= plan_.producers ||
-        message.slot >= places_.size() || bytes <= Bytes{0} || bytes > plan_.slot_size) {
+        message.slot >= places_.size() || bytes <= Bytes{0} || bytes > plan_.slot_size ||
+        !is_generation_instant(plan_, generated_at)) {
         return false;
     }
     const SlotId place{message.slot};
@@ -79,7 +83,10 @@ bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, 
     if (fragment.state() != FragmentPlace::State::receiving || fragment.event() != event) {
         return false;
     }
-    fragment.announce(bytes, plan_.chunk_size, Instant{static_cast<std::int64_t>(message.events)});
+    if (fragment.bytes() != Bytes{0} && fragment.bytes() != bytes) {
+        return false;  // it was said otherwise before
+    }
+    fragment.announce(bytes, plan_.chunk_size, generated_at);
     notice_transfer(now, place, Instant{static_cast<std::int64_t>(message.hash)}, out);
     if (fragment.whole()) {
         end_fragment(now, place, out);

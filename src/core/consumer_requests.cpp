@@ -6,7 +6,7 @@ namespace weir::core {
 
 bool Consumer::on_assign(NodeId from, const ControlMessage& message, Actions& out) {
     if (!pulls() || from != scheduler_node() || message.slot >= slots_.size() ||
-        (!builds() && message.node >= plan_.producers)) {
+        (builds() ? message.events >= EventId::sequence_limit : message.node >= plan_.producers)) {
         return false;
     }
     Slot& slot = slots_[message.slot];
@@ -15,6 +15,9 @@ bool Consumer::on_assign(NodeId from, const ControlMessage& message, Actions& ou
     }
     slot.assigned = true;
     slot.number = message.events;
+    if (!builds()) {
+        slot.source = ProducerId{message.node};
+    }
     const std::uint32_t first = plan_.order == SendOrder::barrel ? id_.value % fragments_ : 0;
     for (std::uint32_t step = 0; step < fragments_; ++step) {
         const std::uint32_t fragment = (first + step) % fragments_;
@@ -31,6 +34,7 @@ void Consumer::ask(Actions& out) {
     while (!to_ask_.empty() && asked_ < plan_.requests) {
         const Request request = to_ask_.pop();
         ++asked_;
+        is_asked_[request.place.value] = true;
         out.messages.push_back({node_of(request.producer),
                                 {.kind = MessageKind::grant,
                                  .node = id_.value,

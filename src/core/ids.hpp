@@ -57,15 +57,15 @@ struct EventId {
     std::uint64_t value = 0;
 
     static constexpr int sequence_bits = 44;
+    /// Sequence numbers are below.
+    static constexpr std::uint64_t sequence_limit = std::uint64_t{1} << sequence_bits;
     static constexpr EventId of(ProducerId producer, std::uint64_t sequence) {
         return {(static_cast<std::uint64_t>(producer.value) << sequence_bits) | sequence};
     }
     [[nodiscard]] constexpr ProducerId producer() const {
         return {static_cast<std::uint32_t>(value >> sequence_bits)};
     }
-    [[nodiscard]] constexpr std::uint64_t sequence() const {
-        return value & ((std::uint64_t{1} << sequence_bits) - 1);
-    }
+    [[nodiscard]] constexpr std::uint64_t sequence() const { return value & (sequence_limit - 1); }
     constexpr auto operator<=>(const EventId&) const = default;
 };
 

@@ -1,6 +1,21 @@
 #include "core/ledger_report.hpp"
 
+#include "core/plan_limits.hpp"
+
 namespace weir::core {
+
+namespace {
+
+/// False, and nothing is added, if that is negative or beyond what a sum can hold.
+bool add(const Tally& tally, Tally& sum) {
+    if (tally.bytes < Bytes{0} || !adds_up(sum.bytes, tally.bytes) || tally.events > ~sum.events) {
+        return false;
+    }
+    sum += tally;
+    return true;
+}
+
+}  // namespace
 
 void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out) {
     const auto append = [&](LedgerEntry entry, const Tally& tally) {
@@ -26,29 +41,25 @@ bool add_ledger_entry(const ControlMessage& message, Ledger& ledger) {
     const Tally tally{message.events, {message.bytes}, message.hash};
     switch (static_cast<LedgerEntry>(message.slot)) {
         case LedgerEntry::generated:
-            ledger.generated += tally;
-            return true;
+            return add(tally, ledger.generated);
         case LedgerEntry::sent:
-            ledger.sent += tally;
-            return true;
+            return add(tally, ledger.sent);
         case LedgerEntry::lost:
-            ledger.lost += tally;
-            return true;
+            return add(tally, ledger.lost);
         case LedgerEntry::received:
-            ledger.received += tally;
-            return true;
+            return add(tally, ledger.received);
         case LedgerEntry::corrupt:
-            ledger.corrupt += tally;
-            return true;
+            return add(tally, ledger.corrupt);
         case LedgerEntry::incomplete:
-            ledger.incomplete += tally;
-            return true;
+            return add(tally, ledger.incomplete);
         case LedgerEntry::duplicate:
+            if (tally.events > ~ledger.duplicate_events) {
+                return false;
+            }
             ledger.duplicate_events += tally.events;
             return true;
         case LedgerEntry::results:
-            ledger.results += tally;
-            return true;
+            return add(tally, ledger.results);
     }
     return false;
 }

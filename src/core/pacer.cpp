@@ -57,13 +57,20 @@ void Pacer::pass(Instant now) {
     next_ = std::max(next_, tick_ * grid_points() + std::min(passed, grid_points()));
 }
 
-void Pacer::on_tick(Instant now, std::int64_t number) {
+bool Pacer::on_tick(Instant now, std::int64_t number) {
+    // 36 years on either side of the beginning.
+    constexpr std::int64_t furthest = std::int64_t{1} << 60U;
+    if (shaping_.kind != ShapingKind::in_step || number > furthest / shaping_.tick.ns ||
+        number < -furthest / shaping_.tick.ns) {
+        return false;
+    }
     if (!ticking_) {
         next_ = number * grid_points();
     }
     ticking_ = true;
     tick_ = number;
     tick_at_ = now;
+    return true;
 }
 
 }  // namespace weir::core

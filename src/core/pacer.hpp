@@ -27,8 +27,9 @@ class Pacer {
     Instant take(Instant now, Bytes chunk) { return shapes() ? take_shaped(now, chunk) : now; }
     /// There is nothing to send: what the grid offered until `now` is not made up for.
     void pass(Instant now);
-    /// `in_step`: tick `number` of the scheduler came.
-    void on_tick(Instant now, std::int64_t number);
+    /// `in_step`: tick `number` of the scheduler came. False, and nothing is done: no tick has this number,
+    /// or none is waited for.
+    bool on_tick(Instant now, std::int64_t number);
 
     [[nodiscard]] bool shapes() const { return shaping_.kind != ShapingKind::none; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ledger_report.hpp"
+#include "core/plan_limits.hpp"
 
 namespace weir::core {
 
@@ -111,11 +112,11 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
             on_grant(now, from, message, out);
             return;
         case MessageKind::tick:
-            if (plan_.shaping.kind != ShapingKind::in_step || from != scheduler_node()) {
-                violation(from, {}, "a tick that nobody waits for, or not from the scheduler", out);
+            if (from != scheduler_node() || !pacer_.on_tick(now, static_cast<std::int64_t>(message.events))) {
+                violation(from, {}, "a tick that nobody waits for, not from the scheduler, or of no time",
+                          out);
                 return;
             }
-            pacer_.on_tick(now, static_cast<std::int64_t>(message.events));
             hand_over(now, out);
             return;
         case MessageKind::complete:
@@ -128,7 +129,9 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
             on_taken(now, from, message, out);
             return;
         case MessageKind::finish:
-            if (!finished_) {
+            if (from != scheduler_node()) {
+                violation(from, {}, "finish, not from the scheduler", out);
+            } else if (!finished_) {
                 report_ledger(now, out);
             }
             return;
@@ -169,12 +172,18 @@ void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message,
 }
 
 void Producer::on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+    // What others are ahead waits for the fragments of this producer, so it lies in their buffers.
+    const std::uint64_t ahead =
+        std::min<std::uint64_t>(waiting_events_limit, static_cast<std::uint64_t>(plan_.buffer.count) + 1);
     if (!builds() || from != scheduler_node() || !announced_last_ || complete_ ||
-        message.events < offered_events_) {
-        violation(from, {}, "complete, said too early, twice or with too few events", out);
+        message.events < offered_events_ || message.events - offered_events_ > ahead) {
+        violation(from, {}, "complete, said too early, twice or with a number of events that cannot be", out);
         return;
     }
     complete_ = true;
+    if (finished_) {
+        return;
+    }
     while (!gave_up_ && offered_events_ < message.events) {
         add(now, generator_.take_beyond_end(now), out);
     }
@@ -193,7 +202,7 @@ void Producer::on_again(Instant now, NodeId from, const ControlMessage& message,
         violation(from, event, "again, for a fragment of another producer or for no place", out);
         return;
     }
-    if (retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
+    if (!finished_ && retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
         start_transfers(now, out);
     }
 }

@@ -218,6 +218,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
                                     .bytes = transfer.event.bytes,
                                     .elapsed = now - transfer.started_at});
         if (plan_.asks_again()) {
+            // Granted twice before either had left: what the place is for now is the later one.
+            backlog_ -= retained_.release(to).value_or(Bytes{});
             retained_.keep(to, transfer.event);
         } else {
             gone(now, transfer.event, consumer, out);

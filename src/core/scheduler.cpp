@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/ledger_report.hpp"
+#include "core/plan_limits.hpp"
 
 namespace weir::core {
 
@@ -28,6 +29,8 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
     : plan_(plan),
       policy_(std::move(policy)),
       under_way_limit_(most_under_way(plan)),
+      most_events_(most_events(plan)),
+      most_bytes_(most_generated(plan)),
       producers_(plan.producers),
       least_offered_(plan.pattern == Pattern::build ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
@@ -104,13 +107,15 @@ void Scheduler::on_ready(NodeId from, const ControlMessage& message, Actions& ou
 void Scheduler::on_result(NodeId from, const SendResult& result, Actions& out) {
     const bool expected = from.role == Role::consumer && from.index < consumers_.size() && !direct() &&
                           plan_.result_size.kind != DistributionKind::none &&
-                          result.slot.value < plan_.slots && result.bytes > Bytes{0};
-    if (!expected || consumers_[from.index].slots[result.slot.value].state == SlotState::free ||
-        consumers_[from.index].slots[result.slot.value].result != Bytes{0}) {
+                          result.slot.value < plan_.slots && result.bytes > Bytes{0} &&
+                          result.bytes.count <= std::numeric_limits<std::uint32_t>::max();
+    Slot* const slot = expected ? &consumers_[from.index].slots[result.slot.value] : nullptr;
+    if (slot == nullptr || !slot->occupied || slot->result != Bytes{0} ||
+        !is_from(*slot, result.event.producer())) {
         violation(from, "a result that no event in a slot can have", out);
         return;
     }
-    consumers_[from.index].slots[result.slot.value].result = result.bytes;
+    slot->result = result.bytes;
     results_.add(result.event, result.bytes);
 }
 
@@ -124,16 +129,30 @@ bool Scheduler::take_result(NodeId from, const ControlMessage& message) {
 void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
     ConsumerAccount& account = consumers_[consumer.value];
     account.slots[slot.value].state = SlotState::free;
+    account.slots[slot.value].occupied = false;
     account.free.push(slot.value);
     ++free_slots_;
     update_policy(consumer);
 }
 
+/// Whether an offer can follow what its producer offered before. Pattern `build`: some producers make more
+/// events than their own rate gives, as many as the others have; all of them together must be countable.
+bool Scheduler::can_follow(const ProducerAccount& producer, const ControlMessage& offer) const {
+    const Bytes bytes{offer.bytes};
+    if (bytes < producer.offered_bytes || offer.events < producer.offered_events ||
+        offer.events > most_events_) {
+        return false;
+    }
+    const Bytes more = bytes - producer.offered_bytes;
+    return is_amount(plan_, offer.events - producer.offered_events, more) &&
+           (builds() ? adds_up(offered_bytes_, more) : bytes <= most_bytes_);
+}
+
 void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& out) {
     ProducerAccount& producer = producers_[from.index];
-    if (producer.drained || message.events < producer.offered_events ||
-        Bytes{message.bytes} < producer.offered_bytes || direct()) {
-        violation(from, "an offer that takes back what was offered before", out);
+    if (direct() || producer.drained || !can_follow(producer, message)) {
+        violation(from, "an offer that takes back what was offered before, or of more than there can be",
+                  out);
         return;
     }
     if (builds()) {
@@ -186,10 +205,7 @@ bool Scheduler::is_right(const ControlMessage& done) const {
     const std::uint32_t fragments = plan_.fragments_per_event();
     const bool incomplete = (done.flag & DoneFlag::incomplete) != 0;
     const bool counts = incomplete ? done.events < fragments : done.events == fragments;
-    const bool sizes =
-        done.events == 0
-            ? bytes == Bytes{0} && done.hash == 0
-            : bytes > Bytes{0} && bytes <= plan_.slot_size * static_cast<std::int64_t>(done.events);
+    const bool sizes = is_amount(plan_, done.events, bytes) && (done.events > 0 || done.hash == 0);
     const bool hash = builds() || done.events == 0 || done.hash == ledger_mix(event, bytes);
     return event.producer().value < producers_.size() && counts && sizes && hash;
 }
@@ -244,8 +260,11 @@ void Scheduler::on_decline(NodeId from, const ControlMessage& message, Actions& 
 
 void Scheduler::on_drained(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     ProducerAccount& producer = producers_[from.index];
-    if (producer.drained) {
-        violation(from, "drained, said twice", out);
+    // It sends what was granted to it; policy `none`: by consumers, which say nothing of that.
+    const std::uint64_t most_sent = direct() ? most_events_ : source(from.index).granted_events;
+    if (producer.drained || message.events > most_sent ||
+        !is_amount(plan_, message.events, {message.bytes})) {
+        violation(from, "drained, said twice, or with more sent than was granted", out);
         return;
     }
     producer.drained = true;
@@ -276,8 +295,10 @@ void Scheduler::on_drained(Instant now, NodeId from, const ControlMessage& messa
 
 void Scheduler::on_progress(NodeId from, const ControlMessage& message, Actions& out) {
     ConsumerAccount& consumer = consumers_[from.index];
-    if (message.events < consumer.received_events) {
-        violation(from, "progress that goes back", out);
+    const std::uint64_t most_received = most_events_ * producers_.size();
+    if (!direct() || phase_ == Phase::running || message.events < consumer.received_events ||
+        message.events > most_received || !is_amount(plan_, message.events, {message.bytes})) {
+        violation(from, "progress that nobody asked for, that goes back, or of more than there can be", out);
         return;
     }
     consumer.received_events = message.events;
@@ -288,7 +309,7 @@ void Scheduler::on_ledger(NodeId from, const ControlMessage& message, Actions& o
                                                           : consumers_[from.index].ledger_messages;
     if (phase_ != Phase::closing || messages >= ledger_report_messages || message.slot != messages ||
         !add_ledger_entry(message, reported_)) {
-        violation(from, "a ledger entry out of turn", out);
+        violation(from, "a ledger entry out of turn, or one that no sum can hold", out);
         return;
     }
     if (++messages == ledger_report_messages &&
@@ -315,7 +336,7 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     Slot& place = consumer.slots[slot.value];
     WEIR_ASSERT(place.state == SlotState::free);
     const Bytes estimate = estimate_waiting(producer);
-    place = {SlotState::granted, pair.producer.value, estimate, {}};
+    place = {SlotState::granted, true, pair.producer.value, estimate, {}};
     say_grant(pair, slot, producer.granted_events, out);
     ++producer.granted_events;
     producer.granted_bytes += estimate;

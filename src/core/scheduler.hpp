@@ -76,7 +76,8 @@ class Scheduler {
     enum class SlotState : std::uint8_t { held_by_consumer, free, granted };
     struct Slot {
         SlotState state = SlotState::held_by_consumer;
-        std::uint32_t producer = 0;  ///< while granted
+        bool occupied = false;       ///< granted, and the credit is not back
+        std::uint32_t producer = 0;  ///< while occupied
         Bytes estimate;              ///< size assumed when it was granted
         Bytes result;                ///< arrived, and its credit has not
     };
@@ -110,7 +111,12 @@ class Scheduler {
 
     void update_common_offers();
     void complete_generation(Actions& out);
+    [[nodiscard]] bool can_follow(const ProducerAccount& producer, const ControlMessage& offer) const;
     [[nodiscard]] bool is_right(const ControlMessage& done) const;
+    /// Whether the event in the slot can be one of this producer.
+    [[nodiscard]] bool is_from(const Slot& slot, ProducerId producer) const {
+        return builds() ? producer.value < producers_.size() : producer.value == slot.producer;
+    }
     void add_credit(ConsumerId consumer, SlotId slot);
     /// Whether the result that the credit of `slot` speaks of has arrived; takes note of it.
     bool take_result(NodeId from, const ControlMessage& message);
@@ -135,6 +141,8 @@ class Scheduler {
     Plan plan_;
     std::unique_ptr<Policy> policy_;
     std::uint32_t under_way_limit_;  ///< of a source
+    std::uint64_t most_events_;      ///< of a producer, see plan_limits.hpp
+    Bytes most_bytes_;               ///< of a producer
     std::vector<ProducerAccount> producers_;
     ProducerAccount together_;                  ///< build: offered by all, granted, under way
     IndexedHeap<std::uint64_t> least_offered_;  ///< build: producers by offered events

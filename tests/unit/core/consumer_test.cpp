@@ -520,13 +520,13 @@ TEST_CASE("Asked to settle a consumer says what it has and every change") {
     plan.policy = PolicyKind::none;
     Driven consumer(plan);
     consumer.start();
-    consumer.whole_event(at_ms(1), 0, event_a);
+    consumer.whole_event(at_ms(1), 1, event_a);
     const Actions now = consumer.message(scheduler_node(), {.kind = MessageKind::settle});
     REQUIRE(now.messages.size() == 1);
     CHECK(now.messages[0].to == scheduler_node());
     CHECK(now.messages[0].message ==
           ControlMessage{.kind = MessageKind::progress, .node = 1, .events = 1, .bytes = 100});
-    const Actions change = consumer.whole_event(at_ms(2), 1, event_b);
+    const Actions change = consumer.whole_event(at_ms(2), 0, event_b);
     REQUIRE_FALSE(change.messages.empty());
     CHECK(change.messages[0].message.kind == MessageKind::progress);
     CHECK(change.messages[0].message.events == 2);

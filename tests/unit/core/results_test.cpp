@@ -17,6 +17,8 @@ constexpr EventId first = EventId::of({0}, 0);
 Plan plan_with_results(Duration busy) {
     Plan plan;
     plan.producers = plan.consumers = 1;
+    plan.rate = {1000000};
+    plan.interval = Duration::seconds(1);
     plan.chunk_size = plan.slot_size = {100};
     plan.window = plan.streams = plan.slots = 2;
     plan.policy = PolicyKind::token;

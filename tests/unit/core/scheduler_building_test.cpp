@@ -14,6 +14,8 @@ Plan build_plan() {
     plan.pattern = Pattern::build;
     plan.producers = 3;
     plan.consumers = 2;
+    plan.rate = {1000000};
+    plan.interval = Duration::seconds(1);
     plan.chunk_size = {40};
     plan.slot_size = {100};
     plan.window = 2;

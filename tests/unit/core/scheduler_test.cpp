@@ -17,6 +17,8 @@ Plan small_plan() {
     Plan plan;
     plan.producers = 2;
     plan.consumers = 3;
+    plan.rate = {1000000};
+    plan.interval = Duration::seconds(1);
     plan.chunk_size = {40};
     plan.slot_size = {100};
     plan.window = 2;
@@ -136,11 +138,17 @@ class Driven {
     }
     Actions drained(std::uint32_t producer, std::uint64_t sent_events = 0) {
         return message({Role::producer, producer},
-                       {.kind = MessageKind::drained, .node = producer, .events = sent_events});
+                       {.kind = MessageKind::drained,
+                        .node = producer,
+                        .events = sent_events,
+                        .bytes = 100 * static_cast<std::int64_t>(sent_events)});
     }
     Actions progress(std::uint32_t consumer, std::uint64_t events) {
         return message({Role::consumer, consumer},
-                       {.kind = MessageKind::progress, .node = consumer, .events = events});
+                       {.kind = MessageKind::progress,
+                        .node = consumer,
+                        .events = events,
+                        .bytes = 100 * static_cast<std::int64_t>(events)});
     }
     void report(NodeId node, const Ledger& ledger) {
         Actions report;
