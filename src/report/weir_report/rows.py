@@ -6,6 +6,7 @@ cannot be parsed, its files are looked through line by line to say which line is
 
 import csv
 import io
+import math
 
 import numpy as np
 import pandas
@@ -91,7 +92,7 @@ def read_rows(paths, complete):
         if header is None:
             continue
         frames.append(_parse(batch, names, b"".join(bodies), np.array(counts), begin))
-    if not frames:
+    if not any(len(frame) for frame in frames):
         return Rows(np.empty(0, int), np.empty(0, object), {}), cut
     return _matrices(pandas.concat(frames, ignore_index=True), paths, names), cut
 
@@ -121,7 +122,7 @@ def _parse(batch, names, body, counts, first_rank):
         except (ValueError, pandas.errors.ParserError):
             for path in batch:
                 _blame(path, names)
-            raise
+            raise _unreadable(batch[0] if len(batch) == 1 else f"one of {batch[0]} ... {batch[-1].name}") from None
     frame["rank"] = np.repeat(np.arange(first_rank, first_rank + len(batch)), counts)
     seconds = frame["second"].to_numpy()
     same_rank = np.diff(frame["rank"].to_numpy(), prepend=-1) == 0
@@ -147,10 +148,19 @@ def _blame(path, names):
                 raise ReportError(f"{path}, line {number}: {len(fields)} values, expected {len(names)}")
             for name, value in zip(names, fields):
                 if name not in TEXT_COLUMNS and value != "":
-                    try:
-                        float(value)
-                    except ValueError:
-                        raise ReportError(f"{path}, line {number}: '{value}' in column {name} is not a number") from None
+                    if not _is_finite(value):
+                        raise ReportError(f"{path}, line {number}: '{value}' in column {name} is not a number")
+
+
+def _is_finite(text):
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _unreadable(what):
+    return ReportError(f"{what}: not a table of numbers; the file is damaged")
 
 
 def _matrices(frame, paths, names):
@@ -198,7 +208,7 @@ def read_table(path, indices, others=()):
                                 dtype={name: float for name in numeric}, na_values=[""], keep_default_na=False)
     except (ValueError, pandas.errors.ParserError):
         _blame(path, names)
-        raise
+        raise _unreadable(path) from None
     for name in indices:
         bad = ~_is_number(frame[name].to_numpy())
         if bad.any():

@@ -267,11 +267,11 @@ COUNTER_PANELS_MAX = 8
 
 def counters(run):
     """Counters of network interfaces that moved, beside the throughput; sums over hosts."""
-    hosts = run.host_counters()
+    hosts = {host: columns for host, columns in run.host_counters().items() if len(columns["second"])}
     if not hosts:
         return None
-    first = min(int(columns["second"].min()) for columns in hosts.values() if len(columns["second"]))
-    last = max(int(columns["second"].max()) for columns in hosts.values() if len(columns["second"]))
+    first = min(int(columns["second"].min()) for columns in hosts.values())
+    last = max(int(columns["second"].max()) for columns in hosts.values())
     seconds = np.arange(first, last + 1)
     sums, busiest = {}, {}
     for host, columns in hosts.items():
