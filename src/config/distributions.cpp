@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 
+#include "config/characters.hpp"
+#include "config/input_file.hpp"
 #include "config/limits.hpp"
 #include "config/usage_error.hpp"
 #include "core/distribution.hpp"
@@ -80,27 +81,45 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
+/// One value of a trace. A line that is no text at all, or an endless one, is not repeated in the message.
+std::int64_t trace_value(std::string_view text, const Flavour& flavour) {
+    constexpr std::size_t most_characters = 100;
+    const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+    if (!plain || text.size() > most_characters) {
+        throw UsageError(fmt::format("this is no line of {}; write one per line, such as {}", flavour.what,
+                                     flavour.example));
+    }
+    return flavour.parse(text);
+}
+
 std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& flavour) {
     constexpr auto here = UsageError::Reach::this_host;
-    std::ifstream stream(file);
-    if (!stream) {
-        throw UsageError(fmt::format("trace file '{}' cannot be read", file), here);
+    const std::string what = fmt::format("the name of a file with one of the {} per line, such as {}",
+                                         flavour.what, flavour.example);
+    std::string content;
+    try {
+        content = read_input_file(file, trace_bytes_limit, what);
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("trace file {}", error.what()), error.reach());
     }
     std::vector<std::int64_t> values;
-    std::string line;
-    for (int number = 1; std::getline(stream, line); ++number) {
-        const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
+    std::string_view rest = content;
+    for (int number = 1; !rest.empty(); ++number) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        const std::string_view text = trimmed(line.substr(0, line.find('#')));
         if (text.empty()) {
             continue;
         }
         try {
-            values.push_back(flavour.parse(text));
+            values.push_back(trace_value(text, flavour));
         } catch (const UsageError& error) {
             throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()), here);
         }
         if (values.size() > trace_limit) {
-            throw UsageError(fmt::format("trace file '{}' has more than {} entries", file, trace_limit),
-                             here);
+            throw UsageError(
+                fmt::format("trace file '{}' has more than {} entries; write fewer", file, trace_limit),
+                here);
         }
     }
     if (values.empty()) {
@@ -134,6 +153,19 @@ std::string_view parameters_of(DistributionKind kind) {
             return "max";
         default:
             return "";
+    }
+}
+
+/// A comma is between parameters, and those begin with a letter: one between digits is meant to be a point.
+void check_commas(std::string_view text) {
+    for (std::size_t comma = text.find(','); comma != std::string_view::npos;
+         comma = text.find(',', comma + 1)) {
+        if (comma > 0 && comma + 1 < text.size() && is_digit(text[comma - 1]) && is_digit(text[comma + 1])) {
+            std::string meant(text);
+            meant[comma] = '.';
+            throw UsageError(
+                fmt::format("'{}' has a comma in a number; decimals are behind a point: {}", text, meant));
+        }
     }
 }
 
@@ -207,8 +239,8 @@ void check(Distribution& distribution) {
 NamedDistribution parse(std::string_view text, const Flavour& flavour) {
     NamedDistribution named;
     Distribution& distribution = named.distribution;
-    const bool bare_quantity = !text.empty() && (text.front() == '.' || text.front() == '-' ||
-                                                 (text.front() >= '0' && text.front() <= '9'));
+    const bool bare_quantity =
+        !text.empty() && (text.front() == '.' || text.front() == '-' || is_digit(text.front()));
     if (bare_quantity) {
         distribution.kind = DistributionKind::fixed;
         distribution.mean = above_zero(text, flavour);
@@ -237,6 +269,7 @@ NamedDistribution parse(std::string_view text, const Flavour& flavour) {
         distribution.trace = read_trace(named.trace_file, flavour);
         return named;
     }
+    check_commas(text);
     bool first = true;
     while (first || !rest.empty()) {
         const std::size_t comma = rest.find(',');

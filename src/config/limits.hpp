@@ -33,5 +33,6 @@ inline constexpr core::BitRate fastest_rate{1000000000000000};           ///< 10
 inline constexpr core::Duration longest_interval{std::int64_t{3600} * 1000000000};
 inline constexpr core::Duration longest_duration{std::int64_t{366} * 24 * 3600 * 1000000000};
 inline constexpr std::size_t trace_limit = 1000000;  ///< entries of a trace file
+inline constexpr std::size_t trace_bytes_limit = std::size_t{64} << 20;
 
 }  // namespace weir::config

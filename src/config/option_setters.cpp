@@ -117,11 +117,15 @@ void set_tag(RunRequest& request, std::string_view text) {
     std::string value(text.substr(equals + 1));
     const auto found = std::find_if(request.tags.begin(), request.tags.end(),
                                     [&](const auto& tag) { return tag.first == key; });
-    if (found != request.tags.end()) {
-        found->second = std::move(value);
-    } else {
-        request.tags.emplace_back(key, std::move(value));
+    if (found != request.tags.end() &&
+        static_cast<std::size_t>(found - request.tags.begin()) < request.scenario_tags) {
+        request.tags.erase(found);
+        --request.scenario_tags;
+    } else if (found != request.tags.end()) {
+        throw UsageError(fmt::format("'{}' is given twice, as '{}' and as '{}'; write each key once", key,
+                                     found->second, value));
     }
+    request.tags.emplace_back(key, std::move(value));
 }
 
 std::string tags_text(const RunRequest& request) {

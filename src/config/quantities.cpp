@@ -68,6 +68,29 @@ struct Decimal {
     throw UsageError(fmt::format("'{}' {}; write for example {}", text, why, example));
 }
 
+/// Refuses what people write into numbers and weir does not read, where it is easily told. `begin`: how many
+/// characters of `text` are the number so far.
+void check_spelling(std::string_view text, std::size_t begin, std::string_view example) {
+    const std::string_view rest = text.substr(begin);
+    const auto digit_at = [&](std::size_t i) { return i < rest.size() && is_digit(rest[i]); };
+    if (begin > 0 && rest.starts_with(',') && digit_at(1)) {
+        // "2,5Gb/s" can only mean 2.5; "1,000Gb/s" can mean two things.
+        std::string meant(text);
+        meant[begin] = '.';
+        const bool thousands = digit_at(2) && digit_at(3) && !digit_at(4);
+        refuse(text,
+               "has a comma in its number; decimals are behind a point, and thousands are not set apart",
+               thousands ? example : std::string_view(meant));
+    }
+    if (begin > 0 && rest.starts_with('.')) {
+        refuse(text, "has more than one point", example);
+    }
+    const bool exponent = rest.starts_with('e') || rest.starts_with('E');
+    if (begin > 0 && exponent && (digit_at(1) || digit_at(2))) {
+        refuse(text, "has an exponent; write the digits, and a larger or smaller unit", example);
+    }
+}
+
 Decimal parse_decimal(std::string_view text, std::string_view what, std::string_view example) {
     if (text.empty()) {
         throw UsageError(fmt::format("nothing is given; write for example {}", example));
@@ -96,6 +119,7 @@ Decimal parse_decimal(std::string_view text, std::string_view what, std::string_
     if (i == 0 || decimal.decimals > 18 || (point && i == 1)) {
         refuse(text, fmt::format("is not {}", what), example);
     }
+    check_spelling(text, i, example);
     decimal.number = text.substr(0, i);
     decimal.rest = text.substr(i);
     if (!decimal.rest.empty() && decimal.rest.front() == ' ') {

@@ -26,6 +26,7 @@ void set(RunRequest& request, const Option& option, std::string_view value, cons
 }
 
 /// Forgets what a scenario said about a repeatable option whose values do not add up with the command line's.
+/// Tags do, but one of the same key is replaced.
 void begin_afresh(RunRequest& request, std::string_view option) {
     if (option == "require") {
         request.require = {};
@@ -33,6 +34,8 @@ void begin_afresh(RunRequest& request, std::string_view option) {
         request.injections.clear();
     } else if (option == "fault") {
         request.faults.clear();
+    } else if (option == "tag") {
+        request.scenario_tags = request.tags.size();
     }
 }
 

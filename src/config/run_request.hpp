@@ -86,7 +86,8 @@ struct RunRequest {
 
     std::string label;
     std::vector<std::pair<std::string, std::string>> tags;  ///< in the order given; keys are unique
-    std::string out;                                        ///< run directory; empty: default_run_directory()
+    std::size_t scenario_tags = 0;  ///< so many of them, from the first on, the command line may replace
+    std::string out;                ///< run directory; empty: default_run_directory()
     OutputForm output = OutputForm::text;
     bool counters = true;  ///< record what the hosts' network counters counted
     bool dry_run = false;

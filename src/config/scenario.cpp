@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <toml++/toml.h>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 
 #include "config/embedded_scenarios.hpp"
+#include "config/input_file.hpp"
 #include "config/near_name.hpp"
 #include "config/option_table.hpp"
 #include "config/usage_error.hpp"
@@ -104,19 +103,24 @@ class ScenarioReader {
     std::string file_;
 };
 
-std::string read_file(const std::string& file) {
+Scenario read_scenario_file(const std::string& file) {
     constexpr auto here = UsageError::Reach::this_host;
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream text;
-    if (!stream || !(text << stream.rdbuf())) {
-        throw UsageError(fmt::format("'{}' cannot be read; write a built-in name or a readable file", file),
-                         here);
+    constexpr std::string_view right =
+        "lines such as rate = \"2Gb/s\" into it, or begin with `weir scenarios quickstart > FILE`";
+    const std::string text =
+        read_input_file(file, text_limit, "a built-in name or the name of a scenario file");
+    if (text.empty()) {
+        throw UsageError(fmt::format("'{}' is empty; write {}", file, right), here);
     }
-    std::string content = text.str();
-    if (content.size() > text_limit) {
-        throw UsageError(fmt::format("'{}' is larger than {} bytes and no scenario", file, text_limit), here);
+    try {
+        Scenario scenario = parse_scenario(text, file);
+        if (scenario.entries.empty()) {
+            throw UsageError(fmt::format("'{}' sets no option; write {}", file, right));
+        }
+        return scenario;
+    } catch (const UsageError& error) {
+        throw UsageError(error.what(), here);
     }
-    return content;
 }
 
 bool is_file_name(std::string_view text) {
@@ -131,12 +135,7 @@ Scenario parse_scenario(std::string_view text, const std::string& file) {
 
 Scenario load_scenario(const std::string& name_or_file) {
     if (is_file_name(name_or_file)) {
-        const std::string text = read_file(name_or_file);
-        try {
-            return parse_scenario(text, name_or_file);
-        } catch (const UsageError& error) {
-            throw UsageError(error.what(), UsageError::Reach::this_host);
-        }
+        return read_scenario_file(name_or_file);
     }
     std::vector<std::string_view> names;
     for (const EmbeddedScenario& embedded : embedded_scenarios()) {

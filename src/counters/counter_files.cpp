@@ -68,6 +68,14 @@ class FileSource final : public CounterSource {
     std::vector<File> files_;
 };
 
+/// No kernel's file is longer; one of a tree given with --root may be anything.
+constexpr std::size_t file_text_limit = std::size_t{16} << 20;
+
+/// Never waits for whoever might write into it.
+int open_for_reading(const std::string& path) {
+    return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 std::string driver_of(const std::string& device_directory) {
     std::error_code error;
     return std::filesystem::read_symlink(device_directory + "/device/driver", error).filename().string();
@@ -134,22 +142,22 @@ std::string clean_name(std::string_view name) {
 }
 
 std::string file_text(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = open_for_reading(path);
     if (descriptor < 0) {
         return {};
     }
     std::string text;
     std::array<char, 8192> block;
     ssize_t got = 0;
-    while ((got = ::read(descriptor, block.data(), block.size())) > 0) {
+    while (text.size() <= file_text_limit && (got = ::read(descriptor, block.data(), block.size())) > 0) {
         text.append(block.data(), static_cast<std::size_t>(got));
     }
     ::close(descriptor);
-    return got < 0 ? std::string{} : text;
+    return got < 0 || text.size() > file_text_limit ? std::string{} : text;
 }
 
 Value number_in_file(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = open_for_reading(path);
     if (descriptor < 0) {
         return std::nullopt;
     }

@@ -1,5 +1,6 @@
 """Bad command lines and bad input: one clear line that names the option and what would be right, exit status 2."""
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -95,7 +96,7 @@ class Files(CommandTest):
     def test_scenarios(self):
         self.refused(["run", "--scenario", "quickstrat"], "--scenario: there is no scenario 'quickstrat'; near: quickstart")
         self.refused(["run", "--scenario", "lhcb2021"], "--scenario: ", "lhcb2021-1, lhcb2021-2")
-        self.refused(["run", "--scenario", "nowhere/x.toml"], "--scenario: 'nowhere/x.toml' cannot be read")
+        self.refused(["run", "--scenario", "nowhere/x.toml"], "--scenario: 'nowhere/x.toml' cannot be read: No such file")
         self.refused(["scenarios", "quickstrat"], "quickstart", command="weir scenarios")
 
     def test_broken_toml(self):
@@ -111,9 +112,45 @@ class Files(CommandTest):
                 self.refused(["run", "--scenario", file], f"--scenario: {file}{place}")
 
     def test_traces(self):
-        self.refused(["run", "--busy", "trace:nowhere"], "--busy: trace file 'nowhere' cannot be read")
+        self.refused(["run", "--busy", "trace:nowhere"], "--busy: trace file 'nowhere' cannot be read: No such file")
         file = self.file("1s\n2\n")
         self.refused(["run", "--busy", f"trace:{file}"], f"--busy: {file}:2: '2' has no unit")
+
+
+    def test_what_is_no_file_is_refused_and_never_waited_for(self):
+        pipe = self.directory / "pipe.toml"
+        os.mkfifo(pipe)
+        endless = self.directory / "endless.toml"
+        endless.symlink_to("/dev/zero")
+        for name, why in {str(pipe): "is a pipe and no file; write ", str(endless): "is a device and no file; write ",
+                          str(self.directory) + "/": "is a directory and no file; write ",
+                          "/proc/kmsg": "'/proc/kmsg'"}.items():
+            with self.subTest(name):
+                self.refused(["run", "--scenario", name], "--scenario: ", why)
+                self.refused(["scenarios", name], name, why, command="weir scenarios")
+                for option in ("busy", "event-size", "result-size"):
+                    self.refused(["simulate", f"--{option}", f"trace:{name}"], f"--{option}: ", why, command="weir simulate")
+
+    def test_files_are_bounded(self):
+        large = self.directory / "large.toml"
+        for size, arguments in ((1000001, ["--scenario", str(large)]), (2**26 + 1, ["--busy", f"trace:{large}"])):
+            with open(large, "wb") as file:
+                file.truncate(size)
+            self.refused(["run", *arguments], f"'{large}' is larger than {size - 1} bytes; write ")
+
+    def test_empty_files(self):
+        file = self.file("")
+        self.refused(["run", "--scenario", file], f"--scenario: '{file}' is empty; write lines such as rate = \"2Gb/s\"")
+        self.refused(["run", "--busy", f"trace:{file}"], f"trace file '{file}' has no entry; write one of the busy times")
+        file = self.file("# to be written\nname = \"mine\"\n")
+        self.refused(["run", "--scenario", file], f"--scenario: '{file}' sets no option; write lines such as")
+
+    def test_a_trace_that_is_no_text_is_not_repeated(self):
+        for content in ("\x1b[31m\x00\n", "1" * 101):
+            file = self.file(content)
+            said = self.refused(["run", "--busy", f"trace:{file}"], f"{file}:1: this is no line of busy times; write one per")
+            self.assertNotIn("\x1b", said)
+            self.assertLess(len(said), 300)
 
 
 class Words(CommandTest):

@@ -103,6 +103,14 @@ TEST_CASE("wrong distributions are refused with what would be right") {
     CHECK(contains(busy(""), "nothing is given"));
 }
 
+TEST_CASE("a comma in a number is told from one between parameters") {
+    CHECK(contains(refusal_of([] { parse_busy("poisson:1,2s,quantum=50ms"); }),
+                   "'poisson:1,2s,quantum=50ms' has a comma in a number; decimals are behind a point: "
+                   "poisson:1.2s,quantum=50ms"));
+    CHECK(contains(refusal_of([] { parse_busy("pareto:1s,shape=2,5"); }), "pareto:1s,shape=2.5"));
+    CHECK(contains(refusal_of([] { parse_event_size("1,5MB"); }), "write for example 1.5MB"));
+}
+
 TEST_CASE("a trace is one quantity per line with comments") {
     const TemporaryFile file("# header\n1.2s\n\n  300ms # a short one\r\n5us\n");
     const auto trace = parse_busy("trace:" + file.path());

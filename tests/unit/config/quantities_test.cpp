@@ -64,6 +64,18 @@ TEST_CASE("what is no quantity is refused") {
     CHECK(refusal_of([&] { parse_duration(text); }) != "accepted");
 }
 
+TEST_CASE("how others write numbers is refused with how weir reads them") {
+    CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "'2,5Gb/s' has a comma"));
+    CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "write for example 2.5Gb/s"));
+    CHECK(contains(refusal_of([] { parse_bytes("1,000MB"); }), "write for example 16MiB"));
+    CHECK(contains(refusal_of([] { parse_number("2,5"); }), "has a comma"));
+    CHECK(contains(refusal_of([] { parse_ratio("0,5"); }), "write for example 0.5"));
+    for (const char* text : {"1e400Gb/s", "1E9b/s", "1e-3Gb/s", "1e+3Gb/s"}) {
+        CHECK(contains(refusal_of([=] { parse_rate(text); }), "has an exponent"));
+    }
+    CHECK(contains(refusal_of([] { parse_bytes("1..2MB"); }), "more than one point"));
+}
+
 TEST_CASE("a quantity is never rounded to nothing") {
     CHECK(contains(refusal_of([] { parse_duration("0.1ns"); }), "less than 1ns"));
     CHECK(contains(refusal_of([] { parse_bytes("0.0001kB"); }), "less than 1B"));

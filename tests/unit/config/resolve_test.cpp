@@ -88,6 +88,18 @@ TEST_CASE("messages begin with the option, or with the place in the scenario") {
           "--scenario: " + file.path() + ":2:8: rate: '3' has no unit; write for example 3Gb/s");
 }
 
+TEST_CASE("a tag has one value, and the command line's replaces the scenario's") {
+    CHECK(refused({{"tag", "k=1"}, {"tag", "k=2"}}) ==
+          "--tag: 'k' is given twice, as '1' and as '2'; write each key once");
+    const ScenarioFile file("tag = [\"switch=a\", \"room=b\"]\n");
+    const RunRequest request = resolve(Given{{"scenario", file.path()}, {"tag", "switch=c"}});
+    CHECK(request.tags == decltype(request.tags){{"room", "b"}, {"switch", "c"}});
+    CHECK(contains(refused({{"scenario", file.path()}, {"tag", "switch=c"}, {"tag", "switch=d"}}),
+                   "--tag: 'switch' is given twice"));
+    const ScenarioFile twice("tag = [\"switch=a\", \"switch=b\"]\n");
+    CHECK(contains(refused({{"scenario", twice.path()}}), "tag: 'switch' is given twice"));
+}
+
 TEST_CASE("plan values read back to the same plan") {
     const auto scenario =
         GENERATE("quickstart", "lhcb2021-1", "lhcb2021-4", "lhcb2002-token", "ceiling", "incast");

@@ -1,10 +1,14 @@
 // What a host's counters become: columns from what exists, differences from what is read.
 #include "counters/counter_table.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "catch.hpp"
+#include "counters/counter_files.hpp"
 #include "counters/kernel_sources.hpp"
 #include "fake_host.hpp"
 
@@ -233,6 +237,18 @@ TEST_CASE("Softnet: processors are added up, and their 32 bits go round") {
     table.read();
     tree.write("proc/net/softnet_stat", "00000003 00000001 0000000b 0\n00000012 00000002 00000001 0\n");
     CHECK(table.read() == std::vector<Value>{7, 2, 1});
+}
+
+TEST_CASE("A file that never ends, or that nobody writes to, counts as one that cannot be read") {
+    const FakeTree host;
+    host.write("proc/x", "1\n");
+    std::filesystem::create_symlink("/dev/zero", host.root() + "/proc/endless");
+    REQUIRE(::mkfifo((host.root() + "/proc/pipe").c_str(), 0600) == 0);
+    CHECK(file_text(host.root() + "/proc/x") == "1\n");
+    CHECK(file_text(host.root() + "/proc/endless").empty());
+    CHECK(file_text(host.root() + "/proc/pipe").empty());
+    CHECK_FALSE(number_in_file(host.root() + "/proc/endless"));
+    CHECK_FALSE(number_in_file(host.root() + "/proc/pipe"));
 }
 
 TEST_CASE("This host's own counters can be read, whichever they are") {
