@@ -5,11 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/forecast.hpp"
 #include "config/checks.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
-#include "core/distribution.hpp"
-#include "core/memory_need.hpp"
+#include "telemetry/plan_text.hpp"
 
 namespace weir::cli {
 
@@ -17,32 +17,8 @@ namespace {
 
 using config::rounded_text;
 
-std::string bytes_text(double bytes) {
-    return rounded_text(core::Bytes{static_cast<std::int64_t>(std::min(bytes, 9e18))});
-}
-std::string rate_text(double bytes_per_second) {
-    return rounded_text(core::BitRate{static_cast<std::int64_t>(std::llround(bytes_per_second * 8))});
-}
-std::string seconds_text(double seconds) {
-    return rounded_text(core::Duration{static_cast<std::int64_t>(std::llround(seconds * 1e9))});
-}
 std::string number_text(double number) {
     return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
-}
-
-/// What cannot work whatever the network is like.
-void add_warnings(const config::RunRequest& request, Forecast& forecast) {
-    const core::Plan& plan = request.plan;
-    const auto load = forecast.busy_load();
-    if (load && *load > 1 && plan.busy_consumers.empty()) {
-        forecast.warnings.push_back(fmt::format(
-            "consumers cannot keep up: busy for {} per event, and {} would be the limit",
-            seconds_text(forecast.mean_busy_seconds), seconds_text(forecast.mean_busy_seconds / *load)));
-    }
-    if (plan.generation == core::Generation::sets && plan.buffer < plan.set_bytes()) {
-        forecast.warnings.push_back(fmt::format("every set ({}) overflows the buffer ({}) at once",
-                                                rounded_text(plan.set_bytes()), rounded_text(plan.buffer)));
-    }
 }
 
 void add_options(const config::RunRequest& request, std::string& text) {
@@ -53,7 +29,10 @@ void add_options(const config::RunRequest& request, std::string& text) {
         const char mark = origin == config::Origin::command_line ? '+'
                           : origin == config::Origin::scenario   ? '*'
                                                                  : ' ';
-        text += fmt::format("  {} {:20}{}\n", mark, value.name, value.value);
+        const bool unused_rate =
+            value.name == "rate" && request.plan.generation == core::Generation::saturate;
+        text += fmt::format("  {} {:20}{}{}\n", mark, value.name, value.value,
+                            unused_rate ? " (not what is sent: as fast as possible)" : "");
     }
 }
 
@@ -69,20 +48,42 @@ std::string layout_text(const Forecast& f) {
     return fmt::format("{}, {}, 1 scheduler", part(f.producers, "producer"), part(f.consumers, "consumer"));
 }
 
+/// "4 events of 2.681 GB", "5 events of 2 GB and one of 0.5 GB", "about 6.5 events of 1.9 GB on average".
+std::string set_text(const core::Plan& plan, const Forecast& f) {
+    const std::string size = bytes_text(f.mean_event_bytes);
+    if (!f.set->exact) {
+        return fmt::format("about {} events of {} on average, the last of them cut to what is left",
+                           number_text(f.set->events), size);
+    }
+    const bool whole = static_cast<double>(f.set->last.count) == plan.event_size.mean;
+    const double full = f.set->events - (whole ? 0 : 1);
+    if (full == 0) {
+        return fmt::format("one event of {}", rounded_text(f.set->last));
+    }
+    const std::string events =
+        full == 1 ? fmt::format("one event of {}", size) : fmt::format("{:.0f} events of {}", full, size);
+    if (whole) {
+        return events;
+    }
+    const std::string last = rounded_text(f.set->last);
+    return last == size
+               ? fmt::format("{} and one that is {} smaller", events,
+                             bytes_text(plan.event_size.mean - static_cast<double>(f.set->last.count)))
+               : fmt::format("{} and one of {}", events, last);
+}
+
 std::string data_text(const core::Plan& plan, const Forecast& f) {
     const std::string events =
         fmt::format("events of {}{}", bytes_text(f.mean_event_bytes),
                     plan.event_size.kind == core::DistributionKind::fixed ? "" : " on average");
     switch (plan.generation) {
         case core::Generation::sets:
-            return fmt::format(
-                "a set of {} every {}, in {} {}", rounded_text(plan.set_bytes()), rounded_text(plan.interval),
-                number_text(std::ceil(static_cast<double>(plan.set_bytes().count) / f.mean_event_bytes)),
-                events);
+            return fmt::format("a set of {} every {}: {}", rounded_text(plan.set_bytes()),
+                               rounded_text(plan.interval), set_text(plan, f));
         case core::Generation::steady:
             return fmt::format("{} at {}", events, rounded_text(plan.rate));
         case core::Generation::saturate:
-            return fmt::format("{}, as fast as they leave", events);
+            return fmt::format("{}, as fast as possible: --rate means nothing here", events);
     }
     return {};
 }
@@ -90,72 +91,32 @@ std::string data_text(const core::Plan& plan, const Forecast& f) {
 /// One line of the table of figures; a figure that is not known is a dash.
 std::string figure_line(const char* name, const std::string& producer, const std::string& consumer,
                         const std::string& all) {
-    return fmt::format("  {:22}{:>14}{:>14}{:>14}\n", name, producer, consumer, all);
+    return fmt::format("  {:23}{:>13}{:>14}{:>14}\n", name, producer, consumer, all);
 }
 
 std::string figures_text(const Forecast& f) {
     const bool both = f.layout_known();
-    const auto line = [&](const char* name, double per_producer, std::string (*print)(double)) {
+    const auto line = [&](const char* name, double per_producer, double all, std::string (*print)(double)) {
         if (!f.rate_known()) {
             return figure_line(name, "-", "-", "-");
         }
-        return figure_line(name, print(per_producer), both ? print(per_producer * f.consumer_share()) : "-",
-                           f.producers != 0 ? print(per_producer * f.producers) : "-");
+        return figure_line(name, print(per_producer), both ? print(all / f.consumers) : "-",
+                           f.producers != 0 ? print(all) : "-");
     };
+    const double bytes = f.producer_bytes_per_second;
     std::string text = figure_line("", "per producer", "per consumer", "in all");
-    text += line("payload rate", f.producer_bytes_per_second, rate_text);
-    text += line("bytes per second", f.producer_bytes_per_second, bytes_text);
-    text += line("events per second", f.producer_events_per_second, number_text);
-    text += figure_line(
-        "memory for data", bytes_text(f.producer_memory_bytes), bytes_text(f.consumer_memory_bytes),
-        both ? bytes_text(f.producer_memory_bytes * f.producers + f.consumer_memory_bytes * f.consumers)
-             : "-");
+    text += line("payload rate", bytes * 8, bytes * 8 * f.producers, rate_text);
+    text += line("bytes per second", bytes, bytes * f.producers, bytes_text);
+    text += line(f.builds ? "fragments, events per s" : "events per second", f.producer_events_per_second,
+                 f.events_per_second(), number_text);
+    text += figure_line("memory for data", bytes_text(f.producer_memory_bytes),
+                        bytes_text(f.consumer_memory_bytes), both ? bytes_text(f.memory_bytes()) : "-");
     const auto control = f.control_messages_per_second();
     text += figure_line("control messages/s", "", "", control ? number_text(*control) : "-");
     return text;
 }
 
 }  // namespace
-
-std::optional<double> Forecast::busy_load() const {
-    if (!rate_known() || !layout_known() || mean_busy_seconds == 0) {
-        return std::nullopt;
-    }
-    return mean_busy_seconds * producer_events_per_second * consumer_share();
-}
-
-std::optional<double> Forecast::control_messages_per_second() const {
-    if (!rate_known() || producers == 0) {
-        return std::nullopt;
-    }
-    return 3 * producer_events_per_second * producers;
-}
-
-Forecast forecast(const config::RunRequest& request) {
-    const core::Plan& plan = request.plan;
-    Forecast f;
-    f.producers = plan.producers;
-    f.consumers = plan.consumers;
-    f.mean_event_bytes = core::expected_mean(plan.event_size);
-    if (plan.generation == core::Generation::sets) {
-        // Whole bytes per set, and the last event of a set is what is left.
-        f.producer_bytes_per_second =
-            static_cast<double>(plan.set_bytes().count) / plan.interval.in_seconds();
-        f.producer_events_per_second =
-            std::ceil(static_cast<double>(plan.set_bytes().count) / f.mean_event_bytes) /
-            plan.interval.in_seconds();
-    } else if (plan.generation == core::Generation::steady) {
-        f.producer_bytes_per_second = static_cast<double>(plan.rate.bits_per_second) / 8;
-        f.producer_events_per_second = f.producer_bytes_per_second / f.mean_event_bytes;
-    }
-    f.producer_memory_bytes = static_cast<double>(core::producer_memory_bytes(plan));
-    f.consumer_memory_bytes = static_cast<double>(core::consumer_memory_bytes(plan));
-    if (plan.busy.kind != core::DistributionKind::none) {
-        f.mean_busy_seconds = core::expected_mean(plan.busy) * 1e-9;
-    }
-    add_warnings(request, f);
-    return f;
-}
 
 std::string dry_run_text(const config::RunRequest& request) {
     const core::Plan& plan = request.plan;
@@ -175,13 +136,19 @@ std::string dry_run_text(const config::RunRequest& request) {
             plan.busy_consumers.empty() ? "all" : config::index_list_text(plan.busy_consumers);
         line("consumers",
              fmt::format("{} busy for {} per event on average{}", who, seconds_text(f.mean_busy_seconds),
-                         load ? fmt::format(": load {:.3f} if all share equally", *load) : ""));
+                         load ? fmt::format(": load {} if all share equally", number_text(*load)) : ""));
     }
     line("time", fmt::format("{} warm-up, {} measured, at most {} to drain", rounded_text(plan.warmup),
                              rounded_text(plan.duration), rounded_text(plan.drain)));
+    for (const std::string& last_set : telemetry::last_set_lines(plan)) {
+        line("", last_set);
+    }
     text += '\n' + figures_text(f);
     if (const core::Bytes available = config::available_memory(); available.count > 0) {
-        text += fmt::format("  (this host has {} of memory available)\n", rounded_text(available));
+        const bool short_of_it =
+            !f.simulated && f.layout_known() && f.memory_bytes() > static_cast<double>(available.count);
+        text += fmt::format("  (this host has {} of memory available{})\n", rounded_text(available),
+                            short_of_it ? ": not enough for all ranks" : "");
     }
     add_options(request, text);
     for (const std::string& note : request.notes) {
@@ -204,6 +171,13 @@ std::string dry_run_json(const config::RunRequest& request) {
     for (const config::GivenOption& value : config::plan_values(request)) {
         json["plan"][value.name] = value.value;
     }
+    if (f.set) {
+        const bool exact = f.set->exact;
+        json["set"] = {{"bytes", request.plan.set_bytes().count},
+                       {"events", f.set->events},
+                       {"event_size_mean_bytes", f.mean_event_bytes},
+                       {"last_event_bytes", known(exact, static_cast<double>(f.set->last.count))}};
+    }
     Json& per_producer = json["per_producer"];
     per_producer["bytes_per_second"] = known(rate, f.producer_bytes_per_second);
     per_producer["events_per_second"] = known(rate, f.producer_events_per_second);
@@ -211,14 +185,13 @@ std::string dry_run_json(const config::RunRequest& request) {
     Json& per_consumer = json["per_consumer"];
     per_consumer["bytes_per_second"] =
         known(both, both ? f.producer_bytes_per_second * f.consumer_share() : 0);
-    per_consumer["events_per_second"] =
-        known(both, both ? f.producer_events_per_second * f.consumer_share() : 0);
+    per_consumer["events_per_second"] = known(both, both ? f.events_per_second() / f.consumers : 0);
     per_consumer["memory_bytes"] = f.consumer_memory_bytes;
     per_consumer["busy_load"] = known(f.busy_load().has_value(), f.busy_load().value_or(0));
     Json& all = json["all"];
     all["ranks"] = f.layout_known() ? Json(f.producers + f.consumers + 1) : Json(nullptr);
     all["bytes_per_second"] = known(rate && f.producers != 0, f.producer_bytes_per_second * f.producers);
-    all["events_per_second"] = known(rate && f.producers != 0, f.producer_events_per_second * f.producers);
+    all["events_per_second"] = known(rate && f.producers != 0, f.events_per_second());
     const auto control = f.control_messages_per_second();
     all["control_messages_per_second"] = known(control.has_value(), control.value_or(0));
     json["notes"] = request.notes;

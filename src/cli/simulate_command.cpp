@@ -16,12 +16,12 @@
 #include "cli/dry_run.hpp"
 #include "cli/explore.hpp"
 #include "cli/find_limit.hpp"
+#include "cli/forecast.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
-#include "core/ledger.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/terminal.hpp"
@@ -29,7 +29,6 @@
 #include "telemetry/final_summary.hpp"
 #include "telemetry/live_view.hpp"
 #include "telemetry/text.hpp"
-#include "telemetry/traffic_matrix.hpp"
 
 namespace weir::cli {
 
@@ -134,23 +133,15 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
     return result.exit_status;
 }
 
-/// Refuses what this machine cannot hold. Per node its state, a block of its log and its rows' sums;
-/// measured: 34 kB with 4501 nodes. Per pair the consumer's count, and the copy that the record is made of.
+/// Refuses what this machine cannot hold.
 void check_memory(const core::Plan& plan) {
-    constexpr double node_bytes = 40000;
-    constexpr double slot_bytes = 150;
-    constexpr double pair_bytes = sizeof(core::Traffic) + sizeof(telemetry::ProducerTraffic);
-    const double slots = static_cast<double>(plan.consumers) * plan.slots;
-    const double need = node_bytes * (1.0 + plan.producers + plan.consumers) +
-                        pair_bytes * plan.producers * plan.consumers +
-                        slots * (slot_bytes + static_cast<double>(plan.chunks_per_slot()) / 8);
+    const double need = simulation_memory_bytes(plan);
     const auto available = static_cast<double>(config::available_memory().count);
     if (available > 0 && need > available) {
         throw UsageError(
             fmt::format("--consumers: {} producers and {} consumers with {} slots need about {} of memory to "
                         "simulate, and {} are available; use fewer of them",
-                        plan.producers, plan.consumers, plan.slots,
-                        config::rounded_text(core::Bytes{static_cast<std::int64_t>(need)}),
+                        plan.producers, plan.consumers, plan.slots, bytes_text(need),
                         config::rounded_text(config::available_memory())));
     }
 }

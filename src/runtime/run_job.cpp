@@ -23,6 +23,7 @@
 #include "telemetry/csv_log.hpp"
 #include "telemetry/final_summary.hpp"
 #include "telemetry/live_view.hpp"
+#include "telemetry/plan_text.hpp"
 #include "telemetry/second_collector.hpp"
 #include "telemetry/text.hpp"
 
@@ -140,9 +141,11 @@ void JobRun::say(std::string_view line) const {
 
 void JobRun::say_what_starts() const {
     const core::Plan& plan = settings_.plan;
-    say(fmt::format("weir run: {} producers x {} to {} consumers for {}, run directory {}", plan.producers,
-                    telemetry::readable(plan.rate), plan.consumers, telemetry::readable(plan.duration),
-                    settings_.directory));
+    say(fmt::format("weir run: {} for {}, run directory {}", telemetry::load_text(plan),
+                    telemetry::readable(plan.duration), settings_.directory));
+    for (const std::string& line : telemetry::last_set_lines(plan)) {
+        say("weir run: " + line);
+    }
     std::string nap;
     if (idle_.mode() == IdleMode::nap) {
         nap = fmt::format(" for {} to {}", telemetry::readable(idle_.nap()),

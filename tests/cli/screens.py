@@ -217,6 +217,56 @@ class DryRun(CommandTest):
             self.assertIn(part, text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
 
+    def test_a_set_is_said_as_it_is_cut(self):
+        scenario = ("--scenario", "lhcb2021-2", "--rate")
+        for words, events, last, text in (((*scenario, "85.8Gb/s"), 4, 2681250000, "a set of 10.72 GB every 1 s: 4 events of 2.681 GB\n"),
+                                          ((*scenario, "86Gb/s"), 5, 25000000, ": 4 events of 2.681 GB and one of 25 MB\n"),
+                                          ((*scenario, "85.7Gb/s"), 4, 2668750000, ": 3 events of 2.681 GB and one of 2.669 GB\n"),
+                                          (("--event-size", "125MB"), 1, 125000000, "a set of 125 MB every 1 s: one event of 125 MB\n"),
+                                          (("--event-size", "124999999B"), 2, 1, ": one event of 125 MB and one of 1 B\n"),
+                                          (("--event-size", "62500001B"), 2, 62499999, ": one event of 62.5 MB and one that is 2 B smaller\n")):
+            with self.subTest(words):
+                said = self.forecast(*words)["set"]
+                self.assertEqual((said["events"], said["last_event_bytes"]), (events, last))
+                self.assertIn(text, self.succeeds("run", "--dry-run", *words))
+        drawn = ("--event-size", "normal:4MiB,deviation=512KiB")
+        self.assertIsNone(self.forecast(*drawn)["set"]["last_event_bytes"])
+        self.assertIn(": about 30.31 events of 4.194 MB on average, the last", self.succeeds("run", "--dry-run", *drawn))
+
+    def test_what_cannot_work_is_said(self):
+        def warnings(*words, command="simulate"):
+            return json.loads(self.succeeds(command, "--dry-run", "--json", *words))["warnings"]
+
+        busy = ("--rate", "80Mb/s", "--event-size", "1MB", "--producers", "3", "--consumers", "4", "--busy")
+        self.assertEqual(warnings(*busy, "130ms"), [])  # 30 events a second on 4 consumers: 133.3 ms
+        self.assertRegex(warnings(*busy, "134ms")[0], "consumers cannot keep up: .* load of 1.005, and it must be below 133.3 ms")
+        self.assertRegex(warnings(*busy, "311ms")[0], "load of 2.33")
+        self.assertRegex(warnings(*busy, "311ms", "--busy-consumers", "0-3")[0], "^consumers cannot keep up")
+        self.assertRegex(warnings(*busy, "311ms", "--busy-consumers", "0,2")[0], "the 2 busy consumers cannot .* other 2 must take 11.78")
+        self.assertEqual(len(warnings(*busy, "134ms", "--pattern", "build")), 0)  # 10 events a second
+        self.assertEqual(len(warnings(*busy, "401ms", "--pattern", "build")), 1)
+        links = ("--framing", "none", "--rate", "1Gb/s", "--chunk-size", "1MB", "--producers", "2", "--consumers", "1")
+        self.assertEqual(warnings(*links, "--producer-link", "1.001Gb/s", "--consumer-link", "2.001Gb/s"), [])
+        said = warnings(*links, "--producer-link", "1Gb/s", "--consumer-link", "2Gb/s")
+        self.assertRegex(said[0], "producers' links cannot carry the rate: 1 Gb/s of payload for each producer, and --producer-link 1Gb/s")
+        self.assertRegex(said[1], "consumers' links cannot carry the rate: 2 Gb/s of payload for each consumer")
+        self.assertEqual(warnings("--scenario", "lhcb2021-2", "--buffer", "100TB"), [])
+        said = warnings("--scenario", "lhcb2021-2", "--buffer", "100TB", "--consumers", "36", command="run")
+        self.assertRegex("\n".join(said), "consumers' links cannot(.|\n)*memory does not suffice .* one producer needs 100 TB")
+        self.assertEqual(warnings("--rate", "200Gb/s", "--interval", "10ms", command="run"), [])  # whose links nobody has said
+        self.assertRegex(warnings("--producers", "1000000", "--consumers", "1000000")[0], "memory does not suffice: the simulation")
+
+    def test_a_ceiling_has_no_rate(self):
+        text = self.succeeds("run", "--dry-run", "--scenario", "ceiling")
+        self.assertIn("events of 4.194 MB, as fast as possible", text)
+        self.assertIn("1Gb/s (not what is sent: as fast as possible)", text)
+
+    def test_what_becomes_of_a_last_set(self):
+        text = self.succeeds("simulate", "--dry-run", "--interval", "10s", "--duration", "12s", "--drain", "1s")
+        self.assertIn("a duration of 12.0 s is no multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before the end\n", text)
+        self.assertIn("with --drain 1.00 s that set has 3.00 s to be gone, and not an interval\n", text)
+        self.assertNotIn("no multiple", self.succeeds("simulate", "--dry-run"))
+
     def test_nothing_is_written(self):
         with tempfile.TemporaryDirectory() as directory:
             self.succeeds("run", "--dry-run", "--out", directory + "/run")

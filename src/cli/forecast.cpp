@@ -1,0 +1,218 @@
+#include "cli/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/checks.hpp"
+#include "config/distributions.hpp"
+#include "config/quantities.hpp"
+#include "core/datagram_frames.hpp"
+#include "core/distribution.hpp"
+#include "core/ledger.hpp"
+#include "core/memory_need.hpp"
+#include "telemetry/traffic_matrix.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using config::rounded_text;
+
+/// Mean of the squared values over the square of the mean; only where the dry run can know it.
+double spread_of(const core::Distribution& sizes, double mean) {
+    if (sizes.kind == core::DistributionKind::trace) {
+        double squares = 0;
+        for (const std::int64_t size : sizes.trace) {
+            squares += static_cast<double>(size) * static_cast<double>(size);
+        }
+        return squares / static_cast<double>(sizes.trace.size()) / (mean * mean);
+    }
+    return 1 + sizes.deviation * sizes.deviation / (mean * mean);
+}
+
+SetOfEvents set_of_events(const core::Plan& plan, double mean_event_bytes) {
+    SetOfEvents set;
+    const core::Bytes bytes = plan.set_bytes();
+    if (plan.event_size.kind == core::DistributionKind::fixed) {
+        const auto size = static_cast<std::int64_t>(plan.event_size.mean);
+        const std::int64_t events = (bytes.count - 1) / size + 1;
+        set.events = static_cast<double>(events);
+        set.last = {bytes.count - (events - 1) * size};
+        set.exact = true;
+        return set;
+    }
+    // Renewal theory: so many draws until their sum is a set; the last one is cut to what is left.
+    const double mean_events = static_cast<double>(bytes.count) / mean_event_bytes;
+    set.events = std::max(1.0, mean_events + spread_of(plan.event_size, mean_event_bytes) / 2);
+    return set;
+}
+
+void warn_of_busy_consumers(const core::Plan& plan, Forecast& f) {
+    const auto load = f.busy_load();
+    if (!load || *load < 1) {
+        return;
+    }
+    const double limit = f.mean_busy_seconds / *load;
+    if (plan.busy_consumers.empty() || plan.busy_consumers.size() >= plan.consumers) {
+        f.warnings.push_back(
+            fmt::format("consumers cannot keep up: busy for {} per event, which is a load of {:.4g}, and it "
+                        "must be below {} "
+                        "for a load below 1",
+                        seconds_text(f.mean_busy_seconds), *load, seconds_text(limit)));
+        return;
+    }
+    const auto busy = static_cast<double>(plan.busy_consumers.size());
+    const double left = f.events_per_second() - busy / f.mean_busy_seconds;
+    f.warnings.push_back(
+        fmt::format("the {} busy consumers cannot keep up with an equal share: busy for {} per event, and {} "
+                    "would be the limit. The other {} must take {:.4g} events per second each",
+                    plan.busy_consumers.size(), seconds_text(f.mean_busy_seconds), seconds_text(limit),
+                    plan.consumers - plan.busy_consumers.size(), left / (plan.consumers - busy)));
+}
+
+/// Of one bit on the wire, so much is payload.
+double payload_share(const config::RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    const auto chunk = static_cast<double>(core::chunk_capacity_bytes(plan));
+    if (plan.lossy()) {
+        return chunk /
+               static_cast<double>(core::wire_cost(plan.chunk_size.count, request.network.mtu.count).bytes);
+    }
+    const core::PacketShape packet = core::packet_shape(request.network.framing, request.network.mtu);
+    const double of_packets =
+        static_cast<double>(packet.payload) / static_cast<double>(packet.payload + packet.overhead);
+    return of_packets * chunk / (chunk + core::chunk_header_bytes);
+}
+
+void warn_of_links(const config::RunRequest& request, Forecast& f) {
+    if (!f.rate_known()) {
+        return;
+    }
+    const auto check = [&](const char* option, const char* who, core::BitRate link, double bytes_per_second) {
+        const double carried = static_cast<double>(link.bits_per_second) * payload_share(request);
+        const double needed = bytes_per_second * 8;
+        if ((request.simulated || request.given(option)) && needed > carried) {
+            f.warnings.push_back(fmt::format(
+                "{}s' links cannot carry the rate: {} of payload for each {}, and --{} {} carries at "
+                "most {}",
+                who, rate_text(needed), who, option, config::to_text(link), rate_text(carried)));
+        }
+    };
+    check("producer-link", "producer", request.network.producer_link, f.producer_bytes_per_second);
+    if (f.layout_known()) {
+        check("consumer-link", "consumer", request.network.consumer_link,
+              f.producer_bytes_per_second * f.consumer_share());
+    }
+    if (const core::Shaping& shaping = request.plan.shaping;
+        shaping.kind == core::ShapingKind::bucket &&
+        static_cast<double>(shaping.rate.bits_per_second) < f.producer_bytes_per_second * 8) {
+        f.warnings.push_back(
+            fmt::format("--shaping lets a producer send {}, which is less than the {} that it generates",
+                        rounded_text(shaping.rate), rate_text(f.producer_bytes_per_second * 8)));
+    }
+}
+
+/// Of a measured run this host stands for those that it will run on.
+void warn_of_memory(const config::RunRequest& request, Forecast& f) {
+    const auto available = static_cast<double>(config::available_memory().count);
+    if (available <= 0) {
+        return;
+    }
+    if (request.simulated) {
+        if (const double need = simulation_memory_bytes(request.plan); need > available) {
+            f.warnings.push_back(
+                fmt::format("memory does not suffice: the simulation needs about {}, and {} are available",
+                            bytes_text(need), bytes_text(available)));
+        }
+        return;
+    }
+    for (const auto& [who, need] :
+         {std::pair{"producer", f.producer_memory_bytes}, std::pair{"consumer", f.consumer_memory_bytes}}) {
+        if (need > available) {
+            f.warnings.push_back(
+                fmt::format("memory does not suffice on a host like this one: one {} needs {} for data, and "
+                            "{} are available",
+                            who, bytes_text(need), bytes_text(available)));
+        }
+    }
+}
+
+void warn_of_buffers(const core::Plan& plan, Forecast& f) {
+    if (plan.generation == core::Generation::sets && plan.buffer < plan.set_bytes()) {
+        f.warnings.push_back(fmt::format("every set ({}) overflows the buffer ({}) at once",
+                                         rounded_text(plan.set_bytes()), rounded_text(plan.buffer)));
+    }
+}
+
+}  // namespace
+
+double simulation_memory_bytes(const core::Plan& plan) {
+    // Per node its state, a block of its log and its rows' sums; measured: 34 kB with 4501 nodes. Per pair
+    // the consumer's count, and the copy that the record is made of.
+    constexpr double node_bytes = 40000;
+    constexpr double slot_bytes = 150;
+    constexpr double pair_bytes = sizeof(core::Traffic) + sizeof(telemetry::ProducerTraffic);
+    const double slots = static_cast<double>(plan.consumers) * plan.slots;
+    return node_bytes * (1.0 + plan.producers + plan.consumers) +
+           pair_bytes * plan.producers * plan.consumers +
+           slots * (slot_bytes + static_cast<double>(plan.chunks_per_slot()) / 8);
+}
+
+std::string seconds_text(double seconds) {
+    return rounded_text(core::Duration{static_cast<std::int64_t>(std::llround(seconds * 1e9))});
+}
+std::string rate_text(double bits_per_second) {
+    return rounded_text(core::BitRate{static_cast<std::int64_t>(std::min(bits_per_second, 9e18))});
+}
+std::string bytes_text(double bytes) {
+    return rounded_text(core::Bytes{static_cast<std::int64_t>(std::min(bytes, 9e18))});
+}
+
+std::optional<double> Forecast::busy_load() const {
+    if (!rate_known() || !layout_known() || mean_busy_seconds == 0) {
+        return std::nullopt;
+    }
+    return mean_busy_seconds * events_per_second() / consumers;
+}
+
+std::optional<double> Forecast::control_messages_per_second() const {
+    if (!rate_known() || producers == 0) {
+        return std::nullopt;
+    }
+    const double per_event = builds ? 2.0 * producers + 1 : 3;
+    return events_per_second() * (per_event + (pulls ? 1 : 0));
+}
+
+Forecast forecast(const config::RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    Forecast f;
+    f.producers = plan.producers;
+    f.consumers = plan.consumers;
+    f.simulated = request.simulated;
+    f.builds = plan.pattern == core::Pattern::build;
+    f.pulls = plan.initiation == core::Initiation::pull;
+    f.mean_event_bytes = core::expected_mean(plan.event_size);
+    if (plan.generation == core::Generation::sets) {
+        f.set = set_of_events(plan, f.mean_event_bytes);
+        f.producer_bytes_per_second =
+            static_cast<double>(plan.set_bytes().count) / plan.interval.in_seconds();
+        f.producer_events_per_second = f.set->events / plan.interval.in_seconds();
+    } else if (plan.generation == core::Generation::steady) {
+        f.producer_bytes_per_second = static_cast<double>(plan.rate.bits_per_second) / 8;
+        f.producer_events_per_second = f.producer_bytes_per_second / f.mean_event_bytes;
+    }
+    f.producer_memory_bytes = static_cast<double>(core::producer_memory_bytes(plan));
+    f.consumer_memory_bytes = static_cast<double>(core::consumer_memory_bytes(plan));
+    if (plan.busy.kind != core::DistributionKind::none) {
+        f.mean_busy_seconds = core::expected_mean(plan.busy) * 1e-9;
+    }
+    warn_of_busy_consumers(plan, f);
+    warn_of_links(request, f);
+    warn_of_buffers(plan, f);
+    warn_of_memory(request, f);
+    return f;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,37 @@
+#include "telemetry/plan_text.hpp"
+
+#include <fmt/format.h>
+
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+std::string load_text(const core::Plan& plan) {
+    if (plan.generation == core::Generation::saturate) {
+        return fmt::format("{} producers to {} consumers, as fast as possible", plan.producers,
+                           plan.consumers);
+    }
+    return fmt::format("{} producers x {} to {} consumers", plan.producers, readable(plan.rate),
+                       plan.consumers);
+}
+
+std::vector<std::string> last_set_lines(const core::Plan& plan) {
+    if (plan.generation != core::Generation::sets || plan.interval.ns <= 0 || plan.duration.ns <= 0) {
+        return {};
+    }
+    const std::int64_t sets = (plan.duration.ns - 1) / plan.interval.ns + 1;
+    const core::Duration left{plan.duration.ns - (sets - 1) * plan.interval.ns};
+    if (left == plan.interval) {
+        return {};
+    }
+    std::vector<std::string> lines{fmt::format(
+        "a duration of {} is no multiple of the interval of {}: set {} of {} comes {} before the end",
+        readable(plan.duration), readable(plan.interval), sets, sets, readable(left))};
+    if (left + plan.drain < plan.interval) {
+        lines.push_back(fmt::format("with --drain {} that set has {} to be gone, and not an interval",
+                                    readable(plan.drain), readable(left + plan.drain)));
+    }
+    return lines;
+}
+
+}  // namespace weir::telemetry
