@@ -133,6 +133,9 @@ void take_numbers(const SimulateTexts& texts, CommandLine& line) {
     if (line.explore && !line.find.empty()) {
         throw UsageError("--explore: cannot be combined with --find; give one of them");
     }
+    if (!line.find_events.empty() && line.find.empty()) {
+        throw UsageError("--find-events: means nothing without --find rate");
+    }
     if (line.seeds && line.find.empty()) {
         throw UsageError("--seeds: means nothing without --find; --seed chooses the seed of one run");
     }
@@ -196,6 +199,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     SimulateTexts extra;
     simulate->add_option("--explore", extra.explore);
     simulate->add_option("--find", line.find);
+    simulate->add_option("--find-events", line.find_events);
     simulate->add_option("--seeds", extra.seeds);
     simulate->add_option("--jobs", extra.jobs);
 
@@ -218,6 +222,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         }
     }
     check_value("find", line.find);
+    check_value("find-events", line.find_events);
     check_value("explore", extra.explore);
     check_value("seeds", extra.seeds);
     check_value("jobs", extra.jobs);

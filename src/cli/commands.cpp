@@ -10,15 +10,19 @@ constexpr std::string_view run_most_used[] = {"scenario", "scale",      "produce
                                               "rate",     "event-size", "policy",    "busy",
                                               "duration", "require",    "out",       "dry-run"};
 
-constexpr std::string_view simulate_most_used[] = {"scenario",      "producers",     "consumers", "rate",
-                                                   "producer-link", "consumer-link", "busy",      "slots",
-                                                   "duration",      "seed",          "out"};
+constexpr std::string_view simulate_most_used[] = {
+    "scenario",      "producers", "consumers", "rate", "producer-link",
+    "consumer-link", "busy",      "duration",  "seed", "out"};
 
 constexpr CommandOption simulate_options[] = {
     {.name = "find",
      .syntax = "rate|busy|slots|streams|consumers",
      .help = "the limit up to which the run is sustained, by bisection"},
     {.name = "seeds", .syntax = "N", .help = "seeds that --find tries for each value", .fallback = "5"},
+    {.name = "find-events",
+     .syntax = "scale|hold",
+     .help = "of --find rate: events grow with it, or keep their size",
+     .fallback = "scale; steady: hold"},
     {.name = "explore",
      .syntax = "N",
      .help = "N random scenarios from --seed on, with faults, under the checkers"},

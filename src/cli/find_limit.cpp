@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdio>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <iterator>
+#include <string_view>
 
+#include "cli/find_report.hpp"
+#include "cli/find_values.hpp"
+#include "cli/forecast.hpp"
+#include "cli/limit_search.hpp"
 #include "cli/simulation_setup.hpp"
-#include "config/distributions.hpp"
-#include "config/quantities.hpp"
+#include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
@@ -26,101 +28,95 @@ using config::GivenOption;
 using config::RunRequest;
 using config::UsageError;
 
-/// What can be looked for.
-struct Quantity {
-    std::string_view name;
-    bool larger_is_harder;
-    bool whole;
-    std::string_view meaning;
-};
-constexpr std::array quantities{
-    Quantity{"rate", true, false, "largest rate per producer"},
-    Quantity{"busy", true, false, "longest mean processing time"},
-    Quantity{"slots", false, true, "fewest slots per consumer"},
-    Quantity{"streams", false, true, "fewest streams per producer"},
-    Quantity{"consumers", false, true, "fewest consumers"},
-};
-
-const Quantity& quantity_of(const std::string& what) {
-    for (const Quantity& quantity : quantities) {
-        if (quantity.name == what) {
-            return quantity;
+/// What a search cannot use, or would not heed.
+void check_search_options(const FindRequest& request, const std::vector<GivenOption>& options) {
+    for (const GivenOption& option : options) {
+        if (option.name == "dry-run") {
+            throw UsageError(
+                "--dry-run: means nothing with --find; leave --find out to look at the run it begins with");
+        }
+        if (option.name == "require") {
+            throw UsageError(
+                "--require: means nothing with --find, which looks for what is sustained; its exit status is "
+                "3 if "
+                "there is no limit");
+        }
+        if (request.what == "consumers" &&
+            (option.name == "consumer-hosts" || option.name == "consumers-per-host")) {
+            throw UsageError(fmt::format(
+                "--{}: says how many consumers there are, which --find consumers looks for; use --consumers",
+                option.name));
         }
     }
-    throw UsageError(fmt::format("--find: '{}' is not one of: rate, slots, streams, consumers, busy", what));
 }
 
-double value_in(const RunRequest& request, std::string_view quantity) {
-    if (quantity == "rate") {
-        return static_cast<double>(request.plan.rate.bits_per_second);
+void check_base(const FindRequest& request, const RunRequest& base) {
+    if (base.scale.numerator != base.scale.denominator) {
+        throw UsageError("--find: cannot be combined with --scale; look for the limit at full scale");
     }
-    if (quantity == "busy") {
-        return request.plan.busy.mean;
+    if (base.plan.generation == core::Generation::saturate) {
+        throw UsageError(
+            "--find: --generation saturate has no rate that could be sustained; use sets or steady");
     }
-    return quantity == "slots"     ? request.plan.slots
-           : quantity == "streams" ? request.plan.streams
-                                   : request.plan.consumers;
+    if (request.what == "busy" && (base.plan.busy.kind == core::DistributionKind::none ||
+                                   base.plan.busy.kind == core::DistributionKind::trace)) {
+        throw UsageError("--find: busy needs a --busy to vary, such as --busy poisson:100ms,quantum=20ms");
+    }
 }
 
-/// Five significant digits: more than the precision, and readable.
-double rounded(double value) {
-    const double unit = std::pow(10.0, std::floor(std::log10(value)) - 4);
-    return unit > 1 ? std::round(value / unit) * unit : std::round(value);
+/// The run as asked for, its nodes counted.
+RunRequest laid_out(const FindRequest& request, const std::vector<GivenOption>& options) {
+    RunRequest base = config::resolve(options, true);
+    simulated_run(base);
+    check_base(request, base);
+    if (!base.out.empty()) {
+        config::check_run_directory(base.out);
+    }
+    return base;
 }
 
-std::string option_text(const RunRequest& request, std::string_view quantity, double value) {
-    if (quantity == "rate") {
-        return config::to_text(core::BitRate{std::llround(rounded(value))});
-    }
-    if (quantity == "busy") {
-        config::NamedDistribution busy{request.plan.busy, request.busy_trace};
-        const double factor = value / busy.distribution.mean;
-        busy.distribution.mean = rounded(value);
-        busy.distribution.deviation = std::round(busy.distribution.deviation * factor);
-        return config::busy_text(busy);
-    }
-    return fmt::format("{:.0f}", value);
+/// Requirements would refuse runs that a search may pass through.
+std::vector<GivenOption> without_requirements(std::vector<GivenOption> options) {
+    options.push_back({"require", "none"});
+    return options;
 }
 
 class Search {
   public:
     Search(const FindRequest& request, const std::vector<GivenOption>& options)
         : request_(request),
-          options_(options),
-          quantity_(quantity_of(request.what)),
-          base_(config::resolve(options, true)) {
-        simulation::SimulatedRun run = simulated_run(base_);
-        if (base_.scale.numerator != base_.scale.denominator) {
-            throw UsageError("--find: cannot be combined with --scale; look for the limit at full scale");
-        }
-        if (base_.plan.generation == core::Generation::saturate) {
-            throw UsageError(
-                "--find: --generation saturate has no rate that could be sustained; use sets or steady");
-        }
-        if (request.what == "busy" && (base_.plan.busy.kind == core::DistributionKind::none ||
-                                       base_.plan.busy.kind == core::DistributionKind::trace)) {
-            throw UsageError(
-                "--find: busy needs a --busy to vary, such as --busy poisson:100ms,quantum=20ms");
-        }
-    }
+          options_(without_requirements(options)),
+          base_(laid_out(request, options_)),
+          values_(request.what, request.events, base_) {}
 
     int carry_out() {
         runtime::install_signal_handlers();
-        const double start = value_in(base_, quantity_.name);
-        FindResult result;
+        FindReport report;
+        report.search = &values_;
+        report.seeds = request_.seeds;
+        report.precision = request_.precision;
         try {
-            result = find_limit(start, quantity_.larger_is_harder, quantity_.whole, request_.precision,
-                                [this](double value) { return measure(value); });
+            SearchSpace space = values_.space();
+            space.precision = request_.precision;
+            report.result = find_limit(space, [this](double value) { return measure(value); });
         } catch (const Interrupted& interrupted) {
             fmt::print(stderr, "weir simulate: interrupted, the limit was not found\n");
             return participant::exit_signal_base + interrupted.signal;
         }
-        if (request_.output == config::OutputForm::json) {
-            print_json(result);
-        } else {
-            print_text(result);
+        if (!report.result.best) {
+            report.warnings = forecast(base_).warnings;
         }
-        return result.best ? participant::exit_ok : participant::exit_requirement;
+        const std::string json = find_json(report, base_);
+        const bool as_json = request_.output == config::OutputForm::json;
+        fmt::print("{}", as_json ? json : find_text(report));
+        std::fflush(stdout);
+        if (!base_.out.empty()) {
+            if (const auto error = write_find_directory(base_.out, json)) {
+                fmt::print(stderr, "weir simulate: {}\n", *error);
+                return participant::exit_failed;
+            }
+        }
+        return report.result.best ? participant::exit_ok : participant::exit_requirement;
     }
 
   private:
@@ -131,39 +127,35 @@ class Search {
     FindPoint measure(double value) {
         FindPoint point;
         point.value = value;
-        point.text = option_text(base_, quantity_.name, value);
-        point.worst_occupancy = 0;
-        for (std::uint32_t seed = 0; seed < request_.seeds; ++seed) {
-            try {
-                one_seed(point, base_.plan.seed + seed);
-            } catch (const UsageError& error) {
-                point.refused = error.what();
-                break;
+        try {
+            const std::vector<GivenOption> varied = values_.options_of(value, point);
+            for (std::uint32_t seed = 0; seed < request_.seeds; ++seed) {
+                one_seed(point, varied, base_.plan.seed + seed);
+                if (const int signal = runtime::caught_signal()) {
+                    throw Interrupted{signal};
+                }
             }
-            if (const int signal = runtime::caught_signal()) {
-                throw Interrupted{signal};
-            }
+        } catch (const UsageError& error) {
+            point.refused = error.what();
         }
         if (request_.output == config::OutputForm::text) {
-            const std::string outcome = point.refused.empty() ? fmt::format("sustained with {} of {} seeds",
-                                                                            point.sustained, point.seeds)
-                                                              : point.refused;
-            fmt::print(stderr, "weir simulate: --{} {}: {}\n", quantity_.name, point.text, outcome);
+            fmt::print(stderr, "weir simulate: {}\n", point_text(values_, point));
         }
         return point;
     }
 
-    void one_seed(FindPoint& point, std::uint64_t seed) {
-        std::vector<GivenOption> options;
-        for (const GivenOption& option : options_) {
-            if (option.name != quantity_.name && option.name != "seed") {
-                options.push_back(option);
-            }
-        }
-        options.push_back({std::string(quantity_.name), point.text});
+    void one_seed(FindPoint& point, const std::vector<GivenOption>& varied, std::uint64_t seed) {
+        std::vector<GivenOption> options = varied;
         options.push_back({"seed", fmt::format("{}", seed)});
+        const auto differs = [&](const GivenOption& option) {
+            return option.name == "seed" ||
+                   std::any_of(varied.begin(), varied.end(),
+                               [&](const GivenOption& other) { return other.name == option.name; });
+        };
+        std::copy_if(options_.begin(), options_.end(), std::back_inserter(options), std::not_fn(differs));
         RunRequest request = config::resolve(options, true);
         const simulation::SimulatedRun run = simulated_run(request);
+        check_simulation_memory(run.run.plan);
         const simulation::SimulationResult result = simulation::simulate(
             run, {.second = {}, .interruption = [](core::Instant) { return runtime::caught_signal(); }});
         ++point.seeds;
@@ -171,108 +163,16 @@ class Search {
         point.worst_occupancy = std::max(point.worst_occupancy, result.record.verdict.max_occupancy);
     }
 
-    void print_text(const FindResult& result) const {
-        std::size_t width = quantity_.name.size();
-        for (const FindPoint& point : result.curve) {
-            width = std::max(width, point.text.size());
-        }
-        fmt::print("{:>{}}   sustained   worst occupancy\n", quantity_.name, width);
-        for (const FindPoint& point : result.curve) {
-            if (point.refused.empty()) {
-                fmt::print("{:>{}}   {:>4} of {:<2}   {:>15.3f}\n", point.text, width, point.sustained,
-                           point.seeds, point.worst_occupancy);
-            } else {
-                fmt::print("{:>{}}   not possible: {}\n", point.text, width, point.refused);
-            }
-        }
-        if (!result.best) {
-            fmt::print("\nno value of --{} is sustained\n", quantity_.name);
-            return;
-        }
-        fmt::print("\n{}: {}, sustained with all {} seeds; ", quantity_.meaning,
-                   result.curve[*result.best].text, request_.seeds);
-        if (result.beyond) {
-            fmt::print("{} is not\n", result.curve[*result.beyond].text);
-        } else {
-            fmt::print("no limit was found\n");
-        }
-    }
-
-    void print_json(const FindResult& result) const {
-        nlohmann::ordered_json json;
-        json["find"] = quantity_.name;
-        json["seeds"] = request_.seeds;
-        json["limit"] = result.best ? nlohmann::ordered_json(result.curve[*result.best].text) : nullptr;
-        auto& curve = json["curve"] = nlohmann::ordered_json::array();
-        for (const FindPoint& point : result.curve) {
-            nlohmann::ordered_json entry{{"value", point.text},
-                                         {"sustained_seeds", point.sustained},
-                                         {"worst_occupancy", point.worst_occupancy}};
-            if (!point.refused.empty()) {
-                entry["refused"] = point.refused;
-            }
-            curve.push_back(std::move(entry));
-        }
-        fmt::print("{}\n", json.dump());
-    }
-
     const FindRequest& request_;
-    const std::vector<GivenOption>& options_;
-    const Quantity& quantity_;
+    std::vector<GivenOption> options_;
     RunRequest base_;
+    FindValues values_;
 };
 
 }  // namespace
 
-FindResult find_limit(double start, bool larger_is_harder, bool whole, double precision,
-                      const std::function<FindPoint(double)>& measure) {
-    constexpr int most_doublings = 20;
-    std::map<double, FindPoint> seen;
-    const auto holds = [&](double value) {
-        auto found = seen.find(value);
-        if (found == seen.end()) {
-            found = seen.emplace(value, measure(value)).first;
-        }
-        return found->second.holds();
-    };
-    // From the start in the direction of the limit, in steps of a factor of two, until it lies between two
-    // values.
-    double good = whole ? std::max(1.0, std::round(start)) : start;
-    double bad = good;
-    const bool start_holds = holds(good);
-    const bool upwards = start_holds == larger_is_harder;
-    bool bracketed = false;
-    for (int step = 0; step < most_doublings && !bracketed; ++step) {
-        const double here = start_holds ? good : bad;
-        const double next = upwards ? here * 2 : whole ? std::floor(here / 2) : here / 2;
-        if (whole && next < 1) {
-            break;
-        }
-        bracketed = holds(next) != start_holds;
-        (start_holds != bracketed ? good : bad) = next;
-        if (!start_holds && bracketed) {
-            bad = here;
-        }
-    }
-    if (bracketed) {
-        while (whole ? std::abs(good - bad) > 1 : std::abs(good - bad) > precision * std::min(good, bad)) {
-            const double middle = whole ? std::floor((good + bad) / 2) : std::sqrt(good * bad);
-            (holds(middle) ? good : bad) = middle;
-        }
-    }
-    FindResult result;
-    for (auto& [value, point] : seen) {
-        if (value == good && point.holds()) {
-            result.best = result.curve.size();
-        } else if (bracketed && value == bad) {
-            result.beyond = result.curve.size();
-        }
-        result.curve.push_back(std::move(point));
-    }
-    return result;
-}
-
-int find_command(const FindRequest& request, const std::vector<GivenOption>& options) {
+int find_command(const FindRequest& request, const std::vector<config::GivenOption>& options) {
+    check_search_options(request, options);
     return Search(request, options).carry_out();
 }
 

@@ -25,7 +25,7 @@ struct Forecast {
     std::uint32_t producers = 0;  ///< 0: not known yet
     std::uint32_t consumers = 0;
     bool simulated = false;  ///< holds no data: the memory for it is what a measured run would need
-    bool builds = false;  ///< an event has a fragment of every producer
+    bool builds = false;     ///< an event has a fragment of every producer
     bool pulls = false;
     double mean_event_bytes = 0;
     std::optional<SetOfEvents> set;        ///< generation `sets`

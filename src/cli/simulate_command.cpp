@@ -133,19 +133,6 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
     return result.exit_status;
 }
 
-/// Refuses what this machine cannot hold.
-void check_memory(const core::Plan& plan) {
-    const double need = simulation_memory_bytes(plan);
-    const auto available = static_cast<double>(config::available_memory().count);
-    if (available > 0 && need > available) {
-        throw UsageError(
-            fmt::format("--consumers: {} producers and {} consumers with {} slots need about {} of memory to "
-                        "simulate, and {} are available; use fewer of them",
-                        plan.producers, plan.consumers, plan.slots, bytes_text(need),
-                        config::rounded_text(config::available_memory())));
-    }
-}
-
 int explore_as_asked(const CommandLine& line) {
     ExploreRequest request;
     request.scenarios = *line.explore;
@@ -177,19 +164,19 @@ int simulate_command(const CommandLine& line) {
     if (!request.injections.empty()) {
         throw UsageError("--inject: is for `weir run`; a simulation has --fault");
     }
-    simulation::SimulatedRun simulated = simulated_run(request);
     if (!line.find.empty()) {
-        FindRequest find{.what = line.find, .output = request.output};
+        FindRequest find{.what = line.find, .events = line.find_events, .output = request.output};
         find.seeds = static_cast<std::uint32_t>(line.seeds.value_or(find.seeds));
         return find_command(find, line.options);
     }
+    simulation::SimulatedRun simulated = simulated_run(request);
     if (request.dry_run) {
         const std::string text =
             request.output == config::OutputForm::json ? dry_run_json(request) : dry_run_text(request);
         std::fputs(text.c_str(), stdout);
         return participant::exit_ok;
     }
-    check_memory(simulated.run.plan);
+    check_simulation_memory(simulated.run.plan);
     make_directory(request, simulated.run);
     return carry_out(request, simulated);
 }

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "cli/describe.hpp"
+#include "cli/forecast.hpp"
+#include "config/checks.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
@@ -93,6 +95,18 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
     simulated.faults = faults_of(request);
     simulated.silence_timeout = request.silence_timeout;
     return simulated;
+}
+
+void check_simulation_memory(const core::Plan& plan) {
+    const double need = simulation_memory_bytes(plan);
+    const auto available = static_cast<double>(config::available_memory().count);
+    if (available > 0 && need > available) {
+        throw UsageError(
+            fmt::format("--consumers: {} producers and {} consumers with {} slots need about {} of memory to "
+                        "simulate, and {} are available; use fewer of them",
+                        plan.producers, plan.consumers, plan.slots, bytes_text(need),
+                        config::rounded_text(config::available_memory())));
+    }
 }
 
 }  // namespace weir::cli

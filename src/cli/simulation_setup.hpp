@@ -10,4 +10,7 @@ namespace weir::cli {
 /// run has no directory yet. Throws config::UsageError.
 simulation::SimulatedRun simulated_run(config::RunRequest& request);
 
+/// Refuses what this machine cannot hold. Throws config::UsageError.
+void check_simulation_memory(const core::Plan& plan);
+
 }  // namespace weir::cli
