@@ -125,7 +125,7 @@ def test_files_of_two_runs_are_refused(stored):
 
 
 @pytest.mark.parametrize("content, words", [
-    ("", "line 1: Expecting value"),
+    ("", "it is empty"),
     ("{\n \"schema\": \"weir-run/1\",\n", "line 3"),
     ("[1, 2]", "this is not the record of a weir run"),
     ("{\"schema\": \"iperf/3\"}", "this is not the record of a weir run"),

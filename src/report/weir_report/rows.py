@@ -12,8 +12,10 @@ import numpy as np
 import pandas
 
 from .errors import ReportError
+from .input_file import read_bytes
 
 BATCH_FILES = 256
+ROWS = "a file of rows as weir writes it"
 TEXT_COLUMNS = ("phase", "wall_time")
 PHASES = ("warmup", "measure", "drain")
 # Seconds of a run and numbers of ranks are below this; what is above would only ask for memory.
@@ -61,7 +63,7 @@ def read_rows(paths, complete):
         counts = []
         batch = paths[begin:begin + BATCH_FILES]
         for path in batch:
-            content = path.read_bytes()
+            content = read_bytes(path, ROWS)
             end_of_header = content.find(b"\n")
             if end_of_header < 0:
                 # The rank ended before its first row, or the file is empty.
@@ -140,16 +142,16 @@ def _parse(batch, names, body, counts, first_rank):
 
 def _blame(path, names):
     """Raises a ReportError for the first line of `path` that is not a row with these columns."""
-    with open(path, newline="", encoding="utf-8", errors="replace") as file:
-        for number, fields in enumerate(csv.reader(file), start=1):
-            if number == 1:
-                continue
-            if len(fields) != len(names):
-                raise ReportError(f"{path}, line {number}: {len(fields)} values, expected {len(names)}")
-            for name, value in zip(names, fields):
-                if name not in TEXT_COLUMNS and value != "":
-                    if not _is_finite(value):
-                        raise ReportError(f"{path}, line {number}: '{value}' in column {name} is not a number")
+    lines = io.StringIO(read_bytes(path, ROWS).decode("utf-8", "replace"), newline="")
+    for number, fields in enumerate(csv.reader(lines), start=1):
+        if number == 1:
+            continue
+        if len(fields) != len(names):
+            raise ReportError(f"{path}, line {number}: {len(fields)} values, expected {len(names)}")
+        for name, value in zip(names, fields):
+            if name not in TEXT_COLUMNS and value != "":
+                if not _is_finite(value):
+                    raise ReportError(f"{path}, line {number}: '{value}' in column {name} is not a number")
 
 
 def _is_finite(text):
@@ -190,7 +192,7 @@ def _is_number(values):
 def read_table(path, indices, others=()):
     """A CSV file of numbers, by column, without phase and wall_time. The columns `indices` and `others` must be there;
     `indices` hold a whole number in every line."""
-    content = path.read_bytes()
+    content = read_bytes(path, ROWS)
     names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
     missing = [name for name in (*indices, *others) if name not in names]
     if missing:

@@ -15,6 +15,7 @@ import jsonschema
 import numpy as np
 
 from .errors import ReportError
+from .input_file import read_text
 from .rows import Rows, read_table, read_rows
 
 SCHEMA = re.compile(r"weir-run/(\d+)")
@@ -130,12 +131,15 @@ def read_run(path):
     record_path = directory / "run.json"
     if not directory.is_dir():
         raise ReportError(f"{path}: no such directory; a run directory (weir run --out) is expected")
-    if not record_path.is_file():
+    if not record_path.exists():
         raise ReportError(f"{path}: no run.json in it; a run directory (weir run --out) is expected")
+    text = read_text(record_path, "the record of a run")
+    if not text.strip():
+        raise ReportError(f"{record_path}: it is empty; the file is damaged")
     try:
-        record = json.loads(record_path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise ReportError(f"{record_path}: not text in UTF-8 (byte {error.start})") from error
+        record = json.loads(text)
+    except RecursionError as error:
+        raise ReportError(f"{record_path}: nested too deeply; the file is damaged") from error
     except json.JSONDecodeError as error:
         raise ReportError(f"{record_path}, line {error.lineno}: {error.msg}; the file is damaged") from error
     _check_record(record_path, record)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from . import whole_file
 from .errors import ReportError
+from .input_file import read_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,8 +70,8 @@ def take(directory, name, after, **record):
 def read_json(path):
     """The object in a file, or None if there is none."""
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(read_text(path, "a record of weir"))
+    except (ReportError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from .errors import ReportError
+from .input_file import read_text
 
 try:
     import tomllib
@@ -25,6 +26,7 @@ TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|min|h)")
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 SCHEDULERS = ("own", "producers", "consumers")
 REPETITIONS_MAX = 1000
+SWEEP_BYTES_MAX = 1_000_000
 SETTINGS_MAX = 10000
 # Set by the sweep itself, for each run.
 OWN_OPTIONS = ("out", "label", "output", "json", "quiet", "dry-run", "help", "find", "explore")
@@ -117,12 +119,9 @@ class SweepFile:
 def read_sweep_file(path):
     """Raises ReportError with the file and the key."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ReportError(f"{path}: not text in UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise ReportError(f"{path}: {error.strerror}; a sweep file in TOML is expected") from error
+    text = read_text(path, "a sweep file in TOML", SWEEP_BYTES_MAX)
+    if not text.strip():
+        raise ReportError(f"{path}: it is empty; a sweep file in TOML is expected, with a table [axes] or [run]")
     return parse_sweep(path, text)
 
 
@@ -130,6 +129,8 @@ def parse_sweep(path, text):
     loads, error_kind = _toml()
     try:
         document = loads(text)
+    except RecursionError as error:
+        raise ReportError(f"{path}: nested too deeply; a sweep file is flat") from error
     except error_kind as error:
         raise ReportError(f"{path}: {error}") from error
     top = _Table(path, "", document)

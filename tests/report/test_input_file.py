@@ -1,0 +1,100 @@
+"""What is no file, has no end or nobody writes to: refused at once, by each of the commands that read it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from weir_report import input_file, sweep_claims
+from weir_report.errors import ReportError
+from weir_report.run import Run, read_run
+
+COMMANDS = {"weir-report": "report_command", "weir-compare": "compare_command", "weir-sweep": "sweep_command"}
+
+
+def put(path, kind):
+    """Something else in the place of a file."""
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "endless":
+        path.symlink_to("/dev/zero")
+    elif kind == "directory":
+        path.mkdir()
+    return path
+
+
+def command(name, *arguments):
+    return subprocess.run([sys.executable, "-m", f"weir_report.{COMMANDS[name]}", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "report")})
+
+
+@pytest.mark.parametrize("kind, words", [("pipe", "it is a pipe and no file"), ("endless", "it is a device and no file"),
+                                         ("directory", "it is a directory and no file")])
+def test_what_is_no_file_is_refused(tmp_path, kind, words):
+    path = put(tmp_path / "x", kind)
+    with pytest.raises(ReportError, match=f"x: {words}; a thing is expected"):
+        input_file.read_bytes(path, "a thing")
+    assert sweep_claims.read_json(path) is None
+
+
+def test_what_is_read_is_bounded(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    assert input_file.read_bytes(path, "a thing", 5) == b"12345"
+    with pytest.raises(ReportError, match="more than 4 bytes; a thing is expected"):
+        input_file.read_bytes(path, "a thing", 4)
+    with pytest.raises(ReportError, match="No such file or directory; a thing is expected"):
+        input_file.read_bytes(tmp_path / "y", "a thing")
+    path.write_bytes(b"a\xff")
+    with pytest.raises(ReportError, match="not text in UTF-8"):
+        input_file.read_text(path, "a thing")
+
+
+@pytest.mark.parametrize("place, read", [("run.json", lambda run: None), ("traffic.csv", Run.traffic), ("hosts/a.csv", Run.host_counters),
+                                         ("ranks/rank-00001-producer.csv", lambda run: run.rows("producer"))])
+def test_every_file_of_a_run_is_read_so(stored, place, read):
+    directory = stored("measured")
+    (directory / "hosts").mkdir(exist_ok=True)
+    put(directory / place, "pipe")
+    with pytest.raises(ReportError, match=f"{place}: it is a pipe and no file; "):
+        read(read_run(directory))
+
+
+@pytest.mark.parametrize("name", ["weir-report", "weir-compare"])
+def test_commands_say_it_in_a_line(stored, name):
+    directory = stored("measured")
+    put(directory / "run.json", "endless")
+    more = ("--against", stored("measured", "other")) if name == "weir-compare" else ()
+    done = command(name, directory, *more)
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, ""), done
+    assert done.stderr.startswith(f"{name}: ") and "run.json: it is a device and no file; " in done.stderr, done
+
+
+@pytest.mark.parametrize("begin, filler, words", [("", 0, "it is empty; a sweep file in TOML is expected"), ("x = ", 100000, "nested too deeply"),
+                                                  ("", 1000001, "more than 1000000 bytes")])
+def test_a_sweep_file_that_is_none(tmp_path, begin, filler, words):
+    path = tmp_path / "s.toml"
+    path.write_text(begin + "[" * filler)
+    done = command("weir-sweep", "plan", path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    assert done.stderr.startswith(f"weir-sweep: {path}: ") and words in done.stderr, done
+
+
+def test_a_sweep_file_that_is_no_file(tmp_path):
+    path = put(tmp_path / "s.toml", "pipe")
+    done = command("weir-sweep", "plan", path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    assert "and no file; a sweep file in TOML is expected" in done.stderr
+
+
+@pytest.mark.parametrize("brackets, words", [(0, "it is empty"), (100000, "nested too deeply")])
+def test_a_record_that_is_damaged(stored, brackets, words):
+    directory = stored("measured")
+    (directory / "run.json").write_text("[" * brackets)
+    done = command("weir-report", directory)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    assert words in done.stderr and Path(directory / "run.json").name in done.stderr
