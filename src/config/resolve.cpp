@@ -7,8 +7,10 @@
 
 #include "config/derive.hpp"
 #include "config/option_table.hpp"
+#include "config/quantities.hpp"
 #include "config/scenario.hpp"
 #include "config/usage_error.hpp"
+#include "core/heartbeat.hpp"
 
 namespace weir::config {
 
@@ -83,6 +85,27 @@ void apply_scenario(RunRequest& request, const GivenOption& given) {
     }
 }
 
+/// As soon as the number of ranks is known: what their heartbeats need.
+void settle_silence_timeout(RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    if (request.simulated || plan.producers == 0 || plan.consumers == 0) {
+        return;
+    }
+    const std::int64_t ranks = std::int64_t{plan.producers} + plan.consumers + 1;
+    const core::Duration least = core::silence_timeout_least(ranks);
+    if (request.silence_timeout >= least) {
+        return;
+    }
+    if (request.given("silence-timeout")) {
+        throw UsageError(fmt::format(
+            "--silence-timeout: {} is too short for {} ranks; write at least {}: the scheduler takes {} "
+            "heartbeats per second, and {} of each rank must fit into the time-out",
+            to_text(request.silence_timeout), ranks, to_text(least), core::heartbeats_per_second_max,
+            core::heartbeats_in_timeout));
+    }
+    request.silence_timeout = least;
+}
+
 }  // namespace
 
 RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
@@ -112,6 +135,7 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     }
     request.command_line.assign(command_line.begin(), command_line.end());
     derive(request);
+    settle_silence_timeout(request);
     return request;
 }
 
@@ -120,6 +144,7 @@ void settle_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.consumers = roles.consumers();
     check_busy_consumers(request.plan);
     check_places(request.plan);
+    settle_silence_timeout(request);
 }
 
 std::string encode_options(const RunRequest& request) {

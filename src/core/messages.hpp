@@ -61,8 +61,8 @@ enum class MessageKind : std::uint8_t {
     /// producer, consumer -> scheduler. One entry of the ledger: `slot` says which (LedgerEntry);
     /// `events`, `bytes`, `hash`. Entries are sent in order; the last one ends the report.
     ledger,
-    /// any node -> scheduler and back, several times a second: the sender is alive. From the scheduler
-    /// also `bytes`: nanoseconds so far in which offers waited and no consumer had a credit.
+    /// any node -> scheduler and back, as often as core/heartbeat.hpp says: the sender is alive. From the
+    /// scheduler also `bytes`: nanoseconds so far in which offers waited and no consumer had a credit.
     heartbeat,
 };
 

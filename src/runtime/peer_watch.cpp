@@ -53,7 +53,7 @@ std::optional<int> PeerWatch::silent(core::Instant now, core::Duration limit) co
     for (const int rank : suspects_) {
         const core::Instant heard = heard_[static_cast<std::size_t>(rank)];
         if (longest && rank != self_ &&
-            heard <= heard_[static_cast<std::size_t>(*longest)] + heartbeats_apart &&
+            heard <= heard_[static_cast<std::size_t>(*longest)] + suspects_apart_ &&
             (!suspect || heard < heard_[static_cast<std::size_t>(*suspect)])) {
             suspect = rank;
         }
@@ -79,8 +79,9 @@ bool PeerWatch::sees_process_of(int rank) const {
                        [rank](const LocalPeer& peer) { return peer.rank == rank; });
 }
 
-void PeerWatch::suspect_first(const std::vector<int>& ranks) {
+void PeerWatch::suspect_first(const std::vector<int>& ranks, core::Duration heartbeat_period) {
     suspects_ = ranks;
+    suspects_apart_ = heartbeat_period * 2 + heartbeat_delay;
 }
 
 std::optional<int> PeerWatch::gone() const {

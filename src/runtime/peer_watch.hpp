@@ -25,7 +25,8 @@ class PeerWatch {
 
     /// These ranks can hold up others, which then fall silent as well: a rank that waits for one of them
     /// inside MPI, and whose last heartbeat happened to be the earlier one, is not to be taken for the cause.
-    void suspect_first(const std::vector<int>& ranks);
+    /// `heartbeat_period` is theirs.
+    void suspect_first(const std::vector<int>& ranks, core::Duration heartbeat_period);
 
     /// The rank that has been silent longest, if for longer than `limit`; this rank aside. If one
     /// of suspect_first() fell silent at about the same time, it is that one, as soon as the limit is over
@@ -52,14 +53,15 @@ class PeerWatch {
         int rank = -1;
         pid_t pid = 0;
     };
-    /// Two heartbeats of a rank that is not the scheduler's, and what a busy host adds.
-    static constexpr core::Duration heartbeats_apart = core::Duration::milliseconds(600);
+    /// What a busy host adds to the time between heartbeats.
+    static constexpr core::Duration heartbeat_delay = core::Duration::milliseconds(200);
 
     [[nodiscard]] static bool exists(pid_t pid);
 
     int self_;
     std::vector<core::Instant> heard_;
     std::vector<int> suspects_;
+    core::Duration suspects_apart_;  ///< ranks whose last heartbeats are closer fell silent together
     std::vector<LocalPeer> local_;
     std::size_t next_ = 0;
 };

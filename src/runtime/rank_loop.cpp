@@ -15,15 +15,6 @@ namespace {
 
 constexpr auto look_period = core::Duration::milliseconds(100);
 
-/// The scheduler's heartbeats go to every rank, so their period grows with the ranks: at most 4000
-/// messages/s.
-core::Duration heartbeat_period(bool leads, int ranks) {
-    if (!leads) {
-        return core::Duration::milliseconds(200);
-    }
-    return std::max(core::Duration::milliseconds(100), core::Duration::microseconds(250) * ranks);
-}
-
 }  // namespace
 
 RankLoop::RankLoop(const Parts& parts)
@@ -31,7 +22,7 @@ RankLoop::RankLoop(const Parts& parts)
       scheduler_rank_(parts.settings.roles.scheduler_rank()),
       outbox_(parts.settings.roles, parts.transport),
       results_(parts.settings.roles.ranks()),
-      heartbeat_period_(heartbeat_period(parts.collector != nullptr, parts.settings.roles.ranks())) {
+      heartbeats_(core::heartbeat_periods(parts.settings.roles.ranks(), parts.settings.silence_timeout)) {
     const core::Plan& plan = parts_.settings.plan;
     if (plan.busy_burns_cpu && parts_.settings.roles.node(parts_.rank).role == core::Role::consumer) {
         burner_.emplace();
@@ -118,7 +109,7 @@ void RankLoop::turn(core::Instant now) {
         }
     }
     if (now >= next_heartbeat_) {
-        next_heartbeat_ = now + heartbeat_period_;
+        next_heartbeat_ = now + (leads() ? heartbeats_.scheduler : heartbeats_.others);
         send_heartbeats(now);
     }
     if (now >= next_look_ || (signal_ == 0 && caught_signal() != 0)) {
@@ -285,7 +276,7 @@ void RankLoop::decide_on_signal(core::Instant now) {
                                            missed_limit(), now);
     if (silence.rank < 0) {
         end_ = LoopEnd{.kind = LoopEnd::Kind::interrupted, .signal = signal_, .failure = {}};
-    } else if (silence.rank == parts_.rank || now - signalled_at_ >= settle_signal + settle_silence) {
+    } else if (silence.rank == parts_.rank || now - signalled_at_ >= settle_signal + listening_after_signal()) {
         fail(EndReason::rank_silent, silence.rank, silence.what);
     } else if (!told_of_signal_) {
         told_of_signal_ = true;
@@ -325,7 +316,13 @@ void RankLoop::look_after_peers(core::Instant now) {
 }
 
 core::Duration RankLoop::missed_limit() const {
-    return std::min(missed_after, core::Duration{parts_.settings.silence_timeout.ns / 2});
+    // Of many ranks, each is heard more seldom.
+    return std::min(std::max(missed_after, heartbeats_.others * 2),
+                    core::Duration{parts_.settings.silence_timeout.ns / 2});
+}
+
+core::Duration RankLoop::listening_after_signal() const {
+    return std::max(settle_silence, heartbeats_.others * 2);
 }
 
 void RankLoop::note_silence(core::Instant now) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/actions.hpp"
+#include "core/heartbeat.hpp"
 #include "participant/node.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/cpu_burner.hpp"
@@ -54,9 +55,10 @@ class RankLoop {
     /// its SIGTERM, Open MPI 5 a quarter of a second.
     static constexpr core::Duration settle_signal = core::Duration::milliseconds(100);
     /// How long the scheduler's rank listens, after that, to ranks that gave no sign of life since the
-    /// signal.
+    /// signal; longer where heartbeats are further apart.
     static constexpr core::Duration settle_silence = core::Duration::milliseconds(500);
-    /// A rank that has not been heard for this long, or half the silence time-out, is missed.
+    /// A rank that has not been heard for this long, or half the silence time-out, is missed; longer
+    /// where heartbeats are further apart.
     static constexpr core::Duration missed_after = core::Duration::seconds(2);
     /// How long a rank that has been signalled waits to be told to leave.
     static constexpr core::Duration patience_after_signal = core::Duration::milliseconds(700);
@@ -122,6 +124,7 @@ class RankLoop {
     void decide_on_signal(core::Instant now);
     void note_silence(core::Instant now);
     [[nodiscard]] core::Duration missed_limit() const;
+    [[nodiscard]] core::Duration listening_after_signal() const;
     void transport_failed(core::Instant now, const transport::TransportError& error);
     /// Says, or has it said by the scheduler's rank, that the run has failed because of `rank`.
     void give_up(core::Instant now, int rank, const std::string& what);
@@ -145,7 +148,7 @@ class RankLoop {
     std::vector<telemetry::SecondReport> reports_;
     std::optional<CpuBurner> burner_;
 
-    core::Duration heartbeat_period_;
+    core::HeartbeatPeriods heartbeats_;
     core::Instant next_heartbeat_;
     core::Instant next_look_;
     core::Instant last_turn_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/heartbeat.hpp"
 #include "participant/exit_status.hpp"
 #include "participant/node.hpp"
 #include "participant/rank_account.hpp"
@@ -81,7 +82,9 @@ class JobRun {
         job.set_leader(settings.roles.scheduler_rank());
         if (settings.plan.transport == core::TransportKind::put) {
             // A producer waits for a consumer inside MPI_Win_flush.
-            watch_.suspect_first(consumer_ranks(settings.roles));
+            watch_.suspect_first(
+                consumer_ranks(settings.roles),
+                core::heartbeat_periods(settings.roles.ranks(), settings.silence_timeout).others);
         }
     }
 

@@ -141,3 +141,32 @@ TEST_CASE("the parts of an MPMD start are put together") {
     const auto contradicting = [&] { merge_options(std::vector{scheduler, producer, other}); };
     CHECK(contains(refusal_of(contradicting), "--rate: 2Gb/s on rank 0, but 3Gb/s on rank 2"));
 }
+
+TEST_CASE(
+    "a silence time-out that has no room for the heartbeats of so many ranks is refused, with one that has") {
+    const Given paper{{"producers", "500"}, {"consumers", "4000"}};
+    Given short_timeout = paper;
+    short_timeout.push_back({"silence-timeout", "1s"});
+    CHECK(refused(short_timeout) ==
+          "--silence-timeout: 1s is too short for 4501 ranks; write at least 4.5s: the scheduler takes 4000 "
+          "heartbeats per second, and 4 of each rank must fit into the time-out");
+    Given long_enough = paper;
+    long_enough.push_back({"silence-timeout", "4500ms"});
+    CHECK_NOTHROW(resolve(long_enough));
+
+    // Known only when the job has started.
+    RunRequest request = resolve(Given{{"silence-timeout", "1s"}});
+    CHECK(refusal_of([&] {
+              settle_layout(request, assign_roles(request.roles, std::vector<std::string>(4501)));
+          }).starts_with("--silence-timeout: 1s is too short for 4501 ranks; write at least 4.5s"));
+
+    // A simulation has no heartbeats that could be late.
+    CHECK_NOTHROW(resolve(short_timeout, true));
+}
+
+TEST_CASE("the silence time-out is what the heartbeats of very many ranks need, unless it is given") {
+    CHECK(resolve(Given{{"producers", "500"}, {"consumers", "4000"}}).silence_timeout ==
+          weir::core::Duration::seconds(5));
+    CHECK(resolve(Given{{"producers", "3000"}, {"consumers", "4000"}}).silence_timeout ==
+          weir::core::Duration::seconds(7));
+}

@@ -6,7 +6,7 @@ using namespace weir::core;
 
 namespace {
 
-WaitingEvent event(std::uint64_t sequence) {
+WaitingEvent waiting_event(std::uint64_t sequence) {
     return {sequence, {100 + static_cast<std::int64_t>(sequence)}, {}, {}};
 }
 
@@ -15,7 +15,7 @@ WaitingEvent event(std::uint64_t sequence) {
 TEST_CASE("Waiting events are taken from the front or by number, each once") {
     WaitingEvents waiting(8);
     for (const std::uint64_t sequence : {3U, 4U, 6U, 7U}) {  // 5 was lost
-        waiting.push(event(sequence));
+        waiting.push(waiting_event(sequence));
     }
     CHECK(waiting.size() == 4);
     CHECK(waiting.take(6)->bytes == Bytes{106});
@@ -32,7 +32,7 @@ TEST_CASE("Waiting events are taken from the front or by number, each once") {
 TEST_CASE("Events taken behind one that waits still need room") {
     WaitingEvents waiting(3);
     for (const std::uint64_t sequence : {0U, 1U, 2U}) {
-        waiting.push(event(sequence));
+        waiting.push(waiting_event(sequence));
     }
     CHECK(waiting.take(1));
     CHECK(waiting.take(2));

@@ -106,7 +106,7 @@ TEST_CASE("A rank that can hold up others is named before those who fell silent 
         return Instant{} + Duration::milliseconds(milliseconds);
     };
     PeerWatch watch(far_apart(4), 0, at_s(0));
-    watch.suspect_first({2, 3});
+    watch.suspect_first({2, 3}, Duration::milliseconds(200));
     // Rank 2 stops; rank 1, whose last heartbeat came a little earlier, waits for it. Rank 3 is well.
     watch.heard(1, at_ms(1000));
     watch.heard(2, at_ms(1150));
