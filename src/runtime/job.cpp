@@ -196,29 +196,53 @@ std::vector<std::optional<std::string>> Job::collect(const std::string& text, in
         }
         return {};
     }
+    unread_.splice(unread_.end(), receiving_);
     std::vector<std::optional<std::string>> texts(static_cast<std::size_t>(size_));
     texts[static_cast<std::size_t>(root)] = text;
     int missing = size_ - 1;
     while (missing > 0 && monotonic_ns() < deadline_ns) {
-        int there = 0;
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator_, &there, &message, &status), what);
         waiting();
-        if (there == 0) {
+        const bool began = begin_receiving(tag, what);
+        const int ended = take_received(texts, what);
+        missing -= ended;
+        if (!began && ended == 0) {
             std::this_thread::sleep_for(nap);
-            continue;
         }
-        int length = 0;
-        MPI_Get_count(&status, MPI_CHAR, &length);
-        std::string received(static_cast<std::size_t>(length), '\0');
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Imrecv(received.data(), length, MPI_CHAR, &message, &request), what);
-        wait(request, limit, what);
-        texts[static_cast<std::size_t>(status.MPI_SOURCE)] = std::move(received);
-        --missing;
     }
     return texts;
+}
+
+bool Job::begin_receiving(int tag, const char* what) {
+    int there = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator_, &there, &message, &status), what);
+    if (there == 0) {
+        return false;
+    }
+    int length = 0;
+    MPI_Get_count(&status, MPI_CHAR, &length);
+    Receiving& one = receiving_.emplace_back();
+    one.rank = status.MPI_SOURCE;
+    one.text.resize(static_cast<std::size_t>(length));
+    check_mpi(MPI_Imrecv(one.text.data(), length, MPI_CHAR, &message, &one.request), what);
+    return true;
+}
+
+int Job::take_received(std::vector<std::optional<std::string>>& texts, const char* what) {
+    int taken = 0;
+    for (auto one = receiving_.begin(); one != receiving_.end();) {
+        int done = 0;
+        check_mpi(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), what);
+        if (done == 0) {
+            ++one;
+            continue;
+        }
+        texts[static_cast<std::size_t>(one->rank)] = std::move(one->text);
+        one = receiving_.erase(one);
+        ++taken;
+    }
+    return taken;
 }
 
 std::string Job::broadcast(const std::string& text, int root, const char* what) {

@@ -148,6 +148,9 @@ class Job {
     [[noreturn]] static void abort(int status);
 
   private:
+    bool begin_receiving(int tag, const char* what);
+    /// How many texts of collect() have come since the last call.
+    int take_received(std::vector<std::optional<std::string>>& texts, const char* what);
     void look_for_roll_call(const char* what) const;
     void take_complaint(const char* what) const;
     [[nodiscard]] bool is_there(int source, int tag) const;
@@ -160,7 +163,16 @@ class Job {
     int leader_ = 0;
     core::Duration exchange_limit_ = initial_exchange_limit;
     std::function<void()> waiting_hook_;
-    std::list<std::string> unsent_;  ///< texts of collect() that MPI may still read
+    /// A text of collect() that MPI writes.
+    struct Receiving {
+        std::string text;
+        MPI_Request request = MPI_REQUEST_NULL;
+        int rank = -1;
+    };
+    // What does not come through in time stays until MPI is finalized.
+    std::list<std::string> unsent_;   ///< texts of collect() that MPI may still read
+    std::list<Receiving> receiving_;  ///< of this collect()
+    std::list<Receiving> unread_;     ///< of those before
 };
 
 /// Throws JobError with MPI's own words if `status` is not MPI_SUCCESS.

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <list>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
+#include <vector>
 
 #include "runtime/common_clock.hpp"
 
@@ -19,8 +22,8 @@ namespace {
 constexpr int message_bytes = 256 * 1024;
 constexpr std::size_t window = 4;
 constexpr int round_trips = 9;
-constexpr auto answer_limit = core::Duration::seconds(3);
-constexpr auto round_limit = core::Duration::seconds(10);
+/// A receive that is withdrawn completes without anybody's help, unless a message has reached it just now.
+constexpr auto withdrawal_limit = core::Duration::milliseconds(100);
 
 /// MPI promises tags up to 32767.
 int tag_of(std::size_t round, int kind) {
@@ -31,49 +34,79 @@ constexpr int tag_pong = 1;
 constexpr int tag_data = 2;
 constexpr int tag_end = 3;
 
+/// All that MPI reads or writes in one round, with the requests that it does so for.
+struct RoundMemory {
+    std::array<std::vector<char>, window> data;
+    std::array<MPI_Request, window> data_requests;
+    char sent_token = 0;
+    char received_token = 0;
+    std::uint64_t count = 0;  ///< messages of the producer
+    MPI_Request sending = MPI_REQUEST_NULL;
+    MPI_Request receiving = MPI_REQUEST_NULL;
+
+    RoundMemory() {
+        data.fill(std::vector<char>(message_bytes, 'w'));
+        data_requests.fill(MPI_REQUEST_NULL);
+    }
+};
+
 class PairProber {
   public:
-    explicit PairProber(Job& job) : job_(job), buffers_(window, std::vector<char>(message_bytes, 'w')) {}
+    PairProber(Job& job, const ProbeLimits& limits)
+        : job_(job), limits_(limits), memory_(std::make_unique<RoundMemory>()) {}
 
     /// False: the consumer did not answer in time.
     bool produce(int consumer, std::size_t round, core::Duration slice) {
-        char nothing = 0;
-        for (int i = 0; i < round_trips; ++i) {
-            if (!receive(&nothing, 1, consumer, tag_of(round, tag_ping), answer_limit) ||
-                !send(&nothing, 1, consumer, tag_of(round, tag_pong), answer_limit)) {
-                return false;
-            }
-        }
-        const std::int64_t until_ns = monotonic_ns() + slice.ns;
-        std::array<MPI_Request, window> under_way;
-        under_way.fill(MPI_REQUEST_NULL);
-        std::uint64_t sent = 0;
-        while (monotonic_ns() < until_ns) {
-            const std::size_t place = sent % window;
-            if (!finish(under_way[place], round_limit)) {
-                return false;
-            }
-            check_mpi(MPI_Isend(buffers_[place].data(), message_bytes, MPI_CHAR, consumer,
-                                tag_of(round, tag_data), job_.communicator(), &under_way[place]),
-                      "probe");
-            ++sent;
-        }
-        for (MPI_Request& request : under_way) {
-            if (!finish(request, round_limit)) {
-                return false;
-            }
-        }
-        return send(&sent, sizeof sent, consumer, tag_of(round, tag_end), answer_limit);
+        const bool answered = send_all(consumer, round, slice);
+        end_round(false);
+        return answered;
     }
 
     /// Fills in what was measured; false: the producer did not answer in time.
     bool consume(int producer, std::size_t round, preflight::PairProbe& result) {
-        char nothing = 0;
+        const bool answered =
+            measure_round_trip(producer, round, result) && take_data(producer, round, result);
+        end_round(true);
+        return answered;
+    }
+
+    /// Whether a message was left behind that MPI still has.
+    [[nodiscard]] bool left_something() const { return left_something_; }
+
+  private:
+    bool send_all(int consumer, std::size_t round, core::Duration slice) {
+        for (int i = 0; i < round_trips; ++i) {
+            if (!receive_token(consumer, tag_of(round, tag_ping)) ||
+                !send_token(consumer, tag_of(round, tag_pong))) {
+                return false;
+            }
+        }
+        const std::int64_t until_ns = monotonic_ns() + slice.ns;
+        memory_->count = 0;
+        while (monotonic_ns() < until_ns) {
+            const std::size_t place = memory_->count % window;
+            if (!finish(memory_->data_requests[place], limits_.round)) {
+                return false;
+            }
+            check_mpi(MPI_Isend(memory_->data[place].data(), message_bytes, MPI_CHAR, consumer,
+                                tag_of(round, tag_data), job_.communicator(), &memory_->data_requests[place]),
+                      "probe");
+            ++memory_->count;
+        }
+        for (MPI_Request& request : memory_->data_requests) {
+            if (!finish(request, limits_.round)) {
+                return false;
+            }
+        }
+        return send(&memory_->count, sizeof memory_->count, consumer, tag_of(round, tag_end));
+    }
+
+    bool measure_round_trip(int producer, std::size_t round, preflight::PairProbe& result) {
         std::vector<double> times_us;
         for (int i = 0; i < round_trips; ++i) {
             const std::int64_t begin_ns = monotonic_ns();
-            if (!send(&nothing, 1, producer, tag_of(round, tag_ping), answer_limit) ||
-                !receive(&nothing, 1, producer, tag_of(round, tag_pong), answer_limit)) {
+            if (!send_token(producer, tag_of(round, tag_ping)) ||
+                !receive_token(producer, tag_of(round, tag_pong))) {
                 return false;
             }
             times_us.push_back(static_cast<double>(monotonic_ns() - begin_ns) * 1e-3);
@@ -82,52 +115,39 @@ class PairProber {
         times_us.erase(times_us.begin());
         std::nth_element(times_us.begin(), times_us.begin() + round_trips / 2, times_us.end());
         result.round_trip_us = times_us[round_trips / 2];
-        return take_data(producer, round, result);
+        return true;
     }
 
-    /// Whether a message was left behind that MPI still has.
-    [[nodiscard]] bool left_something() const { return left_something_; }
-
-  private:
     bool take_data(int producer, std::size_t round, preflight::PairProbe& result) {
-        std::array<MPI_Request, window> posted;
         for (std::size_t place = 0; place < window; ++place) {
-            post(posted[place], place, producer, round);
+            post(place, producer, round);
         }
-        std::uint64_t expected = 0;
         bool all_sent = false;
-        MPI_Request end = MPI_REQUEST_NULL;
-        check_mpi(MPI_Irecv(&expected, sizeof expected, MPI_BYTE, producer, tag_of(round, tag_end),
-                            job_.communicator(), &end),
+        check_mpi(MPI_Irecv(&memory_->count, sizeof memory_->count, MPI_BYTE, producer,
+                            tag_of(round, tag_end), job_.communicator(), &memory_->receiving),
                   "probe");
         std::uint64_t received = 0;
         std::int64_t first_ns = 0;
         std::int64_t last_ns = monotonic_ns();
         const std::int64_t begin_ns = last_ns;
-        while (!all_sent || received < expected) {
+        while (!all_sent || received < memory_->count) {
             const std::size_t place = received % window;
-            if (arrived(posted[place])) {
+            if (arrived(memory_->data_requests[place])) {
                 last_ns = monotonic_ns();
                 first_ns = received == 0 ? last_ns : first_ns;
                 ++received;
-                post(posted[place], place, producer, round);
+                post(place, producer, round);
                 continue;
             }
-            if (!all_sent && arrived(end)) {
+            if (!all_sent && arrived(memory_->receiving)) {
                 all_sent = true;
                 continue;
             }
-            if (monotonic_ns() - last_ns > round_limit.ns) {
+            if (monotonic_ns() - last_ns > limits_.round.ns) {
                 left_something_ = true;
                 return false;
             }
             pause();
-        }
-        for (MPI_Request& request : posted) {
-            MPI_Cancel(&request);
-            if (!finish(request, answer_limit)) {
-                return false;
-            }
         }
         // From the first message to the last: what comes before belongs to the round's beginning.
         const bool several = received > 1 && last_ns > first_ns;
@@ -139,22 +159,50 @@ class PairProber {
         return true;
     }
 
-    void post(MPI_Request& request, std::size_t place, int producer, std::size_t round) {
-        check_mpi(MPI_Irecv(buffers_[place].data(), message_bytes, MPI_CHAR, producer,
-                            tag_of(round, tag_data), job_.communicator(), &request),
+    void post(std::size_t place, int producer, std::size_t round) {
+        check_mpi(MPI_Irecv(memory_->data[place].data(), message_bytes, MPI_CHAR, producer,
+                            tag_of(round, tag_data), job_.communicator(), &memory_->data_requests[place]),
                   "probe");
     }
 
-    bool send(const void* data, int bytes, int rank, int tag, core::Duration limit) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Isend(data, bytes, MPI_BYTE, rank, tag, job_.communicator(), &request), "probe");
-        return finish(request, limit);
+    /// Withdraws the receives. Memory that MPI may still use is kept for good, and the next round has other.
+    void end_round(bool consumed) {
+        if (consumed) {
+            for (MPI_Request& request : memory_->data_requests) {
+                withdraw(request);
+            }
+        }
+        withdraw(memory_->receiving);
+        const auto& of_data = memory_->data_requests;
+        const bool free = memory_->sending == MPI_REQUEST_NULL && memory_->receiving == MPI_REQUEST_NULL &&
+                          std::all_of(of_data.begin(), of_data.end(),
+                                      [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
+        if (!free) {
+            left_something_ = true;
+            left_.push_back(std::exchange(memory_, std::make_unique<RoundMemory>()));
+        }
     }
 
-    bool receive(void* data, int bytes, int rank, int tag, core::Duration limit) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Irecv(data, bytes, MPI_BYTE, rank, tag, job_.communicator(), &request), "probe");
-        return finish(request, limit);
+    void withdraw(MPI_Request& request) {
+        if (request != MPI_REQUEST_NULL) {
+            check_mpi(MPI_Cancel(&request), "probe");
+            static_cast<void>(finish(request, withdrawal_limit));
+        }
+    }
+
+    bool send_token(int rank, int tag) { return send(&memory_->sent_token, 1, rank, tag); }
+
+    bool send(const void* data, int bytes, int rank, int tag) {
+        check_mpi(MPI_Isend(data, bytes, MPI_BYTE, rank, tag, job_.communicator(), &memory_->sending),
+                  "probe");
+        return finish(memory_->sending, limits_.answer);
+    }
+
+    bool receive_token(int rank, int tag) {
+        check_mpi(MPI_Irecv(&memory_->received_token, 1, MPI_BYTE, rank, tag, job_.communicator(),
+                            &memory_->receiving),
+                  "probe");
+        return finish(memory_->receiving, limits_.answer);
     }
 
     static bool arrived(MPI_Request& request) {
@@ -182,22 +230,24 @@ class PairProber {
     }
 
     Job& job_;
-    std::vector<std::vector<char>> buffers_;
+    ProbeLimits limits_;
+    std::unique_ptr<RoundMemory> memory_;
+    std::vector<std::unique_ptr<RoundMemory>> left_;
     bool left_something_ = false;
 };
 
 }  // namespace
 
 PairProbes probe_pairs(Job& job, const core::RoleMap& roles, const std::vector<Place>& places,
-                       const preflight::ProbeRounds& rounds) {
+                       const preflight::ProbeRounds& rounds, const ProbeLimits& limits) {
     PairProbes probes;
-    // A message that was left behind may still be read or written by MPI.
-    static std::optional<PairProber> prober;
-    prober.emplace(job);
+    // What a round has left behind, MPI may still read or write until it is finalized.
+    static std::list<PairProber> probers;
+    PairProber* const prober = &probers.emplace_back(job, limits);
     const core::NodeId self = roles.node(job.rank());
     const auto host_of = [&](int rank) { return places[static_cast<std::size_t>(rank)].host; };
     const core::Duration limit_before = job.exchange_limit();
-    job.set_exchange_limit(round_limit + round_limit);
+    job.set_exchange_limit(limits.round * 2);
     try {
         for (std::size_t round = 0; round < rounds.count(); ++round) {
             job.barrier("a round of the probe");

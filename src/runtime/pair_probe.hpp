@@ -19,10 +19,16 @@ struct PairProbes {
     bool mpi_is_clean = true;                 ///< no message is left under way, so MPI can be ended in order
 };
 
-/// Every rank of the job calls it. Bounded: a pair that does not answer costs three seconds, and a rank that
-/// is gone ends the probe.
+/// How long a pair may take.
+struct ProbeLimits {
+    core::Duration answer = core::Duration::seconds(3);  ///< to a small message
+    core::Duration round = core::Duration::seconds(10);  ///< for the next large one, and for all ranks
+};
+
+/// Every rank of the job calls it. Bounded: a pair that does not answer costs the time of an answer, and a
+/// rank that is gone ends the probe.
 PairProbes probe_pairs(Job& job, const core::RoleMap& roles, const std::vector<Place>& places,
-                       const preflight::ProbeRounds& rounds);
+                       const preflight::ProbeRounds& rounds, const ProbeLimits& limits = {});
 
 /// To travel to the rank that reports.
 std::string encode_probes(const PairProbes& probes);

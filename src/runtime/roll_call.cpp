@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <list>
 #include <string_view>
 #include <thread>
 
@@ -80,8 +81,10 @@ void Job::take_complaint(const char* what) const {
 }
 
 void Job::complain(int rank, const std::string& what, core::Duration patience) const {
-    static Complaint complaint;
-    complaint = {.rank = rank, .text = {}};
+    // Each its own: MPI may still read the one before.
+    static std::list<Complaint> complaints;
+    Complaint& complaint = complaints.emplace_back();
+    complaint.rank = rank;
     std::memcpy(complaint.text, what.data(), std::min(what.size(), sizeof complaint.text - 1));
     MPI_Request request = MPI_REQUEST_NULL;
     if (MPI_Isend(&complaint, sizeof complaint, MPI_BYTE, leader_, complaint_tag, communicator_, &request) !=

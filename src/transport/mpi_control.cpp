@@ -9,10 +9,7 @@
 namespace weir::transport {
 
 MpiControl::MpiControl(MPI_Comm comm, std::size_t receives, std::size_t sends)
-    : comm_(comm),
-      send_bound_(sends),
-      received_(std::make_unique<std::byte[]>(receives * packet_limit)),
-      receiving_(receives, MPI_REQUEST_NULL) {
+    : comm_(comm), send_bound_(sends), received_(receives, packet_limit) {
     WEIR_ASSERT(receives > 0 && sends > 0);
     for (std::size_t index = 0; index < receiving_.size(); ++index) {
         post(index);
@@ -20,19 +17,14 @@ MpiControl::MpiControl(MPI_Comm comm, std::size_t receives, std::size_t sends)
 }
 
 MpiControl::~MpiControl() {
-    const bool receiving = std::any_of(receiving_.begin(), receiving_.end(),
-                                       [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
-    if (receiving) {
-        static_cast<void>(received_.release());
-    }
     for (Sending& sending : sending_) {
         static_cast<void>(sending.packet.release());
     }
 }
 
 void MpiControl::post(std::size_t index) {
-    check_mpi(MPI_Irecv(received_.get() + index * packet_limit, packet_limit, MPI_BYTE, MPI_ANY_SOURCE,
-                        packet_tag, comm_, &receiving_[index]),
+    check_mpi(MPI_Irecv(received_.at(index), packet_limit, MPI_BYTE, MPI_ANY_SOURCE, packet_tag, comm_,
+                        &receiving_[index]),
               "MPI_Irecv of a control packet");
 }
 
@@ -100,7 +92,7 @@ void MpiControl::poll_after(const MPI_Status* status, Polled& found) {
 
 void MpiControl::arrived(const MPI_Status& status, Polled& found) {
     const std::size_t size = bytes_of(status);
-    const std::byte* const begin = received_.get() + head_ * packet_limit;
+    const std::byte* const begin = received_.at(head_);
     found.packets.push_back({Rank{status.MPI_SOURCE}, found.bytes.size(), size});
     found.bytes.insert(found.bytes.end(), begin, begin + size);
     ++packets_received;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "transport/mpi_support.hpp"
+#include "transport/receive_memory.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {
@@ -85,8 +86,8 @@ class MpiControl {
     MPI_Comm comm_;
     std::size_t send_bound_;
 
-    Packet received_;                     ///< the ring's memory
-    std::vector<MPI_Request> receiving_;  ///< the ring, oldest at head_
+    ReceiveMemory received_;
+    std::vector<MPI_Request>& receiving_ = received_.requests;  ///< the ring, oldest at head_
     std::size_t head_ = 0;
     bool closed_ = false;
 

@@ -8,9 +8,25 @@ namespace {
 
 constexpr std::int64_t at_a_time = 64;
 
+std::int64_t expected_by(core::Role role, const core::RoleMap& roles) {
+    switch (role) {
+        case core::Role::scheduler:
+            return roles.ranks() - 1;
+        case core::Role::producer:
+            return 1 + std::int64_t{roles.consumers()};
+        case core::Role::consumer:
+            return 1;
+    }
+    return 0;
+}
+
 }  // namespace
 
-MpiGreetings::MpiGreetings(MPI_Comm comm, int tag, const core::RoleMap& roles) : comm_(comm), tag_(tag) {
+MpiGreetings::MpiGreetings(MPI_Comm comm, int tag, const core::RoleMap& roles)
+    : comm_(comm),
+      tag_(tag),
+      expected_(expected_by(node_of_this_rank(comm, roles).role, roles)),
+      memory_(static_cast<std::size_t>(std::min(expected_, at_a_time)), sizeof(greeting_)) {
     const core::NodeId self = node_of_this_rank(comm, roles);
     switch (self.role) {
         case core::Role::scheduler:
@@ -19,11 +35,9 @@ MpiGreetings::MpiGreetings(MPI_Comm comm, int tag, const core::RoleMap& roles) :
                     to_.push_back(other);
                 }
             }
-            expected_ = roles.ranks() - 1;
             break;
         case core::Role::producer:
             to_.push_back(roles.scheduler_rank());
-            expected_ = 1 + std::int64_t{roles.consumers()};
             break;
         case core::Role::consumer:
             to_.push_back(roles.scheduler_rank());
@@ -31,11 +45,8 @@ MpiGreetings::MpiGreetings(MPI_Comm comm, int tag, const core::RoleMap& roles) :
                 const core::ProducerId producer{(self.index + i) % roles.producers()};
                 to_.push_back(roles.rank(core::node_of(producer)));
             }
-            expected_ = 1;
             break;
     }
-    receives_.assign(static_cast<std::size_t>(std::min(expected_, at_a_time)), MPI_REQUEST_NULL);
-    bytes_.assign(receives_.size(), 0);
     while (posted_ < static_cast<std::int64_t>(receives_.size())) {
         post();
     }
@@ -43,7 +54,7 @@ MpiGreetings::MpiGreetings(MPI_Comm comm, int tag, const core::RoleMap& roles) :
 
 void MpiGreetings::post() {
     const std::size_t index = static_cast<std::size_t>(posted_) % receives_.size();
-    check_mpi(MPI_Irecv(&bytes_[index], sizeof(greeting_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_,
+    check_mpi(MPI_Irecv(memory_.at(index), sizeof(greeting_), MPI_BYTE, MPI_ANY_SOURCE, tag_, comm_,
                         &receives_[index]),
               "MPI_Irecv of a greeting");
     ++posted_;

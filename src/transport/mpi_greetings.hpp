@@ -10,6 +10,7 @@
 
 #include "core/role_map.hpp"
 #include "transport/mpi_support.hpp"
+#include "transport/receive_memory.hpp"
 
 namespace weir::transport {
 
@@ -43,8 +44,8 @@ class MpiGreetings {
     std::int64_t expected_ = 0;
     std::int64_t posted_ = 0;
     std::int64_t received_ = 0;
-    std::vector<MPI_Request> receives_;  ///< a ring in posting order
-    std::vector<std::uint64_t> bytes_;   ///< where they arrive
+    ReceiveMemory memory_;
+    std::vector<MPI_Request>& receives_ = memory_.requests;  ///< a ring in posting order
     std::uint64_t greeting_ = 0;
 };
 

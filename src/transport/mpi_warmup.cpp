@@ -1,6 +1,7 @@
 #include "transport/mpi_warmup.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "core/assertion.hpp"
@@ -50,9 +51,6 @@ MpiWarmup::MpiWarmup(MPI_Comm data, int data_tag, MPI_Comm control, int control_
             WEIR_ASSERT(to_receive_ >= count);
             received_from_.assign(static_cast<std::size_t>(roles.ranks()), 0);
             receives_.assign(static_cast<std::size_t>(count), MPI_REQUEST_NULL);
-            while (posted_ < count) {
-                post_data();
-            }
             break;
     }
 }
@@ -106,6 +104,9 @@ void MpiWarmup::step_sending() {
 }
 
 void MpiWarmup::step_receiving() {
+    while (posted_ < std::ssize(receives_)) {  // not in the constructor: cancel() withdraws them
+        post_data();
+    }
     // In posting order; see mpi_control.hpp.
     for (int n = 0; n < receives_per_step && received_ < to_receive_; ++n) {
         int done = 0;

@@ -10,10 +10,14 @@
 #include <string_view>
 #include <thread>
 
+#include "mpi_memory.hpp"
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/job.hpp"
+#include "runtime/pair_probe.hpp"
 #include "runtime/warmup_together.hpp"
+#include "transport/mpi_control.hpp"
+#include "transport/mpi_greetings.hpp"
 
 using namespace weir;
 using namespace weir::runtime;
@@ -142,6 +146,110 @@ void stuck_warm_up(Job& job) {
     }
 }
 
+/// A text that is under way and does not arrive in time: its rank counts as silent, and what MPI writes into
+/// later is still there.
+void late_text(Job& job) {
+    // Too large to be sent before it is asked for.
+    constexpr std::size_t length = std::size_t{8} << 20U;
+    const std::int64_t late_ns = monotonic_ns() + core::Duration::seconds(3).ns;
+    int looks = 0;
+    if (job.rank() == slow_rank) {
+        job.set_waiting_hook([&] {
+            if (++looks == 1) {  // it is announced, and nothing more
+                sleep_for(core::Duration{late_ns - monotonic_ns()});
+            }
+        });
+    }
+    const auto limit = core::Duration::seconds(job.rank() == slow_rank ? 4 : 1);
+    const auto texts =
+        job.collect(std::string(length, static_cast<char>('a' + job.rank())), 0, limit, "a test");
+    if (job.rank() == 0) {
+        check(job, monotonic_ns() < late_ns, "collected for longer than the limit");
+        for (int rank = 0; rank < job.size(); ++rank) {
+            const auto& text = texts[static_cast<std::size_t>(rank)];
+            check(job, text.has_value() == (rank != slow_rank), fmt::format("text of rank {}", rank));
+            check(job, !text || *text == std::string(length, static_cast<char>('a' + rank)),
+                  fmt::format("text of rank {} is another one", rank));
+        }
+    }
+    job.set_waiting_hook({});
+    job.barrier("a test");  // meanwhile it arrives
+}
+
+/// As a producer that answers so many questions of the probe, and is then too late.
+void answer_late(Job& job, int consumer, std::size_t round, int answers, core::Duration late) {
+    const int tag = static_cast<int>(round) * 4;
+    char token = 'x';
+    for (int i = 0; i <= answers; ++i) {
+        MPI_Recv(&token, 1, MPI_BYTE, consumer, tag, job.communicator(), MPI_STATUS_IGNORE);
+        if (i < answers) {
+            MPI_Send(&token, 1, MPI_BYTE, consumer, tag + 1, job.communicator());
+        }
+        if (i + 1 == answers && answers > 1) {
+            break;
+        }
+    }
+    sleep_for(late);
+    const std::uint64_t messages = 1;
+    // What the consumer waited for; nobody receives it.
+    MPI_Send(answers > 1 ? static_cast<const void*>(&messages) : &token, answers > 1 ? sizeof messages : 1,
+             MPI_BYTE, consumer, answers > 1 ? tag + 3 : tag + 1, job.communicator());
+}
+
+/// MPI refuses a receive after others were posted: what these write into is not freed with the object that
+/// was to be made.
+template <typename Make>
+void refuse_a_receive(const Job& job, const Make& make, const char* what) {
+    test::fail_receive_after(2);
+    try {
+        make();
+        check(job, false, fmt::format("{} was made without a receive", what));
+    } catch (const transport::TransportError&) {
+        // As it must be.
+    }
+    test::fail_receive_after(-1);
+}
+
+void refused_receive(Job& job) {
+    refuse_a_receive(
+        job, [&] { const transport::MpiControl control(job.communicator(), 8, 8); }, "a control");
+    const RunSettings settings = settings_of(job);
+    if (job.rank() <= 1) {  // scheduler and producer wait for more than two
+        refuse_a_receive(
+            job, [&] { const transport::MpiGreetings greetings(job.communicator(), 99, settings.roles); },
+            "a greeting");
+    }
+}
+
+/// A producer whose answers come after the probe has given it up.
+void late_probe(Job& job) {
+    constexpr int producer = 1;
+    constexpr int all_round_trips = 9;
+    const RunSettings settings = settings_of(job);
+    const preflight::ProbeRounds rounds(1, 2, core::Duration::milliseconds(10));
+    check(job, rounds.count() == 2, "the test is made for two rounds");
+    const ProbeLimits limits{.answer = core::Duration::milliseconds(500),
+                             .round = core::Duration::seconds(2)};
+    if (job.rank() == producer) {
+        for (std::size_t round = 0; round < rounds.count(); ++round) {
+            job.barrier("a round of the probe");
+            const int consumer =
+                settings.roles.rank(core::node_of(core::ConsumerId{*rounds.consumer_of(round, 0)}));
+            answer_late(job, consumer, round, round == 0 ? 0 : all_round_trips,
+                        round == 0 ? limits.answer * 2 : limits.round + limits.answer);
+        }
+        job.barrier("the end of the probe");
+    } else {
+        // All wait for the late one at the barriers, for twice the limit of a round.
+        const PairProbes probes = probe_pairs(job, settings.roles, settings.places, rounds, limits);
+        check(job, probes.stopped.empty(), probes.stopped);
+        for (const preflight::PairProbe& pair : probes.pairs) {
+            check(job, !pair.reached, "a pair without answers was reached");
+        }
+        check(job, probes.pairs.empty() == probes.mpi_is_clean, "what is left behind is not told");
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -161,10 +269,18 @@ int main(int argc, char** argv) {
         warm_up(job);
     } else if (name == "stuck_warm_up") {
         stuck_warm_up(job);
+    } else if (name == "late_text") {
+        late_text(job);
+    } else if (name == "late_probe") {
+        late_probe(job);
+    } else if (name == "refused_receive") {
+        refused_receive(job);
     } else {
         fmt::print(stderr, "no case '{}'\n", name);
         ++failures;
     }
+    const std::string wrong = test::found_wrong_with_mpi_memory();
+    check(job, wrong.empty(), wrong);
     // What was given up is still under way, so no exchange of the job can be used any more.
     int all_failures = 0;
     MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
