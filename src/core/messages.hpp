@@ -62,7 +62,8 @@ enum class MessageKind : std::uint8_t {
     /// `events`, `bytes`, `hash`. Entries are sent in order; the last one ends the report.
     ledger,
     /// any node -> scheduler and back, as often as core/heartbeat.hpp says: the sender is alive. From the
-    /// scheduler also `bytes`: nanoseconds so far in which offers waited and no consumer had a credit.
+    /// scheduler also `bytes`: nanoseconds so far in which offers waited and no consumer had a credit. The
+    /// runtime adds instants of the senders' clocks.
     heartbeat,
 };
 

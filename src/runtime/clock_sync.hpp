@@ -1,33 +1,19 @@
 // Offsets between the ranks' clocks, by ping-pong with the scheduler's rank: of many exchanges the one with
 // the shortest round trip says most, and half of it bounds the error (Cristian 1989). Done before and after
-// the run: the difference between the two offsets bounds what the clocks drifted meanwhile. Chosen over a fit
-// of the drift: a bound is what a user can rely on.
+// the run: the difference between the two offsets is what the clocks drifted meanwhile. In between the clock
+// is followed by heartbeats (heartbeat_clock.hpp).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "runtime/clock_follower.hpp"
 #include "runtime/job.hpp"
 
 namespace weir::runtime {
 
-/// This rank's clock against the scheduler's.
-struct ClockOffset {
-    std::int64_t offset_ns = 0;  ///< this rank's monotonic clock minus the scheduler's
-    std::int64_t error_ns = 0;   ///< at most this far from the truth
-};
-
 /// Measures every rank against `reference_rank`, one rank after the other; collective. Throws JobError.
 ClockOffset measure_clock_offset(Job& job, int reference_rank);
-
-/// Bound of the error of instants on one rank over the whole run, in nanoseconds: what was not known at the
-/// start, and how far the clock may have moved away since.
-constexpr std::int64_t clock_error_bound_ns(const ClockOffset& at_start, const ClockOffset& at_end) {
-    const std::int64_t drift = at_end.offset_ns > at_start.offset_ns ? at_end.offset_ns - at_start.offset_ns
-                                                                     : at_start.offset_ns - at_end.offset_ns;
-    const std::int64_t error = at_start.error_ns > at_end.error_ns ? at_start.error_ns : at_end.error_ns;
-    return error + drift;
-}
 
 struct ClockDrift {
     double ppm = 0;        ///< this rank's clock is faster than the scheduler's by so many parts per million

@@ -62,6 +62,11 @@ class CounterSampler::Work {
         changed_.notify_all();
     }
 
+    void follow(const CommonClock& clock) {
+        const std::lock_guard lock(mutex_);
+        start_.clock = clock;
+    }
+
     telemetry::HostCounters end(core::Instant end, core::Duration patience) {
         std::unique_lock lock(mutex_);
         end_ = std::min(end_.value_or(end), end);
@@ -92,9 +97,9 @@ class CounterSampler::Work {
         std::int64_t second = first_reading(table);
         while (true) {
             const bool ends = !wait_until({(second + 1) * telemetry::ns_per_second});
-            const core::Instant before = start_.clock.now();
+            const core::Instant before = now();
             const auto values = table.read();
-            const core::Duration took = start_.clock.now() - before;
+            const core::Duration took = now() - before;
             std::int64_t last = telemetry::second_of(before) - (ends ? 0 : 1);
             const auto end = ending();
             if (end) {
@@ -120,7 +125,7 @@ class CounterSampler::Work {
     /// The second with which counting begins; those before it have empty rows.
     std::int64_t first_reading(counters::CounterTable& table) {
         wait_until(start_.begin);
-        const core::Instant read_at = start_.clock.now();
+        const core::Instant read_at = now();
         table.read();
         std::int64_t second = telemetry::second_of(start_.begin);
         if (read_at - start_.begin <= late_reading || ending()) {
@@ -198,6 +203,11 @@ class CounterSampler::Work {
         }
     }
 
+    core::Instant now() {
+        const std::lock_guard lock(mutex_);
+        return start_.clock.now();
+    }
+
     std::optional<core::Instant> ending() {
         const std::lock_guard lock(mutex_);
         return end_;
@@ -216,7 +226,8 @@ class CounterSampler::Work {
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    Start start_{.clock = CommonClock(0), .begin = {}};  ///< does not change once it is there
+    Start start_{.clock = CommonClock(0),
+                 .begin = {}};  ///< but for the clock it does not change once it is there
     bool begun_ = false;
     std::optional<core::Instant> end_;
     bool done_ = false;
@@ -233,6 +244,10 @@ CounterSampler::~CounterSampler() {
 
 void CounterSampler::begin(const Start& start) {
     work_->begin(start);
+}
+
+void CounterSampler::follow(const CommonClock& clock) {
+    work_->follow(clock);
 }
 
 telemetry::HostCounters CounterSampler::stop(core::Instant end, core::Duration patience) {

@@ -49,6 +49,8 @@ class CounterSampler {
 
     /// Once.
     void begin(const Start& start);
+    /// The common clock was steered: seconds end by this one from now on.
+    void follow(const CommonClock& clock);
 
     /// Writes the row of the second in which `end` lies and returns the sums, at the latest after `patience`.
     /// Ranks have a row of this second only if something moved in it; counters count all the same.

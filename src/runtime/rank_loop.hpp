@@ -20,6 +20,7 @@
 #include "participant/node.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/cpu_burner.hpp"
+#include "runtime/heartbeat_clock.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/packet.hpp"
@@ -73,7 +74,7 @@ class RankLoop {
         int rank;
         transport::Transport& transport;
         participant::Node& node;
-        CommonClock clock;
+        HeartbeatClock& clock;
         IdleStrategy& idle;
         PeerWatch& watch;
         Watchdog& watchdog;
@@ -85,6 +86,8 @@ class RankLoop {
         /// Scheduler's rank: called when a rank begins to be missed, and with -1 when all are heard again.
         /// May be empty.
         std::function<void(int rank)> on_silence = {};
+        /// Other ranks: called when the common clock was steered. May be empty.
+        std::function<void(const CommonClock& clock)> on_clock = {};
     };
     explicit RankLoop(const Parts& parts);
 
@@ -110,6 +113,7 @@ class RankLoop {
     void carry_out();
     void take_faults();
     void send_heartbeats(core::Instant now);
+    void take_heartbeat(int rank, const core::ControlMessage& heartbeat);
     void look_after_peers(core::Instant now);
     void look_at_signals(core::Instant now);
     void look_at_own_log(core::Instant now);

@@ -15,6 +15,7 @@
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/counter_sampler.hpp"
+#include "runtime/heartbeat_clock.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_ending.hpp"
@@ -97,7 +98,8 @@ class JobRun {
     Start agree_on_start();
     std::unique_ptr<Node> make_node(core::Instant begin, RowOutput& output);
     int measure();
-    int account(const RankLoop& loop, core::Duration started_late);
+    [[nodiscard]] HeartbeatClock make_clock(const Start& start) const;
+    int account(const RankLoop& loop, const HeartbeatClock& clock, core::Duration started_late);
     void say(std::string_view line) const;
     void say_what_starts() const;
 
@@ -275,7 +277,8 @@ int JobRun::run() {
 
 int JobRun::measure() {
     const Start start = agree_on_start();
-    const CommonClock clock(start.second_zero_ns + clock_at_start_.offset_ns);
+    HeartbeatClock heartbeat_clock = make_clock(start);
+    const CommonClock& clock = heartbeat_clock.clock();
     const core::Instant begin = core::Instant{} - settings_.plan.warmup;
 
     const std::string path =
@@ -304,14 +307,20 @@ int JobRun::measure() {
                    .rank = job_.rank(),
                    .transport = transport_.transport(),
                    .node = *node_,
-                   .clock = clock,
+                   .clock = heartbeat_clock,
                    .idle = idle_,
                    .watch = watch_,
                    .watchdog = watchdog_,
                    .output = output,
                    .collector = collector_.get(),
                    .on_signal = [this](int number) { ending_.note_signal(number); },
-                   .on_silence = [this](int rank) { ending_.prepare_for_abort(rank); }});
+                   .on_silence = [this](int rank) { ending_.prepare_for_abort(rank); },
+                   .on_clock =
+                       [this](const CommonClock& steered) {
+                           if (sampler_) {
+                               sampler_->follow(steered);
+                           }
+                       }});
     loop_of_rows = &loop;
 
     while (clock.now() < begin) {
@@ -333,15 +342,25 @@ int JobRun::measure() {
     // Nothing but small messages from here on: a rank that does not come is not coming.
     job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
     watchdog_.enter("account", core::Duration::seconds(8));
-    return account(loop, late > noticeably ? late : core::Duration{});
+    return account(loop, heartbeat_clock, late > noticeably ? late : core::Duration{});
 }
 
-int JobRun::account(const RankLoop& loop, core::Duration started_late) {
+HeartbeatClock JobRun::make_clock(const Start& start) const {
+    const CommonClock clock(start.second_zero_ns + clock_at_start_.offset_ns);
+    if (leads_) {
+        return {clock, job_.size()};
+    }
+    const auto& scheduler = settings_.places[static_cast<std::size_t>(settings_.roles.scheduler_rank())];
+    const bool same_clock = settings_.places[static_cast<std::size_t>(job_.rank())].host == scheduler.host;
+    return {clock, clock_at_start_, clock_measured_ns_, same_clock};
+}
+
+int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Duration started_late) {
     RankAccount mine;
     mine.summary = node_->summary();
     mine.latencies = latencies_;
     const ClockOffset clock_at_end = measure_clock_offset(job_, settings_.roles.scheduler_rank());
-    mine.clock_error_ns = clock_error_bound_ns(clock_at_start_, clock_at_end);
+    mine.clock_error_ns = clock.error_bound_ns(monotonic_ns(), clock_at_end);
     if (job_.rank() != settings_.roles.scheduler_rank()) {
         const ClockDrift drift =
             clock_drift(clock_at_start_, clock_at_end, monotonic_ns() - clock_measured_ns_);

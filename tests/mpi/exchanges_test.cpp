@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "mpi_memory.hpp"
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
+#include "runtime/heartbeat_clock.hpp"
 #include "runtime/job.hpp"
 #include "runtime/pair_probe.hpp"
 #include "runtime/warmup_together.hpp"
@@ -250,6 +252,77 @@ void late_probe(Job& job) {
     }
 }
 
+/// Clocks of which one is fast: followed by heartbeats, all show the same time.
+void drifting_clock(Job& job) {
+    constexpr int heartbeat_tag = 77;
+    constexpr auto lasts = core::Duration::seconds(8);
+    const std::int64_t begin_ns = monotonic_ns();
+    // All ranks are on one machine, so this host's clock is the truth.
+    const double gain = job.rank() == slow_rank ? 150e-6 : job.rank() == 3 ? -100e-6 : 0;
+    const auto local_ns = [&] {
+        const std::int64_t now_ns = monotonic_ns();
+        return now_ns + std::llround(gain * static_cast<double>(now_ns - begin_ns));
+    };
+    const std::int64_t zero_ns = std::stoll(job.broadcast(std::to_string(begin_ns), 0, "a test"));
+    // What a measurement at the start may be wrong by.
+    const ClockOffset at_start{local_ns() - monotonic_ns(), 20'000};
+    HeartbeatClock clock = job.rank() == 0 ? HeartbeatClock(CommonClock(zero_ns), job.size())
+                                           : HeartbeatClock(CommonClock(zero_ns + at_start.offset_ns),
+                                                            at_start, local_ns(), false);
+    std::int64_t next_ns = begin_ns;
+    std::int64_t worst_ns = 0;
+    core::ControlMessage message;
+    core::Instant before = clock.clock().at(local_ns());
+    while (monotonic_ns() < begin_ns + lasts.ns) {
+        if (monotonic_ns() >= next_ns) {
+            next_ns += core::Duration::milliseconds(job.rank() == 0 ? 100 : 200).ns;
+            for (int rank = job.rank() == 0 ? 1 : 0; rank < (job.rank() == 0 ? job.size() : 1); ++rank) {
+                core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat};
+                clock.stamp(heartbeat, rank, local_ns());
+                MPI_Send(&heartbeat, sizeof heartbeat, MPI_BYTE, rank, heartbeat_tag, job.communicator());
+            }
+        }
+        int there = 0;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, heartbeat_tag, job.communicator(), &there, &status);
+        if (there != 0) {
+            MPI_Recv(&message, sizeof message, MPI_BYTE, status.MPI_SOURCE, heartbeat_tag, job.communicator(),
+                     MPI_STATUS_IGNORE);
+            clock.take(message, status.MPI_SOURCE, local_ns());
+        }
+        const std::int64_t earliest_ns = monotonic_ns() - zero_ns;
+        const core::Instant now = clock.clock().at(local_ns());
+        const std::int64_t latest_ns = monotonic_ns() - zero_ns;
+        worst_ns = std::max({worst_ns, earliest_ns - now.ns, now.ns - latest_ns});
+        if (now < before) {
+            check(job, false, "the common clock went back");
+            break;
+        }
+        before = now;
+        sleep_for(core::Duration::microseconds(200));
+    }
+    fmt::print("rank {}: gains {:.0f} ppm, off by {:.1f} us at most, bound {:.1f} us\n", job.rank(),
+               gain * 1e6, static_cast<double>(worst_ns) * 1e-3,
+               static_cast<double>(clock.worst_error_ns()) * 1e-3);
+    check(job, worst_ns <= clock.worst_error_ns() + 1000,
+          fmt::format("the common clock was off by {} ns, which is more than the bound of {} ns", worst_ns,
+                      clock.worst_error_ns()));
+    // Not followed, it would have been off by this.
+    const auto unfollowed_ns = std::llround(std::abs(gain) * static_cast<double>(lasts.ns));
+    check(job, gain == 0 || worst_ns < unfollowed_ns * 7 / 10,
+          fmt::format("the common clock was off by {} ns, of {} ns that the clock gained", worst_ns,
+                      unfollowed_ns));
+    // Heartbeats that nobody took must not be taken for the next test's.
+    job.barrier("a test");
+    for (int there = 1; there != 0;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, heartbeat_tag, job.communicator(), &there, MPI_STATUS_IGNORE);
+        if (there != 0) {
+            MPI_Recv(&message, sizeof message, MPI_BYTE, MPI_ANY_SOURCE, heartbeat_tag, job.communicator(),
+                     MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -275,6 +348,8 @@ int main(int argc, char** argv) {
         late_probe(job);
     } else if (name == "refused_receive") {
         refused_receive(job);
+    } else if (name == "drifting_clock") {
+        drifting_clock(job);
     } else {
         fmt::print(stderr, "no case '{}'\n", name);
         ++failures;

@@ -19,11 +19,17 @@ TEST_CASE("The wall clock is in this century") {
     CHECK(wall_clock_ns() > std::int64_t{1'700'000'000} * 1'000'000'000);
 }
 
-TEST_CASE("The error of the clock is what was not known and what drifted") {
-    static_assert(clock_error_bound_ns({1000, 20}, {1000, 20}) == 20);
-    CHECK(clock_error_bound_ns({1000, 20}, {1300, 10}) == 320);
-    CHECK(clock_error_bound_ns({1300, 10}, {1000, 20}) == 320);
-    CHECK(clock_error_bound_ns({-50, 5}, {50, 7}) == 107);
+TEST_CASE("The common clock is steered without a jump, and comes to what is wanted") {
+    CommonClock clock(1000);
+    const auto before = clock.at(2'000'000);
+    clock.steer(2'000'000, 500'000, 0, 1e9);
+    CHECK(clock.at(2'000'000) == before);
+    CHECK(clock.at(2'000'000 + 1'000'000'000).ns == 2'000'000 + 1'000'000'000 - 1000 - 500'000);
+    // A clock that is ahead is held back, never set back; one behind hurries as little.
+    clock.steer(1'002'000'000, 1e9, 0, 1e9);
+    CHECK(clock.at(2'002'000'000) - clock.at(1'002'000'000) == weir::core::Duration{998'000'000});
+    clock.steer(2'002'000'000, -1e9, 0, 1e9);
+    CHECK(clock.at(3'002'000'000) - clock.at(2'002'000'000) == weir::core::Duration{1'002'000'000});
 }
 
 TEST_CASE("a clock that gains 300 ns in 10 ms is 30 parts per million fast, as exactly as it was measured") {

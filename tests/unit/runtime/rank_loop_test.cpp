@@ -83,6 +83,9 @@ class Rig {
     explicit Rig(int rank, Duration silence = never_silent) : Rig(rank, runtime_settings(silence)) {}
     Rig(int rank, RunSettings run_settings)
         : run(std::move(run_settings)),
+          heartbeat_clock(rank == scheduler_rank
+                              ? HeartbeatClock(CommonClock(monotonic_ns()), 3)
+                              : HeartbeatClock(CommonClock(monotonic_ns()), {}, monotonic_ns(), true)),
           collector(run.plan, {}),
           output(&log, [this](const SecondReport& report) { loop.take_report(report); }),
           watch(run.places, rank, clock.now()),
@@ -91,7 +94,7 @@ class Rig {
                 .rank = rank,
                 .transport = transport,
                 .node = node,
-                .clock = clock,
+                .clock = heartbeat_clock,
                 .idle = idle,
                 .watch = watch,
                 .watchdog = watchdog,
@@ -144,7 +147,8 @@ class Rig {
     RunSettings run;
     test::FakeTransport transport;
     FakeNode node;
-    CommonClock clock{monotonic_ns()};
+    HeartbeatClock heartbeat_clock;
+    const CommonClock& clock = heartbeat_clock.clock();
     IdleStrategy idle{IdleMode::nap, Duration::microseconds(500)};
     SecondCollector collector;
     weir::telemetry::CsvLog log;
@@ -300,6 +304,29 @@ TEST_CASE("Ranks send signs of life and the scheduler's carry the time without c
         CHECK(to_rank[0].kind == MessageKind::heartbeat);
         CHECK(to_rank[0].bytes == 4711);
     }
+}
+
+TEST_CASE("Heartbeats tell when they left, and the scheduler's when it took the rank's last one") {
+    const std::int64_t before_ns = monotonic_ns();
+    Rig consumer(consumer_rank);
+    consumer.notice(scheduler_rank, make_notice(EndReason::none, scheduler_rank, 0, {}));
+    consumer.loop.run();
+    const auto from_consumer =
+        consumer.transport.sent_to<ControlMessage>(scheduler_rank, PacketKind::control);
+    REQUIRE_FALSE(from_consumer.empty());
+    const auto left_ns = static_cast<std::int64_t>(from_consumer[0].event);
+    CHECK(left_ns >= before_ns);
+    CHECK(left_ns <= monotonic_ns());
+
+    Rig scheduler(scheduler_rank);
+    scheduler.transport.receive(consumer_rank, PacketKind::control, from_consumer[0]);
+    scheduler.each_poll = [&] { scheduler.node.over = scheduler.polls > 1; };
+    scheduler.loop.run();
+    const auto to_consumer = scheduler.transport.sent_to<ControlMessage>(consumer_rank, PacketKind::control);
+    REQUIRE_FALSE(to_consumer.empty());
+    CHECK(to_consumer[0].events == from_consumer[0].event);
+    CHECK(static_cast<std::int64_t>(to_consumer[0].hash) >= left_ns);
+    CHECK(to_consumer[0].event >= to_consumer[0].hash);
 }
 
 TEST_CASE("A silent scheduler is lost") {

@@ -1,0 +1,73 @@
+#include "runtime/heartbeat_clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace weir::runtime {
+
+namespace {
+
+/// In which what was found wrong is made good: longer than between heartbeats, so that a clock does not
+/// swing, and shorter than the followed rates take to change.
+constexpr double horizon_ns = 2e9;
+
+}  // namespace
+
+HeartbeatClock::HeartbeatClock(const CommonClock& clock, const ClockOffset& at_start,
+                               std::int64_t measured_ns, bool same_clock)
+    : clock_(clock),
+      offset_at_start_ns_(at_start.offset_ns),
+      steered_ns_(measured_ns),
+      worst_error_ns_(at_start.error_ns),
+      follower_(std::in_place, measured_ns, at_start, same_clock) {}
+
+HeartbeatClock::HeartbeatClock(const CommonClock& clock, int ranks)
+    : clock_(clock), heard_(static_cast<std::size_t>(ranks)) {}
+
+void HeartbeatClock::stamp(core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) const {
+    heartbeat.event = static_cast<std::uint64_t>(local_ns);
+    if (!follows()) {
+        const Heard& heard = heard_[static_cast<std::size_t>(rank)];
+        heartbeat.events = static_cast<std::uint64_t>(heard.left_ns);
+        heartbeat.hash = static_cast<std::uint64_t>(heard.taken_ns);
+    }
+}
+
+void HeartbeatClock::take(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) {
+    const auto left_ns = static_cast<std::int64_t>(heartbeat.event);
+    if (left_ns == 0) {
+        return;  // of one that says nothing of clocks
+    }
+    if (!follows()) {
+        heard_[static_cast<std::size_t>(rank)] = {left_ns, local_ns};
+        return;
+    }
+    follower_->taken(local_ns, left_ns);
+    if (heartbeat.events != 0) {
+        follower_->sent(local_ns, static_cast<std::int64_t>(heartbeat.events),
+                        static_cast<std::int64_t>(heartbeat.hash));
+    }
+    steer(local_ns);
+}
+
+std::int64_t HeartbeatClock::error_bound_ns(std::int64_t local_ns, const ClockOffset& at_end) const {
+    const auto offset_ns = static_cast<double>(at_end.offset_ns - offset_at_start_ns_);
+    const double wrong_ns = std::abs(clock_.correction_ns(local_ns) - offset_ns);
+    return std::max<std::int64_t>(worst_error_ns_, at_end.error_ns + std::llround(wrong_ns));
+}
+
+void HeartbeatClock::steer(std::int64_t local_ns) {
+    const ClockOffset offset = follower_->at(local_ns);
+    const auto wanted_ns = static_cast<double>(offset.offset_ns - offset_at_start_ns_);
+    const double wrong_ns = std::abs(clock_.correction_ns(local_ns) - wanted_ns);
+    // Between this heartbeat and the one before, it may have been off by what was not known of the rate.
+    const double between_ns = follower_->rate_error() * static_cast<double>(local_ns - steered_ns_);
+    constexpr double most_ns = 1e18;
+    worst_error_ns_ = std::max<std::int64_t>(
+        worst_error_ns_, offset.error_ns + std::llround(std::min(wrong_ns + between_ns, most_ns)));
+    steered_ns_ = local_ns;
+    clock_.steer(local_ns, wanted_ns, follower_->rate(), horizon_ns);
+}
+
+}  // namespace weir::runtime
