@@ -40,6 +40,10 @@ using participant::RowOutput;
 
 namespace {
 
+/// How long a file system may take to let a finished run write down what it found: servers of network file
+/// systems stall for a minute and more when they fail over.
+constexpr auto record_limit = core::Duration::seconds(120);
+
 /// Thrown out of a wait before or after the measurement when a signal has come.
 struct Signalled {
     int number = 0;
@@ -100,6 +104,10 @@ class JobRun {
     int measure();
     [[nodiscard]] HeartbeatClock make_clock(const Start& start) const;
     int account(const RankLoop& loop, const HeartbeatClock& clock, core::Duration started_late);
+    void expect_small_messages(const char* phase);
+    void enter_record(const char* phase, const std::string& path);
+    std::string close_log();
+    int write_record();
     void say(std::string_view line) const;
     void say_what_starts() const;
 
@@ -339,10 +347,34 @@ int JobRun::measure() {
     if (sampler_) {
         host_counters_ = telemetry::encode_host(sampler_->stop(clock.now()));
     }
-    // Nothing but small messages from here on: a rank that does not come is not coming.
-    job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
-    watchdog_.enter("account", core::Duration::seconds(8));
+    expect_small_messages("clock measurement");
     return account(loop, heartbeat_clock, late > noticeably ? late : core::Duration{});
+}
+
+/// Nothing but small messages from here on: a rank that does not come is not coming.
+void JobRun::expect_small_messages(const char* phase) {
+    job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
+    watchdog_.enter(phase, core::Duration::seconds(8));
+    watchdog_.set_explanation({});
+}
+
+/// From here on this rank may wait for the file system, and the others for this rank. `path`: what it
+/// writes; empty: it is one of the others.
+void JobRun::enter_record(const char* phase, const std::string& path) {
+    // First, because the limit of a phase counts from its beginning.
+    watchdog_.set_explanation([path] { return path.empty() ? path : "writing " + path; });
+    watchdog_.enter(
+        phase, record_limit,
+        "the file system does not answer; the measurement went to its end, and its rows are there");
+    job_.set_exchange_limit(record_limit + core::Duration::seconds(20));
+}
+
+/// Some file systems write only when a file is closed. Returns why it cannot be; empty: it can.
+std::string JobRun::close_log() {
+    enter_record("closing of the rows", log_.path());
+    const auto error = log_.close();
+    job_.barrier("closing of the rows");
+    return error ? error->message() : std::string{};
 }
 
 HeartbeatClock JobRun::make_clock(const Start& start) const {
@@ -375,9 +407,8 @@ int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Dur
     mine.event_marks = node_->event_marks();
     mine.datagrams = node_->datagrams();
     mine.host_counters = host_counters_;
-    if (const auto error = log_.close()) {
-        mine.log_error = error->message();
-    }
+    mine.log_error = close_log();
+    expect_small_messages("account");
     job_.gather(
         participant::encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
         [&](int rank, std::span<const std::byte> bytes) {
@@ -388,29 +419,37 @@ int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Dur
             report_.add(rank, *account);
         });
 
-    int status = exit_ok;
-    if (leads_) {
-        collector_->finish();
-        watchdog_.alive();
-        if (const auto error = report_.write_traffic()) {
-            fmt::print(stderr, "weir run: {}\n", error->message());
-        }
-        const telemetry::RunRecord record = report_.complete(*collector_);
-        status = report_.exit_status(record);
-        ending_.has_ended();
-        const std::string cannot_write = ending_.write_record(record);
-        if (!cannot_write.empty()) {
-            fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);
-            status = exit_failed;
-        }
-        ending_.print_summary(record);
-        for (const std::string& unmet : report_.unmet_requirements(record)) {
-            fmt::print(stderr, "weir run: {}\n", unmet);
-        }
-    }
-    status =
-        std::stoi(job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "exit status"));
+    enter_record("record of the run", {});
+    int status = leads_ ? write_record() : exit_ok;
+    status = std::stoi(
+        job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "record of the run"));
+    expect_small_messages("end");
     return transport_.end_in_order(status);
+}
+
+/// The scheduler's rank, when it has all accounts. Returns the exit status.
+int JobRun::write_record() {
+    collector_->finish();
+    enter_record(
+        "record of the run",
+        settings_.directory + (settings_.plan.lossy() ? "/traffic.csv or datagrams.csv" : "/traffic.csv"));
+    if (const auto error = report_.write_traffic()) {
+        fmt::print(stderr, "weir run: {}\n", error->message());
+    }
+    enter_record("record of the run", settings_.directory + "/run.json");
+    const telemetry::RunRecord record = report_.complete(*collector_);
+    int status = report_.exit_status(record);
+    ending_.has_ended();
+    const std::string cannot_write = ending_.write_record(record);
+    if (!cannot_write.empty()) {
+        fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);
+        status = exit_failed;
+    }
+    ending_.print_summary(record);
+    for (const std::string& unmet : report_.unmet_requirements(record)) {
+        fmt::print(stderr, "weir run: {}\n", unmet);
+    }
+    return status;
 }
 
 }  // namespace
