@@ -7,6 +7,7 @@
 #include "cli/dry_run.hpp"
 #include "cli/execute_run.hpp"
 #include "cli/launcher.hpp"
+#include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
@@ -28,14 +29,19 @@ void check_injections(const config::RunRequest& request) {
 }
 
 /// Where the launcher has said how many ranks there are and their order decides, the layout is known before
-/// MPI is started, and can be refused before.
+/// MPI is started, and can be refused before. And so can a run directory, if it is the first rank that makes
+/// it: that one speaks before the others could. (Directories of other ranks' hosts may be others.)
 void settle_early(config::RunRequest& request, const LaunchedAs& launched) {
     const config::RoleRequest& roles = request.roles;
     const bool by_order = roles.producer_hosts.empty() && roles.consumer_hosts.empty() &&
                           roles.scheduler_host.empty() && !roles.role && launched.applications == 1;
     if (launched.size && by_order) {
         const std::vector<std::string> hosts(*launched.size);
-        config::settle_layout(request, config::assign_roles(roles, hosts));
+        const core::RoleMap map = config::assign_roles(roles, hosts);
+        config::settle_layout(request, map);
+        if (launched.is_first() && map.scheduler_rank() == 0 && !request.out.empty() && !request.dry_run) {
+            config::check_run_directory(request.out);
+        }
     }
 }
 

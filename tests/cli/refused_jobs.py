@@ -61,6 +61,15 @@ class RefusedJobs(unittest.TestCase):
     def test_a_run_directory_that_exists(self):
         self.refused(self.job(3, "--out", str(self.directory)), f"--out: '{self.directory}' exists already")
 
+    def test_a_run_directory_that_exists_is_refused_before_mpi_starts(self):
+        # As the first rank, with an MPI that does not start.
+        done = subprocess.run([WEIR, "run", "--out", str(self.directory)], capture_output=True, text=True, timeout=60,
+                              check=False, cwd=self.directory,
+                              env={**environment(), "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "3",
+                                   "OMPI_MCA_pml": "none-such"})
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+        self.assertEqual(done.stderr, f"weir run: --out: '{self.directory}' exists already; name a directory that does not\n")
+
     def test_a_run_directory_that_cannot_be_made(self):
         (self.directory / "file").write_text("")
         self.refused(self.job(3, "--out", "file/run"), "--out: ", "is no directory")
