@@ -129,16 +129,22 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     record.environment["late_starts"] = late_starts_;
-    if (!record.hosts.empty()) {
-        core::Bytes payload;
-        for (const telemetry::RankRecord& rank : record.ranks) {
-            payload += rank.summary.measured.received.bytes;
-        }
-        record.network = telemetry::judge_network(record.hosts, payload, run_.plan.lossy());
-    }
     if (counts_datagrams()) {
         record.datagrams =
             telemetry::account_for_datagrams(record.ranks, datagrams_, record.hosts, run_.socket_buffer);
+    }
+    if (!record.hosts.empty()) {
+        core::Bytes payload;
+        telemetry::OwnLosses own{.datagrams = run_.plan.lossy()};
+        for (const telemetry::RankRecord& rank : record.ranks) {
+            payload += rank.summary.measured.received.bytes;
+            own.given_up_events += rank.summary.ledger.incomplete.events;
+        }
+        if (record.datagrams) {
+            own.missing_datagrams = record.datagrams->missing;
+            own.dropped_at_sockets = record.datagrams->explained.socket;
+        }
+        record.network = telemetry::judge_network(record.hosts, payload, own);
     }
     record.verdict = telemetry::judge(run_.plan, record.ranks,
                                       {.complete = true,

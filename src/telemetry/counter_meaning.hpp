@@ -10,14 +10,28 @@ namespace weir::telemetry {
 
 enum class CounterMeaning : std::uint8_t {
     none,
-    lost,                ///< packets that were dropped, came again, or did not come when they should have
-    pause_received,      ///< frames that told this host to stop sending
-    pause_sent,          ///< frames by which this host told the switch to stop
-    pause_microseconds,  ///< time for which this host had to stop sending
-    marked,              ///< ECN marks and the notifications that answer them
+    dropped,            ///< packets that this host threw away: full buffers and queues, broken packets
+    resent,             ///< packets that came out of order or were sent again: lost, or overtaken on the way
+    resent_burst,       ///< the same, but a NAK, time-out or retry stands for any number of packets
+    pause_received,     ///< frames that told this host to stop sending
+    pause_sent,         ///< frames by which this host told the switch to stop
+    pause_received_us,  ///< microseconds for which this host had to stop sending
+    pause_sent_us,      ///< microseconds for which this host asked the switch to stop
+    pause_transitions,  ///< how often sending was stopped; several frames can renew one pause
+    marked,             ///< packets that came with an ECN mark
+    notified,           ///< congestion notifications (CNPs), sent or heeded
     received_bytes,
     received_packets,
 };
+
+/// Whether this tells of packets that were lost, or were taken for lost.
+constexpr bool tells_of_losses(CounterMeaning meaning) {
+    return meaning == CounterMeaning::dropped || meaning == CounterMeaning::resent ||
+           meaning == CounterMeaning::resent_burst;
+}
+
+/// Whether the counters of this source are the kernel's for a protocol, and not a device's.
+bool is_protocol(std::string_view source);
 
 /// `column`: "mlx5_0.np_cnp_sent"
 CounterMeaning meaning_of(std::string_view column);

@@ -38,8 +38,7 @@ DatagramLosses losses_on(const HostCounters& host) {
             losses.softnet += count;
         } else if (counter_of(column) == "qdisc_drops") {
             losses.qdisc += count;
-        } else if (meaning_of(column) == CounterMeaning::lost && source_of(column) != "tcp" &&
-                   source_of(column) != "udp" && source_of(column) != "ip") {
+        } else if (meaning_of(column) == CounterMeaning::dropped && !is_protocol(source_of(column))) {
             losses.interface += count;
         }
     }

@@ -4,165 +4,189 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <set>
-#include <string_view>
 #include <utility>
 
-#include "telemetry/counter_meaning.hpp"
+#include "telemetry/network_findings.hpp"
 #include "telemetry/text.hpp"
 
 namespace weir::telemetry {
 
 namespace {
 
-constexpr std::uint64_t least_count = 10;
-constexpr std::uint64_t packets_per_count = 1000000;
+using Meaning = CounterMeaning;
+
 /// Of the payload, at least one part in so many must have come through interfaces.
 constexpr std::uint64_t payload_parts = 100;
-constexpr std::size_t kinds_named = 3;
+/// The same where nothing is said to have happened. Ranks of both roles on each of two hosts exchange half of
+/// it through the network.
+constexpr std::uint64_t payload_parts_of_nothing = 4;
 
-/// One kind of counter, over all hosts and devices.
-struct Kind {
-    std::string name;
-    CounterMeaning meaning = CounterMeaning::none;
-    std::uint64_t sum = 0;
-    std::uint64_t most = 0;  ///< on one host
-    std::string most_host;
-};
-
-/// A protocol's counters keep their source, a device's are the same on every device.
-std::string kind_name(std::string_view column) {
-    constexpr std::string_view protocols[] = {"tcp", "udp", "ip", "softnet"};
-    const bool protocol =
-        std::find(std::begin(protocols), std::end(protocols), source_of(column)) != std::end(protocols);
-    return std::string(protocol ? column : counter_of(column));
+core::Bytes bytes_of(std::uint64_t count) {
+    return core::Bytes{static_cast<std::int64_t>(count)};
 }
 
-struct Findings {
-    std::vector<Kind> kinds;  ///< with a meaning; the largest sums first
-    std::size_t hosts = 0;    ///< that handed in
-    std::size_t counters = 0;
-    std::size_t hosts_with_losses = 0;  ///< that count losses at all
-    std::size_t hosts_with_pauses = 0;
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;
-    bool bytes_known = true;  ///< all devices of all hosts count bytes
-};
+std::string uncounted(const NetworkFindings& found) {
+    return found.uncounted_device.empty()
+               ? std::string{"ranks on one host go through its memory"}
+               : fmt::format("{} does not count what it takes in", found.uncounted_device);
+}
 
-/// The hosts' largest sum over sources of one counter: interfaces, RDMA ports and IP count the same traffic.
-std::uint64_t largest_sum(const HostCounters& host, CounterMeaning meaning) {
-    std::map<std::string, std::uint64_t> by_name;
-    for (const CounterSum& counter : host.sums) {
-        if (meaning_of(counter.column) == meaning) {
-            by_name[kind_name(counter.column)] += counter.sum.value_or(0);
+/// Why the counters say nothing of the run; empty: they do.
+std::string no_word(const NetworkFindings& found, core::Bytes payload) {
+    if (found.hosts_with_losses == 0) {
+        return "no host has counters that would tell";
+    }
+    if (payload.count <= 0) {
+        return "nothing was received in the measured seconds";
+    }
+    if (found.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts) {
+        return fmt::format("interfaces took in {} of {} ({})", readable(bytes_of(found.bytes)),
+                           readable(payload), uncounted(found));
+    }
+    return {};
+}
+
+std::string own_losses(const OwnLosses& own) {
+    std::vector<std::string> parts;
+    if (own.missing_datagrams > 0) {
+        std::string text =
+            fmt::format("{} of the run did not arrive",
+                        counted(static_cast<std::uint64_t>(own.missing_datagrams), "datagram"));
+        if (own.dropped_at_sockets > 0) {
+            text += fmt::format(", {} of them dropped at full sockets of consumers",
+                                std::min(own.dropped_at_sockets, own.missing_datagrams));
+        }
+        parts.push_back(std::move(text));
+    }
+    if (own.given_up_events > 0) {
+        parts.push_back(fmt::format("consumers gave up {}", counted(own.given_up_events, "event")));
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string losses(const NetworkFindings& found) {
+    const std::string dropped = found.listed({Meaning::dropped});
+    const std::string resent = found.listed({Meaning::resent, Meaning::resent_burst});
+    std::vector<std::string> parts;
+    if (!dropped.empty()) {
+        parts.push_back("hosts dropped " + dropped);
+    }
+    if (!resent.empty()) {
+        parts.push_back("out of order or sent again " + resent);
+        if (dropped.empty()) {
+            parts.emplace_back(
+                "no host dropped them, so packets were lost between hosts, or overtook each other");
         }
     }
-    std::uint64_t largest = 0;
-    for (const auto& [name, sum] : by_name) {
-        largest = std::max(largest, sum);
-    }
-    return largest;
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Whether each device of the host counts the bytes it receives.
-bool counts_all_bytes(const HostCounters& host) {
-    std::set<std::string_view> devices;
-    std::set<std::string_view> counting = {"tcp", "udp", "ip", "softnet"};
-    for (const CounterSum& counter : host.sums) {
-        const std::string_view source = source_of(counter.column);
-        devices.insert(source);
-        if (meaning_of(counter.column) == CounterMeaning::received_bytes) {
-            counting.insert(source);
-        }
-    }
-    return std::includes(counting.begin(), counting.end(), devices.begin(), devices.end());
+std::string with_time(std::string frames, const std::string& time) {
+    return time.empty() ? std::move(frames) : fmt::format("{}; {}", frames, time);
 }
 
-void add_host(const HostCounters& host, bool datagrams, std::map<std::string, Kind>& kinds,
-              Findings& findings) {
-    ++findings.hosts;
-    findings.counters += host.sums.size();
-    findings.packets += largest_sum(host, CounterMeaning::received_packets);
-    findings.bytes += largest_sum(host, CounterMeaning::received_bytes);
-    findings.bytes_known = findings.bytes_known && counts_all_bytes(host);
-    std::map<std::string, std::uint64_t> here;
-    bool losses = false;
-    bool pauses = false;
-    for (const CounterSum& counter : host.sums) {
-        const CounterMeaning meaning = meaning_of(counter.column);
-        const bool told_elsewhere =
-            datagrams && (source_of(counter.column) == "udp" || counter.column == "ip.reassembly_failures");
-        if (meaning == CounterMeaning::none || !counter.sum || told_elsewhere) {
-            continue;
-        }
-        losses = losses || meaning == CounterMeaning::lost;
-        pauses = pauses || meaning == CounterMeaning::pause_received || meaning == CounterMeaning::pause_sent;
-        Kind& kind = kinds[kind_name(counter.column)];
-        kind.meaning = meaning;
-        kind.sum += *counter.sum;
-        const std::uint64_t on_host = here[kind_name(counter.column)] += *counter.sum;
-        if (on_host > kind.most) {
-            kind.most = on_host;
-            kind.most_host = host.host;
-        }
-    }
-    findings.hosts_with_losses += losses ? 1U : 0U;
-    findings.hosts_with_pauses += pauses ? 1U : 0U;
-}
-
-Findings find(std::span<const HostCounters> hosts, bool datagrams) {
-    Findings findings;
-    std::map<std::string, Kind> kinds;
-    for (const HostCounters& host : hosts) {
-        if (host.handed_in && host.seconds > 0) {
-            add_host(host, datagrams, kinds, findings);
-        }
-    }
-    for (auto& [name, kind] : kinds) {
-        kind.name = name;
-        findings.kinds.push_back(std::move(kind));
-    }
-    std::stable_sort(findings.kinds.begin(), findings.kinds.end(),
-                     [](const Kind& a, const Kind& b) { return a.sum > b.sum; });
-    return findings;
-}
-
-std::string kind_text(const Kind& kind) {
-    const std::string amount =
-        kind.meaning == CounterMeaning::pause_microseconds
-            ? fmt::format("{} of {}",
-                          readable(core::Duration::microseconds(static_cast<std::int64_t>(kind.sum))),
-                          kind.name)
-            : fmt::format("{} {}", kind.sum, kind.name);
-    return kind.most == kind.sum ? fmt::format("{} (on {})", amount, kind.most_host)
-                                 : fmt::format("{} (most on {}: {})", amount, kind.most_host, kind.most);
-}
-
-/// The kinds with one of these meanings that counted at least `least`, as text; empty if there are none.
-std::string listed(const Findings& findings, std::initializer_list<CounterMeaning> meanings,
-                   std::uint64_t least) {
-    std::vector<std::string> texts;
-    for (const Kind& kind : findings.kinds) {
-        if (kind.sum >= least &&
-            std::find(meanings.begin(), meanings.end(), kind.meaning) != meanings.end()) {
-            texts.push_back(kind_text(kind));
-        }
-    }
-    const std::size_t left = texts.size() - std::min(texts.size(), kinds_named);
-    texts.resize(texts.size() - left);
-    return fmt::format("{}{}", fmt::join(texts, ", "),
-                       left > 0 ? fmt::format(" and {}", counted(left, "other kind")) : std::string{});
-}
-
-std::string without_pause_counters(const Findings& findings) {
-    const std::size_t blind = findings.hosts - findings.hosts_with_pauses;
+std::string without_pause_counters(const NetworkFindings& found) {
+    const std::size_t blind = found.hosts - found.hosts_with_pauses;
     return blind == 0 ? ""
-           : blind == findings.hosts
+           : blind == found.hosts
                ? "; pause frames are not counted here"
-               : fmt::format("; pause frames are not counted on {} of {} hosts", blind, findings.hosts);
+               : fmt::format("; pause frames are not counted on {} of {} hosts", blind, found.hosts);
 }
+
+std::string without_loss_counters(const NetworkFindings& found) {
+    const std::size_t blind = found.hosts - found.hosts_with_losses;
+    return blind == 0 ? ""
+                      : fmt::format("; lost packets are not counted on {} of {} hosts", blind, found.hosts);
+}
+
+/// Puts the verdict together, the worst mechanism first.
+class Words {
+  public:
+    explicit Words(const NetworkFindings& found) : found_(found) {}
+
+    void add(NetworkMechanism mechanism, std::string text) {
+        if (verdict_.mechanisms.empty() || verdict_.mechanisms.back() != mechanism) {
+            verdict_.mechanisms.push_back(mechanism);
+        }
+        parts_.push_back(std::move(text));
+    }
+
+    void lossy(const std::string& own, const std::string& counters) {
+        if (!own.empty() || !counters.empty()) {
+            add(NetworkMechanism::lossy,
+                fmt::format("lossy: {}{}{}", own, own.empty() || counters.empty() ? "" : "; ", counters));
+        }
+    }
+
+    void pauses() {
+        const std::string received =
+            with_time(found_.listed({Meaning::pause_received}), found_.listed({Meaning::pause_received_us}));
+        const std::string sent =
+            with_time(found_.listed({Meaning::pause_sent}), found_.listed({Meaning::pause_sent_us}));
+        const bool were_stopped = !found_.listed({Meaning::pause_received}).empty();
+        if (were_stopped) {
+            add(NetworkMechanism::held_back_by_pfc, "held back by PFC: hosts were stopped by " + received);
+        }
+        if (found_.listed({Meaning::pause_sent}).empty()) {
+            return;
+        }
+        if (were_stopped) {
+            parts_.push_back("hosts sent " + sent);
+            return;
+        }
+        const bool lost = !verdict_.mechanisms.empty();
+        add(NetworkMechanism::pauses_sent,
+            fmt::format("pauses sent: {}; hosts received few or none, so it is not known whether the switch "
+                        "heeded them{}",
+                        sent, lost ? ", and packets were lost" : ""));
+    }
+
+    void marks() {
+        const std::string notified = found_.listed({Meaning::notified});
+        if (!found_.listed({Meaning::marked}).empty()) {
+            add(NetworkMechanism::controlled_by_ecn,
+                "controlled by ECN: " + found_.listed({Meaning::marked, Meaning::notified}));
+        } else if (!notified.empty()) {
+            add(NetworkMechanism::slowed_by_cnp,
+                fmt::format("slowed by CNPs: {}; {}, so the switch may not mark at all: receivers also send "
+                            "CNPs when packets come out of order",
+                            notified,
+                            found_.counted(Meaning::marked) ? "few or no marks are counted"
+                                                            : "marks are not counted here"));
+        }
+    }
+
+    void nothing(core::Bytes payload) {
+        if (found_.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts_of_nothing) {
+            add(NetworkMechanism::unknown,
+                fmt::format(
+                    "unknown: only {} of {} came through interfaces, and nothing happened to them ({})",
+                    readable(bytes_of(found_.bytes)), readable(payload), uncounted(found_)));
+            return;
+        }
+        const std::string few =
+            found_.listed({Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::pause_received,
+                           Meaning::pause_sent, Meaning::marked, Meaning::notified},
+                          true);
+        add(NetworkMechanism::uncongested,
+            fmt::format("uncongested: {} in {} of {}{}{}",
+                        few.empty() ? "no trace of losses, pauses, marks or CNPs" : "no more than " + few,
+                        counted(found_.counters, "counter"), counted(found_.hosts, "host"),
+                        without_loss_counters(found_), without_pause_counters(found_)));
+    }
+
+    [[nodiscard]] bool silent() const { return verdict_.mechanisms.empty(); }
+
+    NetworkVerdict take() {
+        verdict_.evidence = fmt::format("{}", fmt::join(parts_, "; "));
+        return std::move(verdict_);
+    }
+
+  private:
+    const NetworkFindings& found_;
+    NetworkVerdict verdict_;
+    std::vector<std::string> parts_;
+};
 
 }  // namespace
 
@@ -172,8 +196,12 @@ const char* mechanism_name(NetworkMechanism mechanism) {
             return "lossy";
         case NetworkMechanism::held_back_by_pfc:
             return "held_back_by_pfc";
+        case NetworkMechanism::pauses_sent:
+            return "pauses_sent";
         case NetworkMechanism::controlled_by_ecn:
             return "controlled_by_ecn";
+        case NetworkMechanism::slowed_by_cnp:
+            return "slowed_by_cnp";
         case NetworkMechanism::uncongested:
             return "uncongested";
         case NetworkMechanism::unknown:
@@ -187,46 +215,24 @@ NetworkVerdict network_not_judged() {
             "unknown: hosts hand in their sums at a regular end; their files have the seconds"};
 }
 
-NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload, bool datagrams) {
-    const Findings findings = find(hosts, datagrams);
-    if (findings.hosts_with_losses == 0) {
-        return {{NetworkMechanism::unknown}, "unknown: no host has counters that would tell"};
-    }
-    const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(payload.count, 0)) / payload_parts;
-    if (findings.bytes_known && findings.bytes < wanted) {
-        return {
-            {NetworkMechanism::unknown},
-            fmt::format("unknown: interfaces took in {} of {} (ranks on one host go through its memory)",
-                        readable(core::Bytes{static_cast<std::int64_t>(findings.bytes)}), readable(payload))};
-    }
-    const std::uint64_t least = std::max(least_count, findings.packets / packets_per_count);
-    NetworkVerdict verdict;
-    std::vector<std::string> parts;
-    const auto look = [&](NetworkMechanism mechanism, const char* spoken,
-                          std::initializer_list<CounterMeaning> meanings, const std::string& more = {}) {
-        const std::string text = listed(findings, meanings, least);
-        if (!text.empty()) {
-            verdict.mechanisms.push_back(mechanism);
-            parts.push_back(fmt::format("{}: {}{}{}", spoken, text, more.empty() ? "" : "; ", more));
+NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload, const OwnLosses& own) {
+    const NetworkFindings found = find_in_counters(hosts, own.datagrams);
+    const std::string lost = own_losses(own);
+    Words words(found);
+    if (const std::string reason = no_word(found, payload); !reason.empty()) {
+        words.lossy(lost, lost.empty() ? std::string{} : "counters do not tell where: " + reason);
+        if (words.silent()) {
+            words.add(NetworkMechanism::unknown, "unknown: " + reason);
         }
-    };
-    using Meaning = CounterMeaning;
-    look(NetworkMechanism::lossy, "lossy", {Meaning::lost});
-    look(NetworkMechanism::held_back_by_pfc, "held back by PFC",
-         {Meaning::pause_received, Meaning::pause_sent},
-         listed(findings, {Meaning::pause_microseconds}, least));
-    look(NetworkMechanism::controlled_by_ecn, "controlled by ECN", {Meaning::marked});
-    if (verdict.mechanisms.empty()) {
-        verdict.mechanisms = {NetworkMechanism::uncongested};
-        const std::string few = listed(
-            findings, {Meaning::lost, Meaning::pause_received, Meaning::pause_sent, Meaning::marked}, 1);
-        parts.push_back(fmt::format("uncongested: {} in {} of {}{}",
-                                    few.empty() ? "no losses, pauses or marks" : "no more than " + few,
-                                    counted(findings.counters, "counter"), counted(findings.hosts, "host"),
-                                    without_pause_counters(findings)));
+        return words.take();
     }
-    verdict.evidence = fmt::format("{}", fmt::join(parts, "; "));
-    return verdict;
+    words.lossy(lost, losses(found));
+    words.pauses();
+    words.marks();
+    if (words.silent()) {
+        words.nothing(payload);
+    }
+    return words.take();
 }
 
 }  // namespace weir::telemetry

@@ -7,23 +7,28 @@ UNKNOWN, SIMULATED = "unknown", "none (simulated)"
 WORDS = {
     "lossy": "lossy",
     "held_back_by_pfc": "held back by PFC",
+    "pauses_sent": "pauses sent",
     "controlled_by_ecn": "controlled by ECN",
+    "slowed_by_cnp": "slowed by CNPs",
     "uncongested": "uncongested",
 }
 _ORDER = [*WORDS.values(), UNKNOWN, SIMULATED]
 
 
 def mechanism(run):
-    """In words. Runs of versions that did not record any are unknown; a simulated network has none."""
+    """In words. Runs of versions that did not record any are unknown; a simulated network has none; what a newer
+    version may have found is shown as it is called there."""
     if run.world == "simulation":
         return SIMULATED
-    return WORDS.get((run.record.get("network") or {}).get("mechanism"), UNKNOWN)
+    name = (run.record.get("network") or {}).get("mechanism", "unknown")
+    return WORDS.get(name, name.replace("_", " "))
 
 
 def count(group):
     """{mechanism: runs}, the most frequent first, and the worse before the better."""
     found = collections.Counter(mechanism(run) for run in group.runs)
-    return dict(sorted(found.items(), key=lambda item: (-item[1], _ORDER.index(item[0]))))
+    place = {name: position for position, name in enumerate(_ORDER)}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], place.get(item[0], len(place)), item[0])))
 
 
 def text(group):

@@ -162,12 +162,27 @@ TEST_CASE("A counter that stands at its largest value says nothing any more") {
 }
 
 TEST_CASE("Of what drivers count, congestion and loss are recorded, queue by queue is not") {
-    for (const char* name :
-         {"rx_prio3_pause", "tx_prio3_pause", "rx_prio3_pause_duration", "rx_prio3_pause_transition",
-          "rx_prio3_buf_discard", "rx_prio3_cong_discard", "rx_prio3_marked", "rx_discards_phy",
-          "rx_global_pause", "tx_pause_storm_warning_events", "outbound_pci_stalled_wr", "rx_out_of_buffer",
-          "pfc_pri3_rx_duration_us", "rx_pfc_ena_frames_pri3", "port.rx_priority_3_xoff", "link_xoff_rx.nic",
-          "rx_missed_errors", "rx_ecn_mark", "bw_in_allowance_exceeded"}) {
+    for (const char* name : {"rx_prio3_pause",
+                             "tx_prio3_pause",
+                             "rx_prio3_pause_duration",
+                             "rx_prio3_pause_transition",
+                             "rx_prio3_buf_discard",
+                             "rx_prio3_cong_discard",
+                             "rx_prio3_marked",
+                             "rx_discards_phy",
+                             "rx_global_pause",
+                             "tx_pause_storm_warning_events",
+                             "outbound_pci_stalled_wr",
+                             "rx_out_of_buffer",
+                             "pfc_pri3_rx_duration_us",
+                             "rx_pfc_ena_frames_pri3",
+                             "port.rx_priority_3_xoff",
+                             "link_xoff_rx.nic",
+                             "rx_missed_errors",
+                             "rx_ecn_mark",
+                             "bw_in_allowance_exceeded",
+                             "rx_ppp3_frames",
+                             "rx_priority_flow_control_frames"}) {
         INFO(name);
         CHECK(driver_counter_wanted(name));
     }

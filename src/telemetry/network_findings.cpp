@@ -1,0 +1,183 @@
+#include "telemetry/network_findings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "telemetry/text.hpp"
+
+namespace weir::telemetry {
+
+namespace {
+
+constexpr std::uint64_t least_count = 10;
+constexpr std::uint64_t packets_per_count = 1000000;
+constexpr std::size_t kinds_named = 3;
+/// Most payload of a packet of RDMA, whose devices are the ones that count packets only.
+constexpr std::uint64_t payload_of_packet = 4096;
+
+/// A protocol's counters keep their source, a device's are the same on every device.
+std::string kind_name(std::string_view column) {
+    return std::string(is_protocol(source_of(column)) ? column : counter_of(column));
+}
+
+/// What one device of a host tells.
+struct Device {
+    bool counts_bytes = false;
+    bool counts_packets = false;
+    bool counts_resent = false;
+    bool rdma = false;  ///< a port as InfiniBand's standard has it
+    std::uint64_t bytes = 0;
+    std::uint64_t packets = 0;
+};
+
+std::map<std::string_view, Device> devices_of(const HostCounters& host) {
+    std::map<std::string_view, Device> devices;
+    for (const CounterSum& counter : host.sums) {
+        if (is_protocol(source_of(counter.column))) {
+            continue;
+        }
+        Device& device = devices[source_of(counter.column)];
+        const CounterMeaning meaning = meaning_of(counter.column);
+        const std::uint64_t sum = counter.sum.value_or(0);
+        device.rdma = device.rdma || counter_of(counter.column) == "port_rcv_bytes";
+        if (meaning == CounterMeaning::received_bytes) {
+            device.counts_bytes = true;
+            device.bytes = std::max(device.bytes, sum);
+        } else if (meaning == CounterMeaning::received_packets) {
+            device.counts_packets = true;
+            device.packets = std::max(device.packets, sum);
+        } else if (meaning == CounterMeaning::resent || meaning == CounterMeaning::resent_burst) {
+            device.counts_resent = device.counts_resent || counter.sum.has_value();
+        }
+    }
+    return devices;
+}
+
+/// The host's largest sum over sources of one counter: interfaces, RDMA ports and IP count the same traffic.
+std::uint64_t largest_sum(const HostCounters& host, CounterMeaning meaning) {
+    std::map<std::string, std::uint64_t> by_name;
+    std::uint64_t largest = 0;
+    for (const CounterSum& counter : host.sums) {
+        if (meaning_of(counter.column) == meaning) {
+            const std::uint64_t sum = by_name[kind_name(counter.column)] += counter.sum.value_or(0);
+            largest = std::max(largest, sum);
+        }
+    }
+    return largest;
+}
+
+/// Whether the host's counters of losses are none of the way that its data took: an RDMA device that tells
+/// nothing of them moved most of it, and the kernel's protocols know nothing of that.
+bool blind_to_losses(const std::map<std::string_view, Device>& devices, std::uint64_t host_bytes) {
+    return std::any_of(devices.begin(), devices.end(), [&](const auto& named) {
+        const Device& device = named.second;
+        return device.rdma && !device.counts_resent && device.bytes > host_bytes / 2;
+    });
+}
+
+void add_host(const HostCounters& host, bool datagrams, std::map<std::string, CounterKind>& kinds,
+              NetworkFindings& findings) {
+    ++findings.hosts;
+    findings.counters += host.sums.size();
+    findings.packets += largest_sum(host, CounterMeaning::received_packets);
+    const auto devices = devices_of(host);
+    std::uint64_t bytes = largest_sum(host, CounterMeaning::received_bytes);
+    const bool blind = blind_to_losses(devices, bytes);
+    for (const auto& [name, device] : devices) {
+        if (!device.counts_bytes && device.counts_packets) {
+            bytes = std::max(bytes, device.packets * payload_of_packet);
+        } else if (!device.counts_bytes && findings.uncounted_device.empty()) {
+            findings.uncounted_device = fmt::format("{} on {}", name, host.host);
+        }
+    }
+    findings.bytes += bytes;
+    std::map<std::string, std::uint64_t> here;
+    bool losses = false;
+    bool pauses = false;
+    for (const CounterSum& counter : host.sums) {
+        const CounterMeaning meaning = meaning_of(counter.column);
+        const bool told_elsewhere =
+            datagrams && (source_of(counter.column) == "udp" || counter.column == "ip.reassembly_failures");
+        if (meaning == CounterMeaning::none || !counter.sum || told_elsewhere) {
+            continue;
+        }
+        losses = losses || tells_of_losses(meaning);
+        pauses = pauses || meaning == CounterMeaning::pause_received || meaning == CounterMeaning::pause_sent;
+        CounterKind& kind = kinds[kind_name(counter.column)];
+        kind.meaning = meaning;
+        kind.sum += *counter.sum;
+        const std::uint64_t on_host = here[kind_name(counter.column)] += *counter.sum;
+        if (on_host > kind.most) {
+            kind.most = on_host;
+            kind.most_host = host.host;
+        }
+    }
+    findings.hosts_with_losses += losses && !blind ? 1U : 0U;
+    findings.hosts_with_pauses += pauses ? 1U : 0U;
+}
+
+std::string kind_text(const CounterKind& kind) {
+    const bool time =
+        kind.meaning == CounterMeaning::pause_received_us || kind.meaning == CounterMeaning::pause_sent_us;
+    const std::string amount =
+        time ? fmt::format("{} of {}",
+                           readable(core::Duration::microseconds(static_cast<std::int64_t>(kind.sum))),
+                           kind.name)
+             : fmt::format("{} {}", kind.sum, kind.name);
+    const char* bursts =
+        kind.meaning == CounterMeaning::resent_burst && kind.sum > 0 ? "each for a burst, " : "";
+    return kind.most == kind.sum
+               ? fmt::format("{} ({}on {})", amount, bursts, kind.most_host)
+               : fmt::format("{} ({}most on {}: {})", amount, bursts, kind.most_host, kind.most);
+}
+
+}  // namespace
+
+bool NetworkFindings::counted(CounterMeaning meaning) const {
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const CounterKind& kind) { return kind.meaning == meaning; });
+}
+
+std::uint64_t NetworkFindings::least(const CounterKind& kind) const {
+    return kind.meaning == CounterMeaning::resent_burst ? least_count
+                                                        : std::max(least_count, packets / packets_per_count);
+}
+
+std::string NetworkFindings::listed(std::initializer_list<CounterMeaning> meanings, bool few) const {
+    std::vector<std::string> texts;
+    for (const CounterKind& kind : kinds) {
+        if (kind.sum >= (few ? 1 : least(kind)) &&
+            std::find(meanings.begin(), meanings.end(), kind.meaning) != meanings.end()) {
+            texts.push_back(kind_text(kind));
+        }
+    }
+    const std::size_t left = texts.size() - std::min(texts.size(), kinds_named);
+    texts.resize(texts.size() - left);
+    return fmt::format(
+        "{}{}", fmt::join(texts, ", "),
+        left > 0 ? fmt::format(" and {}", telemetry::counted(left, "other kind")) : std::string{});
+}
+
+NetworkFindings find_in_counters(std::span<const HostCounters> hosts, bool datagrams) {
+    NetworkFindings findings;
+    std::map<std::string, CounterKind> kinds;
+    for (const HostCounters& host : hosts) {
+        if (host.handed_in && host.seconds > 0) {
+            add_host(host, datagrams, kinds, findings);
+        }
+    }
+    for (auto& [name, kind] : kinds) {
+        kind.name = name;
+        findings.kinds.push_back(std::move(kind));
+    }
+    std::stable_sort(findings.kinds.begin(), findings.kinds.end(),
+                     [](const CounterKind& a, const CounterKind& b) { return a.sum > b.sum; });
+    return findings;
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,46 @@
+// The sums of all hosts' counters by what they tell (counter_meaning.hpp), for the verdict on the network.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "telemetry/counter_meaning.hpp"
+#include "telemetry/host_counters.hpp"
+
+namespace weir::telemetry {
+
+/// One kind of counter, over all hosts and devices.
+struct CounterKind {
+    std::string name;
+    CounterMeaning meaning = CounterMeaning::none;
+    std::uint64_t sum = 0;
+    std::uint64_t most = 0;  ///< on one host
+    std::string most_host;
+};
+
+struct NetworkFindings {
+    std::vector<CounterKind> kinds;  ///< with a meaning; the largest sums first
+    std::size_t hosts = 0;           ///< that handed in
+    std::size_t counters = 0;
+    std::size_t hosts_with_losses = 0;  ///< whose counters would tell of lost packets
+    std::size_t hosts_with_pauses = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;       ///< received; where only packets are counted, what they can have held
+    std::string uncounted_device;  ///< counts neither bytes nor packets; empty: none
+
+    /// Whether any host has a counter of this kind, whatever it counted.
+    [[nodiscard]] bool counted(CounterMeaning meaning) const;
+    /// From how many on a counter is worth naming.
+    [[nodiscard]] std::uint64_t least(const CounterKind& kind) const;
+    /// The kinds with one of these meanings, as text; empty if there are none. `few`: also those below
+    /// least().
+    [[nodiscard]] std::string listed(std::initializer_list<CounterMeaning> meanings, bool few = false) const;
+};
+
+/// `datagrams`: without what UDP counted.
+NetworkFindings find_in_counters(std::span<const HostCounters> hosts, bool datagrams);
+
+}  // namespace weir::telemetry
