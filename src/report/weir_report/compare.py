@@ -13,6 +13,7 @@ from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
 
 BETTER, WORSE, NO_DIFFERENCE, CANNOT_TELL = "better", "worse", "no difference", "cannot tell"
+NOT_SCORED = None  # the call of figures that explain
 SEED = 20211021
 # Different seeds are what makes simulated repetitions different.
 NEVER_A_DIFFERENCE = ("seed",)
@@ -24,7 +25,7 @@ _ROUNDING = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    relevant: float = 0.02  # share of the baseline's value; of '%' figures: points / 100
+    relevant: float = 0.02  # share of the baseline's value; of yes or no: of the runs
     ignore_below: float = 0.0  # in the same measure: smaller differences are never called
     pairs: bool = True
     allow_different_plans: bool = False
@@ -43,6 +44,7 @@ class Side:
     """One key figure of one group: its value in each run, in the group's order, or in that of the pairs."""
 
     values: tuple
+    whole: float | None = None  # median of what the values are parts of
 
     @property
     def median(self):
@@ -75,7 +77,7 @@ class FigureResult:
     p_value: float | None = None
     level: float | None = None
     relevant: float | None = None
-    call: str = CANNOT_TELL
+    call: str | None = CANNOT_TELL
     reason: str | None = None  # why it cannot tell, if not for spread
 
     @property
@@ -88,8 +90,22 @@ class Comparison:
     baseline: Group
     new: Group
     results: list  # of FigureResult
+    alike: list  # of FigureResult: yes or no, and the same in all runs, so that there is nothing to compare
     pairing: str | None  # why pairs were used; None: they were not
     too_few: str | None  # why nothing can be judged
+
+    @property
+    def scored(self):
+        return [result for result in self.results if result.figure.is_scored]
+
+    @property
+    def explaining(self):
+        """What any run counted; what stayed at 0 in all of them is in `silent`."""
+        return [result for result in self.results if not result.figure.is_scored and _any(result)]
+
+    @property
+    def silent(self):
+        return [result for result in self.results if not result.figure.is_scored and not _any(result)]
 
 
 @dataclasses.dataclass
@@ -105,7 +121,7 @@ class Report:
 
     def calls(self, call):
         return [
-            result for comparison in self.comparisons for result in comparison.results if result.call == call
+            result for comparison in self.comparisons for result in comparison.scored if result.call == call
         ]
 
 
@@ -282,7 +298,7 @@ def _measure(baseline, new, settings, remarks):
             remarks.append(
                 f"Not paired: {baseline.name} and {new.name} share {len(shared)} seeds, but not all.")
     values = [[key_figures(run) for run in group.runs] for group in (baseline, new)]
-    results = []
+    results, alike = [], []
     for figure in KEY_FIGURES:
         if settings.figures is not None and figure.name not in settings.figures:
             continue
@@ -294,16 +310,38 @@ def _measure(baseline, new, settings, remarks):
             kept = [index for index, two in enumerate(zip(*sides)) if None not in two]
             sides = [[side[index] for index in kept] for side in sides]
             of_pairs = tuple(None if side is None else [side[index] for index in kept] for side in times)
-        sides = [Side(tuple(float(value) for value in side if value is not None)) for side in sides]
-        results.append(measure_figure(figure, *sides, settings, of_pairs if found else None))
-    return Comparison(baseline, new, results, found.why if found else None, too_few)
+        sides = [Side(tuple(float(value) for value in side if value is not None), _whole(figure, group))
+                 for side, group in zip(sides, values)]
+        result = measure_figure(figure, *sides, settings, of_pairs if found else None)
+        (alike if _is_alike(result) else results).append(result)
+    return Comparison(baseline, new, results, alike, found.why if found else None, too_few)
+
+
+def _whole(figure, group):
+    wholes = [of_run[figure.of] for of_run in group if of_run.get(figure.of)] if figure.of else []
+    return float(np.median(wholes)) if wholes else None
+
+
+def _any(result):
+    return any(value != 0.0 for side in (result.baseline, result.new) for value in side.values)
+
+
+def _is_alike(result):
+    """Yes in all runs of both sides, or no in all: no number of such runs could show a difference."""
+    sides = (result.baseline, result.new)
+    return (result.figure.kind == "share" and all(side.values for side in sides)
+            and len({value for side in sides for value in side.values}) == 1)
 
 
 def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None):
     """Everything but the call. `pair_times`: value i of both sides is a pair; times or two None."""
-    result = FigureResult(figure, baseline, new)
+    result = FigureResult(figure, baseline, new, call=CANNOT_TELL if figure.is_scored else NOT_SCORED)
     if not baseline.values or not new.values:
         result.reason = "only one side has it"
+        return result
+    if not figure.is_scored:
+        result.scale = abs(baseline.median) or abs(new.median) or None
+        result.difference = float(statistics.difference_of_sides(np.array(baseline.values), np.array(new.values)))
         return result
     if min(len(baseline.values), len(new.values)) < statistics.FEWEST_RUNS:
         result.reason = f"fewer than {statistics.FEWEST_RUNS} runs"
@@ -329,8 +367,6 @@ def _measure_number(result, settings, pair_times):
     figure = result.figure
     a, b = np.array(result.baseline.values), np.array(result.new.values)
     result.scale = abs(result.baseline.median) or abs(result.new.median) or None
-    if figure.unit == "%":
-        result.scale = 1.0
     result.relevant = max(settings.relevant, 2.0 * figure.resolution) * (result.scale or 0.0)
     if result.reason is not None:
         result.difference = float(statistics.difference_of_sides(a, b))
@@ -367,7 +403,7 @@ def _judge(comparisons, settings):
     """All figures of all comparisons are one family, and the shares another: however many are looked at, the
     chance of any false call stays below ALPHA in each."""
     for kind in ("number", "share"):
-        members = [(comparison, result) for comparison in comparisons for result in comparison.results
+        members = [(comparison, result) for comparison in comparisons for result in comparison.scored
                    if result.figure.kind == kind]
         tested = [
             np.nan if comparison.too_few or result.p_value is None or _all_equal(result) else result.p_value

@@ -22,7 +22,7 @@ USAGE = """weir-compare NEW... --against BASELINE... [OPTION...]
        weir-compare --by KEY RUN... [--baseline VALUE] [OPTION...]"""
 DESCRIPTION = """Compares repeated runs: for every key figure medians, spread, the difference and its
 interval, the smallest difference that these runs could have shown, and better, worse, no difference or
-cannot tell. Three or more runs a side are needed. A directory without run.json stands for the run
+cannot tell. Counters of hosts (pauses, marks, retransmissions) explain and are never better or worse. Three or more runs a side are needed. A directory without run.json stands for the run
 directories in it."""
 EPILOG = """Exit status: 0 compared; 2 bad usage or input; 3 something that --fail-on names is there."""
 
@@ -196,6 +196,7 @@ def _side(result, side):
         "median": side.median,
         "spread": side.spread,
         "values": list(side.values),
+        "of": side.whole,
         **({
             "yes": side.yes
         } if result.figure.kind == "share" else {})
@@ -219,6 +220,7 @@ def _result(result):
         "relevant_difference": result.relevant,
         "p_value": result.p_value,
         "level": result.level,
+        "scored": result.figure.is_scored,
         "call": result.call,
         "reason": result.reason
     }
@@ -264,7 +266,8 @@ def as_record(report):
                       if comparison.pairing else []),
             "network_differs": network_mechanisms.differs(comparison.baseline, comparison.new),
             "figures": [_result(result)
-                        for result in comparison.results]
+                        for result in comparison.results],
+            "alike": [_result(result) for result in comparison.alike]
         }
                         for comparison in report.comparisons],
     }
@@ -272,7 +275,7 @@ def as_record(report):
 
 CSV_COLUMNS = ("baseline", "new", "key_figure", "unit", "baseline_runs", "baseline_median", "baseline_spread",
                "new_runs", "new_median", "new_spread", "difference", "relative_difference", "interval_low",
-               "interval_high", "threshold", "detectable_difference", "p_value", "level", "call",
+               "interval_high", "threshold", "detectable_difference", "p_value", "level", "call", "scored",
                "baseline_network", "new_network")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import compare_text, network_mechanisms, page_parts, run_charts, units
 from .charts import BLUE, GREEN, ORANGE, PURPLE, VERMILION
+from .key_figures import KEY_FIGURES
 
 # The baseline is blue; of many new groups, colours repeat after the fourth.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE)
@@ -38,6 +39,7 @@ def page_text(report, footer, template="compare.html.j2", **more):
         short=_short(report),
         remarks=report.remarks,
         pairing=compare_text.pairing_lines(report, hints=False),
+        alike=compare_text.alike_lines(report),
         groups=[{
             "name": group.name,
             "runs": [str(run.directory) for run in group.runs],
@@ -47,7 +49,9 @@ def page_text(report, footer, template="compare.html.j2", **more):
         tables=[{
             "name": comparison.new.name,
             "network": _network(report, comparison),
-            "rows": [_row(result) for result in comparison.results]
+            "rows": [_row(result) for result in comparison.scored],
+            "explaining": [_row(result) for result in comparison.explaining],
+            "silent": compare_text.silent(comparison)
         } for comparison in report.comparisons],
         relevant=f"{100.0 * report.settings.relevant:g} %",
         charts=[{
@@ -128,10 +132,13 @@ def _dot_caption(report):
 def _dots(report):
     """Panels of key figures: columns of dots, one per group."""
     panels = []
-    for position, first in enumerate(report.comparisons[0].results):
-        of_figure = [comparison.results for comparison in report.comparisons]
-        results = [next((result for result in results if result.figure.name == first.figure.name), None)
-                   for results in of_figure]
+    for figure in KEY_FIGURES:
+        results = [next((result for result in comparison.results + comparison.alike if result.figure == figure), None)
+                   for comparison in report.comparisons]
+        first = next((result for result in results if result), None)
+        if first is None or not any(result in comparison.scored + comparison.explaining
+                                    for comparison, result in zip(report.comparisons, results)):
+            continue
         sides = [first.baseline] + [result.new if result else None for result in results]
         largest = max((abs(value) for side in sides if side for value in side.values), default=0.0)
         percent = first.figure.unit == "%"
@@ -139,7 +146,6 @@ def _dots(report):
         panels.append({
             "title": first.figure.title,
             "unit": "" if unit == "1" else unit,
-            "position": position,
             "columns": [{
                 "name": group.name,
                 "colour": _colour(index),

@@ -1,7 +1,9 @@
-"""A comparison as text for people: a table, and at the end what got worse and better, and by how much."""
+"""A comparison as text for people: a table of what is scored, one of what explains it, and at the end what got worse and
+better, and by how much."""
 
 from . import network_mechanisms, units
 from .compare import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from .key_figures import KEY_FIGURES, SPEED
 
 COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", CANNOT_TELL: "\x1b[2m", NO_DIFFERENCE: ""}
 BOLD, RESET = "\x1b[1m", "\x1b[0m"
@@ -11,7 +13,7 @@ FACTOR_FROM = 10.0
 
 
 # Units that a title already names: the number alone is shown.
-_COUNTED = ("events", "consumers", "frames", "packets")
+_COUNTED = ("events", "consumers", "frames", "packets", "times", "bursts", "segments")
 
 
 def is_relative(result):
@@ -84,13 +86,16 @@ def value_of(result, side, spread=True):
     if result.figure.kind == "share":
         return f"{side.yes} of {len(side.values)}"
     shown = amount(result.figure, side.median)
+    share = units.share(side.median, side.whole) if side.median else None
+    if share:
+        shown += f" ({share})"
     if not spread or side.spread is None:
         return shown
     if result.figure.unit == "%":
-        return f"{shown} ±{_percent(side.spread)}"
+        return f"{shown} ±{_percent(side.spread)}" if side.median or side.spread else shown
     if side.median and result.figure.unit not in _COUNTED:
         return f"{shown} ±{_percent(side.spread / abs(side.median))} %"
-    return f"{shown} ±{amount(result.figure, side.spread, digits=1)}"
+    return f"{shown} ±{amount(result.figure, side.spread, digits=1)}" if side.median or side.spread else shown
 
 
 def table(report, colour=False, hints=True):
@@ -106,9 +111,13 @@ def table(report, colour=False, hints=True):
             f"{option} {', '.join(values)}" for option, values in report.plan_differences.items()))
     lines += [f"pairs     {line}" for line in pairing_lines(report, hints)]
     lines += [f"network   {line}" for line in network_lines(report)]
+    lines += [f"alike     {line}" for line in alike_lines(report)]
     lines.append("")
-    lines += _sweep_rows(report, colour) if len(report.comparisons) > 1 else _rows(
-        report.comparisons[0], colour)
+    if len(report.comparisons) > 1:
+        lines += _sweep_rows(report, colour)
+    else:
+        lines += _rows(report.comparisons[0], colour)
+        lines += explaining_lines(report.comparisons[0])
     lines += ["", *_notes(report, hints)]
     for comparison in report.comparisons:
         lines += ["", *_findings(comparison, colour)]
@@ -139,6 +148,41 @@ def network_lines(report):
     return [f"{group.name:<{width}}  {network_mechanisms.text(group)}" for group in report.groups]
 
 
+def alike_lines(report):
+    """What was so in all runs of both sides, or in none: nothing to compare, and no line of a table."""
+    if len(report.comparisons) == 1:
+        said = [f"{result.figure.title} {value_of(result, result.baseline)} | {value_of(result, result.new)}"
+                for result in report.comparisons[0].alike]
+        return ["; ".join(said)] if said else []
+    said = []
+    for index in range(len(report.comparisons[0].alike)):
+        everywhere = [comparison.alike[index] for comparison in report.comparisons if len(comparison.alike) > index]
+        if len(everywhere) == len(report.comparisons):
+            yes = everywhere[0].baseline.yes > 0
+            said.append(f"{everywhere[0].figure.title} in {'all' if yes else 'none'} of the runs")
+    return said
+
+
+def explaining_lines(comparison):
+    """A table below the table: what counters and states explain, without any judgement."""
+    lines = []
+    if comparison.explaining:
+        heads = ("explains, not scored", "baseline", "new", "difference")
+        rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
+                 change(result, result.difference)) for result in comparison.explaining]
+        lines += ["", *_aligned(heads, rows, [None] * len(rows), False)]
+    if silent(comparison):
+        lines += ["", silent(comparison)]
+    return lines
+
+
+def silent(comparison):
+    """What is counted and did not move, as a sentence: that is not the same as not counted. None: nothing."""
+    titles = [result.figure.title for result in comparison.silent
+              if result.baseline.values and result.new.values]
+    return f"Counted, and 0 in all runs: {', '.join(titles)}." if titles else None
+
+
 def _runs(group):
     names = [run.directory.name for run in group.runs]
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
@@ -149,14 +193,14 @@ def _rows(comparison, colour):
     heads = ("key figure", "baseline", "new", "difference", "95 % interval", "could show", "")
     rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
              change(result, result.difference), interval(result), least(result, result.detectable),
-             judgement(result)) for result in comparison.results]
-    return _aligned(heads, rows, [result.call for result in comparison.results], colour)
+             judgement(result)) for result in comparison.scored]
+    return _aligned(heads, rows, [result.call for result in comparison.scored], colour)
 
 
 def judgement(result):
     if result.call in (BETTER, WORSE) and not result.is_relevant:
         return f"{result.call} (a little)"
-    return result.call
+    return result.call or ""
 
 
 def _sweep_rows(report, colour):
@@ -166,9 +210,13 @@ def _sweep_rows(report, colour):
     rows, calls = [], []
     by_figure = {}
     for index, comparison in enumerate(report.comparisons):
-        for result in comparison.results:
-            by_figure.setdefault(result.figure.name, {})[index] = result
-    for of_figure in by_figure.values():
+        for result in comparison.scored + comparison.explaining + comparison.silent + comparison.alike:
+            by_figure.setdefault(result.figure, {})[index] = result
+    shown = {result.figure for comparison in report.comparisons for result in comparison.scored + comparison.explaining}
+    for figure in KEY_FIGURES:
+        if figure not in shown:
+            continue
+        of_figure = by_figure[figure]
         any_result = next(iter(of_figure.values()))
         row, row_calls = [any_result.figure.title,
                           value_of(any_result, any_result.baseline, spread=False)], [None, None]
@@ -177,12 +225,18 @@ def _sweep_rows(report, colour):
             row += (["-", "", ""] if result is None else [
                 value_of(result, result.new, spread=False),
                 change(result, result.difference),
-                judgement(result)
+                _sweep_judgement(report.comparisons[index], result)
             ])
             row_calls += [None, None, result.call if result else None]
         rows.append(tuple(row))
         calls.append(row_calls)
     return _aligned(heads, rows, calls, colour)
+
+
+def _sweep_judgement(comparison, result):
+    if not result.figure.is_scored:
+        return "explains"
+    return "alike" if result in comparison.alike else judgement(result)
 
 
 def _aligned(heads, rows, calls, colour):
@@ -221,7 +275,7 @@ def _by_how_much(result):
     if result.figure.kind == "share":
         return (f"{result.figure.title} in {value_of(result, result.new)} runs instead of "
                 f"{value_of(result, result.baseline)}")
-    old, new = (amount(result.figure, side.median) for side in (result.baseline, result.new))
+    old, new = (value_of(result, side, spread=False) for side in (result.baseline, result.new))
     return f"{result.figure.title} by {_size(result)} ({old} -> {new})"
 
 
@@ -232,12 +286,15 @@ def _size(result):
 
 
 def _order(result):
-    """Shares first, then by size against the baseline; what appeared from nothing before all others."""
-    if result.figure.kind == "share":
-        return -2.0
-    if not result.scale or not (is_relative(result) or result.figure.unit == "%"):
-        return -1.0
-    return 1.0 / (1e-12 + abs(result.difference) / result.scale)
+    """What comes first in an answer: lost data, then margin, in the table's order; then the rest by size against the
+    baseline, what appeared from nothing before all others."""
+    if result.figure.rank < SPEED:
+        size = KEY_FIGURES.index(result.figure)
+    elif not result.scale or not (is_relative(result) or result.figure.unit == "%"):
+        size = -1.0
+    else:
+        size = 1.0 / (1e-12 + abs(result.difference) / result.scale)
+    return (result.figure.rank, size)
 
 
 def _named(results, call):
@@ -260,11 +317,11 @@ def _findings(comparison, colour):
                   f"{network[0].upper()}{network[1:]}."] if network else []
     if comparison.too_few:
         return [*stands_out, f"{sides}: cannot judge: {comparison.too_few}."]
-    counts = {call: sum(result.call == call for result in comparison.results) for call in COLOURS}
-    lines = [f"{sides}: {counts[WORSE]} of {_figures(len(comparison.results))} worse, {counts[BETTER]} better, "
+    counts = {call: sum(result.call == call for result in comparison.scored) for call in COLOURS}
+    lines = [f"{sides}: {counts[WORSE]} of {_figures(len(comparison.scored))} worse, {counts[BETTER]} better, "
              f"{counts[NO_DIFFERENCE]} without a difference, {counts[CANNOT_TELL]} that these runs cannot tell."]
     for call in (WORSE, BETTER):
-        named, more = _named(comparison.results, call)
+        named, more = _named(comparison.scored, call)
         named += [f"and {more} more"] if more else []
         for number, text in enumerate(named):
             word = call if number == 0 else ""
@@ -278,7 +335,7 @@ def conclude(comparison):
     network = network_mechanisms.finding(comparison.baseline, comparison.new)
     if comparison.too_few:
         return "; ".join(filter(None, [f"cannot judge: {comparison.too_few}", network]))
-    results = comparison.results
+    results = comparison.scored
     counts = {call: sum(result.call == call for result in results) for call in COLOURS}
     parts = []
     if counts[WORSE]:

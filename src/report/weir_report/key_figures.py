@@ -1,74 +1,98 @@
-"""The few numbers by which runs are judged and compared."""
+"""The few numbers by which runs are judged and compared, and those that explain them."""
 
 import dataclasses
 
-import numpy as np
+from . import host_counters
 
 # A quantile of a latency is the upper end of a bucket that is 3.1 % wide (src/telemetry/log_histogram.hpp).
 LATENCY_RESOLUTION = 1 / 32
+
+# What comes first in an answer: was all data delivered in time, by which margin, how fast and how evenly.
+OUTCOME, MARGIN, SPEED, EXPLAINS = range(4)
 
 
 @dataclasses.dataclass(frozen=True)
 class KeyFigure:
     """One number of a run. `unit` as in units.text; `resolution`: differences below this share of the value are not
-    seen by the measurement; `kind`: 'share' is yes or no for one run and a share of many."""
+    seen by the measurement; `kind`: 'share' is yes or no for one run and a share of many. `better`: 'higher' or
+    'lower'; None: the figure explains others, and is never better or worse. `of`: the number of which this is a
+    part."""
 
     name: str
     title: str
     unit: str
-    better: str  # 'higher' or 'lower'
+    better: str | None
     resolution: float = 0.0
     kind: str = "number"
+    rank: int = SPEED
+    of: str | None = None
+
+    @property
+    def is_scored(self):
+        return self.better is not None
 
 
-KEY_FIGURES = (
-    KeyFigure("sustained", "sustained", "%", "higher", kind="share"),
+# In the order in which they are told.
+SCORED_FIGURES = (
+    KeyFigure("sustained", "sustained", "%", "higher", kind="share", rank=OUTCOME),
+    KeyFigure("lost_events", "events lost", "events", "lower", rank=OUTCOME, of="generated_events"),
+    KeyFigure("late_share", "late sets, share of all", "%", "lower", rank=MARGIN),
+    KeyFigure("least_slack", "least slack before a deadline", "s", "higher", rank=MARGIN),
+    KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
     KeyFigure("slowest_consumer_lowest_second", "lowest second of the slowest consumer", "b/s", "higher"),
     KeyFigure("slowest_consumer_mean", "mean rate of the slowest consumer", "b/s", "higher"),
-    KeyFigure("evenness", "evenness of consumers (Jain index)", "1", "higher"),
-    KeyFigure("worst_occupancy", "worst occupancy", "1", "lower"),
-    KeyFigure("blocked_share", "blocked time of consumers", "%", "lower"),
-    KeyFigure("blocked_at_once", "consumers blocked at once", "consumers", "lower"),
-    KeyFigure("offer_to_grant_p99", "offer to grant, p99", "s", "lower", LATENCY_RESOLUTION),
-    KeyFigure("offer_to_grant_p99_9", "offer to grant, p99.9", "s", "lower", LATENCY_RESOLUTION),
     KeyFigure("delivery_p99", "delivery, p99", "s", "lower", LATENCY_RESOLUTION),
     KeyFigure("delivery_p99_9", "delivery, p99.9", "s", "lower", LATENCY_RESOLUTION),
-    KeyFigure("lost_events", "events lost", "events", "lower"),
-    KeyFigure("pause_frames", "pause frames", "frames", "lower"),
-    KeyFigure("congestion_notifications", "congestion notifications (CNP)", "packets", "lower"),
+    KeyFigure("offer_to_grant_p99", "offer to grant, p99", "s", "lower", LATENCY_RESOLUTION),
+    KeyFigure("offer_to_grant_p99_9", "offer to grant, p99.9", "s", "lower", LATENCY_RESOLUTION),
+    KeyFigure("evenness", "evenness of consumers (Jain index)", "1", "higher"),
 )
-
-# Counters of hosts that are summed into key figures, by the ends of their columns' names.
-_COUNTERS = {
-    "pause_frames": ("_pause",),
-    "congestion_notifications": ("np_cnp_sent", "rp_cnp_handled"),
-}
+EXPLAINING_FIGURES = (
+    KeyFigure("blocked_share", "blocked time of consumers", "%", None, rank=EXPLAINS),
+    KeyFigure("blocked_at_once", "consumers blocked at once", "consumers", None, rank=EXPLAINS),
+    KeyFigure("missing_datagrams", "datagrams missing", "packets", None, rank=EXPLAINS, of="sent_datagrams"),
+    *(KeyFigure(family.name, family.title, family.unit, None, rank=EXPLAINS) for family in host_counters.FAMILIES),
+)
+KEY_FIGURES = SCORED_FIGURES + EXPLAINING_FIGURES
 
 
 def key_figures(run):
-    """Each key figure of a run by name; None if the run does not have it. Everything but the lowest second and the
-    counters is run.json's own."""
+    """Each key figure of a run by name, and what they are parts of; None if the run does not have it. Everything but
+    counters of interrupted runs is run.json's own."""
     record = run.record
     figures = dict.fromkeys((figure.name for figure in KEY_FIGURES))
-    verdict = record["verdict"]
+    verdict, totals = record["verdict"], record["totals"]
     if verdict.get("judged") and verdict.get("sustained") is not None:
         figures["sustained"] = float(verdict["sustained"])
-    figures["worst_occupancy"] = record["totals"].get("max_occupancy")
+    if verdict.get("sets") and verdict.get("late_sets") is not None:
+        figures["late_share"] = verdict["late_sets"] / verdict["sets"]
+    figures["least_slack"] = verdict.get("least_slack_s")
+    figures["worst_occupancy"] = totals.get("max_occupancy")
     figures["blocked_at_once"] = verdict.get("blocked_at_once_max")
-    figures["lost_events"] = record["totals"].get("lost_events")
+    figures["lost_events"] = totals.get("lost_events")
+    figures["generated_events"] = totals.get("generated_events")
+    datagrams = record.get("datagrams") or {}
+    figures["missing_datagrams"] = datagrams.get("missing")
+    figures["sent_datagrams"] = datagrams["sent"] + (datagrams.get("sent_again") or 0) if datagrams.get("sent") else None
     for latency in ("offer_to_grant", "delivery"):
         entry = record["latency"].get(latency) or {}
         for quantile in ("p99", "p99_9"):
             value = entry.get(f"{quantile}_us")
             if entry.get("count") and value is not None:
                 figures[f"{latency}_{quantile}"] = value * 1e-6
+    _of_consumers(run, figures)
+    figures |= host_counters.sums(run)
+    return figures
+
+
+def _of_consumers(run, figures):
     consumers = run.ranks("consumer")
     means = [rank["mean_bits_per_second"] for rank in consumers if rank.get("mean_bits_per_second") is not None]
     if means:
         figures["goodput"] = float(sum(means))
         figures["slowest_consumer_mean"] = float(min(means))
-    evenness = (record.get("evenness") or {}).get("consumers")
+    evenness = (run.record.get("evenness") or {}).get("consumers")
     if evenness and len(consumers) > 1:
         figures["evenness"] = evenness["jain_index"]
     lowest = [rank["slowest_second_bits_per_second"] for rank in consumers
@@ -78,19 +102,3 @@ def key_figures(run):
     measured = sum(rank.get("measured_s") or 0.0 for rank in consumers)
     if measured > 0:
         figures["blocked_share"] = sum((rank.get("time") or {}).get("blocked_s", 0.0) for rank in consumers) / measured
-    for name, endings in _COUNTERS.items():
-        figures[name] = _counted(run, endings)
-    return figures
-
-
-def _counted(run, endings):
-    """What counters with these ends of names counted over the measured seconds on all hosts; None without any."""
-    total, found = 0.0, False
-    end = run.record.get("seconds")
-    for columns in run.host_counters().values():
-        measured = (columns["second"] >= 0) & (columns["second"] < (np.inf if end is None else end))
-        for name, values in columns.items():
-            if name.endswith(endings):
-                found = True
-                total += float(np.nansum(values[measured]))
-    return total if found else None

@@ -33,6 +33,26 @@ def number(value):
     return f"{value:.{min(digits, 6)}f}"
 
 
+def share(part, whole):
+    """A part of a whole, with two digits however small it is: 4.2 %, 0.006 %, 6e-05. None if there is no whole."""
+    if part is None or not whole:
+        return None
+    value = part / whole
+    if value == 0.0:
+        return "0 %"
+    if value < 1e-4:
+        return f"{value:.2g}"
+    # Not all is not 100 %, however little is missing.
+    shown = f"{100.0 * value:.2g}" if value < 0.1 else f"{100.0 * value:.3g}"
+    return "> 99.9 %" if value < 1.0 and shown == "100" else f"{shown} %"
+
+
+def part(count, whole):
+    """4 (6e-05): a number with its share of the whole, if that is known."""
+    said = share(count, whole) if count else None
+    return number(count) + (f" ({said})" if said else "")
+
+
 def text(value, unit=""):
     """`value` with its unit: 85.79 Gb/s, 12.5 %, 0.6766. Absent is '-'. `unit`: b/s, B, s, %, 1 or any word."""
     if value is None or math.isnan(value):

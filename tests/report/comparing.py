@@ -1,0 +1,86 @@
+"""What the tests of weir-compare share: run directories made from a stored one, and the command in this process."""
+
+import copy
+import datetime
+import json
+
+import pytest
+from conftest import RUNS
+
+from weir_report import compare_command
+
+BEGINNING = datetime.datetime(2026, 11, 20, 12, 0, tzinfo=datetime.timezone.utc)
+
+
+@pytest.fixture
+def make(tmp_path):
+    """make(name, ...): a run directory with chosen numbers; `goodput` multiplies all consumers' rates."""
+    template = json.loads((RUNS / "measured" / "run.json").read_text())
+
+    def build(name,
+              goodput=1.0,
+              sustained=True,
+              delivery=1.0,
+              status="complete",
+              minute=None,
+              label=None,
+              tags=None,
+              seed="1",
+              simulated=False,
+              plan=None,
+              lost=0,
+              network=None,
+              verdict=None,
+              counters=None):
+        record = copy.deepcopy(template)
+        record["status"] = status
+        record["labels"] = {**({"label": label} if label else {}), **(tags or {})}
+        record["verdict"]["sustained"] = sustained
+        record["verdict"].update(verdict or {})
+        record["totals"]["lost_events"] = lost
+        record["plan"].update(plan or {}, seed=seed)
+        for rank in record["ranks"]:
+            if rank["role"] == "consumer":
+                rank["mean_bits_per_second"] *= goodput
+                rank["slowest_second_bits_per_second"] *= goodput
+        for quantile in ("p99_us", "p99_9_us"):
+            record["latency"]["delivery"][quantile] *= delivery
+        record["started_at"] = (None if simulated or minute is None else
+                                (BEGINNING +
+                                 datetime.timedelta(minutes=minute)).isoformat().replace("+00:00", "Z"))
+        if network:
+            record["network"] = {"mechanism": network, "mechanisms": [network], "evidence": network}
+        if simulated:
+            record["environment"]["world"] = "simulation"
+        directory = tmp_path / name
+        directory.mkdir()
+        if counters is not None:
+            record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "sources": [], "counters": len(counters),
+                                "seconds": 5, "totals": {key: value for key, value in counters.items() if value}}]
+            (directory / "hosts").mkdir()
+            (directory / "hosts" / "eb01.csv").write_text(
+                "second,phase,wall_time," + ",".join(counters) + "\n0,measure,," + ",".join(map(str, counters.values()))
+                + "\n")
+        (directory / "run.json").write_text(json.dumps(record))
+        return str(directory)
+    return build
+
+
+def run(capsys, *arguments):
+    """(exit status, standard output, standard error)"""
+    try:
+        status = compare_command.main([str(argument) for argument in arguments])
+    except SystemExit as left:
+        status = left.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def figures_of(text):
+    return {figure["name"]: figure for figure in json.loads(text)["comparisons"][0]["figures"]}
+
+
+def compared(capsys, new, baseline, *options):
+    status, out, err = run(capsys, *new, "--against", *baseline, "--json", "-", *options)
+    assert status == 0, err
+    return figures_of(out), json.loads(out)

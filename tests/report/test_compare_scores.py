@@ -1,0 +1,96 @@
+"""What is scored and in which order, and what only explains: counters of hosts are never better or worse."""
+
+import json
+import re
+
+import pytest
+from comparing import compared, make, run  # noqa: F401 (a fixture)
+from conftest import RUNS
+
+from weir_report.key_figures import KEY_FIGURES
+
+CNPS = {"mlx5_0.np_cnp_sent": 0, "mlx5_0.rp_cnp_handled": 0, "eth0.rx_prio3_pause": 0, "eth0.tx_prio3_pause": 0}
+
+
+@pytest.fixture
+def counting(make):
+    """counting(name, counters): five runs that differ in nothing but their counters."""
+    def build(name, counters):
+        return [make(f"{name}-{index}", goodput=1.0 + 0.001 * index, counters=counters) for index in range(5)]
+    return build
+
+
+def test_counters_explain_and_are_never_scored(capsys, counting):
+    new = counting("new", {**CNPS, "mlx5_0.np_cnp_sent": 4200, "mlx5_0.rp_cnp_handled": 4100})
+    baseline = counting("old", CNPS)
+    status, out, _ = run(capsys, *new, "--against", *baseline, "--fail-on", "worse,different")
+    assert status == 0
+    assert ": 0 of 9 key figures worse, 0 better" in out
+    table, explaining = out.split("explains, not scored")
+    assert "CNP" not in table
+    # Sent and received are two things.
+    assert re.search(r"^congestion notifications \(CNP\) sent +0 +4200 ±0 +\+4200$", explaining, re.MULTILINE)
+    assert re.search(r"^congestion notifications \(CNP\) received +0 +4100 ±0 +\+4100$", explaining, re.MULTILINE)
+    figures, _ = compared(capsys, new, baseline)
+    assert figures["cnp_sent"]["call"] is None and not figures["cnp_sent"]["scored"]
+    assert figures["cnp_sent"]["difference"] == 4200 and figures["cnp_sent"]["better"] is None
+
+
+def test_received_and_sent_pauses_are_not_added(capsys, counting):
+    new = counting("new", {"eth0.rx_prio3_pause": 700, "eth0.tx_prio3_pause": 30, "eth0.rx_pause_ctrl_phy": 700,
+                           "eth0.rx_prio4_pause": 50, "eth0.rx_prio3_pause_duration": 2_500_000,
+                           "eth0.tx_prio3_pause_duration": 90, "eth0.rx_prio3_pause_transition": 6})
+    figures, _ = compared(capsys, new, counting("old", CNPS))
+    medians = {name: figure["new"]["median"] for name, figure in figures.items() if "pause" in name}
+    assert medians == {"pause_frames_received": 750, "pause_frames_sent": 30, "pause_time_received": 2.5,
+                       "pause_time_sent": pytest.approx(90e-6), "pause_transitions_received": 6}
+
+
+def test_what_is_not_counted_is_missing_and_not_zero(capsys, counting):
+    new, baseline = counting("new", {"tcp.retransmitted_segments": 12}), counting("old", CNPS)
+    figures, _ = compared(capsys, new, baseline)
+    assert figures["tcp_retransmissions"]["baseline"]["values"] == []
+    assert figures["tcp_retransmissions"]["difference"] is None
+    assert "out_of_sequence" not in figures
+    _, out, _ = run(capsys, *new, "--against", *baseline)
+    assert re.search(r"^TCP segments sent again +- +12 ±0 +-$", out, re.MULTILINE)
+    # Nothing is said of what only one side counts and what stayed at 0 there.
+    assert "Counted, and 0 in all runs" not in out
+    _, out, _ = run(capsys, *counting("other", CNPS), "--against", *baseline)
+    assert ("Counted, and 0 in all runs: pause frames received, pause frames sent, congestion notifications (CNP) sent, "
+            "congestion notifications (CNP) received.") in out
+
+
+def late(sets, late_sets, slack):
+    return {"on_time": late_sets == 0, "sets": sets, "late_sets": late_sets, "least_slack_s": slack}
+
+
+def test_late_sets_and_slack_are_scored_before_speed(capsys, make):
+    new = [make(f"new-{index}", verdict=late(300, 3 + index % 2, -0.21), goodput=0.97) for index in range(5)]
+    baseline = [make(f"old-{index}", verdict=late(300, 0, 0.4 + 0.01 * index)) for index in range(5)]
+    status, out, _ = run(capsys, *new, "--against", *baseline, "--fail-on", "worse")
+    assert status == 3
+    found = out[out.index("key figures worse, "):].splitlines()[1:]
+    lines = [line.removeprefix("  worse").strip() for line in found]
+    assert lines[0] == "late sets, share of all by 1.0 points (0 % -> 1 %)"
+    assert lines[1].startswith("least slack before a deadline by 1") and "(420.0 ms -> -210 ms)" in lines[1]
+    assert lines[2].startswith("goodput of all consumers by 3")
+    # Older runs did not judge sets: absent, and not 0.
+    older = [make(f"older-{index}") for index in range(5)]
+    figures, _ = compared(capsys, older, baseline)
+    assert figures["late_share"]["new"]["values"] == [] and figures["late_share"]["call"] == "cannot tell"
+
+
+def test_the_order_is_lost_then_margin_then_speed_then_what_explains():
+    ranks = [figure.rank for figure in KEY_FIGURES]
+    assert ranks == sorted(ranks)
+    assert [figure.name for figure in KEY_FIGURES[:5]] == ["sustained", "lost_events", "late_share", "least_slack",
+                                                           "worst_occupancy"]
+    assert all(figure.is_scored == (figure.rank < 3) for figure in KEY_FIGURES)
+
+
+def test_losses_have_a_count_and_a_share(capsys, make):
+    generated = json.loads((RUNS / "measured" / "run.json").read_text())["totals"]["generated_events"]
+    new = [make(f"new-{index}", lost=3) for index in range(3)]
+    _, out, _ = run(capsys, *new, "--against", *[make(f"old-{index}") for index in range(3)])
+    assert re.search(rf"^events lost +0 +3 \({100 * 3 / generated:.2g} %\) ±0 ", out, re.MULTILINE)
