@@ -73,7 +73,7 @@ def test_late_sets_and_slack_are_scored_before_speed(capsys, make):
     found = out[out.index("key figures worse, "):].splitlines()[1:]
     lines = [line.removeprefix("  worse").strip() for line in found]
     assert lines[0] == "late sets, share of all by 1.0 points (0 % -> 1 %)"
-    assert lines[1].startswith("least slack before a deadline by 1") and "(420.0 ms -> -210 ms)" in lines[1]
+    assert lines[1].startswith("least slack before a deadline by 1") and "(420 ms -> -210 ms)" in lines[1]
     assert lines[2].startswith("goodput of all consumers by 3")
     # Older runs did not judge sets: absent, and not 0.
     older = [make(f"older-{index}") for index in range(5)]

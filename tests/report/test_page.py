@@ -139,7 +139,8 @@ def test_the_series_of_events_is_drawn(stored):
     assert rate.unit == "Mb/s" and list(rate.lines[0].y) == pytest.approx([16, 16, 8])
     assert list(rate.lines[0].x) == [500, 1500, 2500]
     assert list(time.lines[0].y) == pytest.approx([0.5, 0.5, 1.0])
-    assert list(without.lines[0].y) == pytest.approx([0, 10, 25])
+    # Not a share of the events that were done meanwhile: that came to 450 %.
+    assert list(without.lines[0].y) == [0, 100, 250] and without.unit == "events per step"
     run.resolved["generation"] = "saturate"  # there is always an event more
     assert len(run_charts.by_events(run).panels) == 2
 
@@ -221,8 +222,9 @@ def test_counters_of_hosts_are_drawn(stored):
             + "\n".join(lines) + "\n")
     chart = run_charts.counters(read_run(directory))
     titles = [panel.title for panel in chart.panels]
-    assert titles == ["Payload received, all consumers", "mlx5_0.rx_prio3_pause (most on eb01: 12)",
-                      "mlx5_0.port_rcv_packets (most on eb01: 300)"]
+    assert titles == ["Payload received, all consumers",
+                      "mlx5_0.rx_prio3_pause (13 in the measured seconds, most on eb01: 12)",
+                      "mlx5_0.port_rcv_packets (600 in the measured seconds, most on eb01: 300)"]
     assert list(chart.panels[1].lines[0].y) == [1, 5, 7]
 
 
@@ -235,3 +237,104 @@ def test_latency_curves_end_at_the_slowest_event(stored):
     line = {line.name: line for line in run_charts.latencies(read_run(directory)).lines}["transfer"]
     assert line.x == pytest.approx([10 * 31 / 32, 10, 20, 39.5])
     assert line.y == pytest.approx([1, 0.1, 0.001, 0.001])
+
+
+def edited(directory, change):
+    """`change` is called with run.json as a dictionary."""
+    record = json.loads((directory / "run.json").read_text())
+    change(record)
+    (directory / "run.json").write_text(json.dumps(record))
+    return directory
+
+
+def page_of(directory, *options):
+    assert report_command.main([str(directory), "--quiet", "--figures", "none", *options]) == 0
+    return (directory / "report.html").read_text()
+
+
+def tile(page, title):
+    """The text of a tile, by the beginning of its title."""
+    found = re.findall(r'<div class="tile"><b[^>]*>([^<]*)</b><span>([^<]*)</span>', page)
+    return next((shown, whole) for shown, whole in found if whole.startswith(title))
+
+
+@pytest.mark.parametrize("overflow, words", [("count", "above 1: overflow, counted and kept"),
+                                             ("drop", "full: what is generated then is lost")])
+def test_what_a_full_buffer_means_depends_on_the_option(stored, overflow, words):
+    run = read_run(edited(stored("overflow"), lambda record: record["plan"].update(overflow=overflow)))
+    occupancy = next(panel for panel in run_charts.over_time(run).panels if "occupancy" in panel.title)
+    assert [line.name for line in occupancy.lines if line.style == "rule"] == [words]
+
+
+def late_run(record):
+    record["verdict"].update(on_time=False, sets=15, late_sets=4, first_late_second=2, late_producers=[1, 0],
+                             worst_late_s=0.35, least_slack_s=-0.35, lost_events=0)
+    for rank in record["ranks"]:
+        if rank["role"] == "producer":
+            rank.update(sets=5, late_sets=3 if rank["index"] == 1 else 0, least_slack_s=-0.35 if rank["index"] == 1 else 0.2,
+                        first_late_second=2 if rank["index"] == 1 else None)
+
+
+def test_late_sets_are_shown_with_second_producer_and_how_late(stored):
+    directory = edited(stored("measured"), late_run)
+    for path in (directory / "ranks").glob("*-producer.csv"):
+        lines = path.read_text().splitlines()
+        counts = ["late_sets"] + ["1" if line.startswith(("2,", "3,")) else "0" for line in lines[1:]]
+        path.write_text("".join(f"{line},{count}\n" for line, count in zip(lines, counts)))
+    page = page_of(directory)
+    shown, title = tile(page, "sets late, of 15")
+    assert shown == "4 (26.7 %)" and title == "sets late, of 15: from second 2 on, worst producer 1 on vm"
+    assert tile(page, "by so much the latest set missed its deadline")[0] == "350 ms"
+    assert "<strong>Sustained, but late</strong>" in page
+    assert "late sets (first second)" in page and "3 (60 %) (second 2)" in page
+    panel = next(panel for panel in run_charts.over_time(read_run(directory)).panels if panel.title.startswith("Late sets"))
+    assert panel.lines[0].y.sum() == 2 * len(list((directory / "ranks").glob("*-producer.csv")))
+
+
+def test_a_run_on_time_shows_its_slack_and_an_older_one_nothing(stored):
+    def on_time(record):
+        record["verdict"].update(on_time=True, sets=15, late_sets=0, first_late_second=None, late_producers=[],
+                                 worst_late_s=None, least_slack_s=0.62, lost_events=0)
+    page = page_of(edited(stored("measured"), on_time))
+    assert tile(page, "sets late, of 15")[0] == "0"
+    assert tile(page, "least slack between a delivery and its deadline")[0] == "620 ms"
+    assert "<strong>Sustained</strong>" in page
+    older = page_of(stored("overflow"))
+    assert "sets late" not in older and "slack" not in older and "Late sets" not in older
+
+
+@pytest.mark.parametrize("lost, generated, shown", [
+    (0, 1000, "0"), (6, 100_000, "6 (6e-05)"), (981, 2386, "981 (41.1 %)"), (1, 10**9, "1 (1e-09)"),
+    (92, 113_400, "92 (0.081 %)"), (999_999, 1_000_000, "999999 (&gt; 99.9 %)"), (5, None, "5")])
+def test_losses_have_a_count_and_a_share(stored, lost, generated, shown):
+    page = page_of(edited(stored("measured"),
+                          lambda record: record["totals"].update(lost_events=lost, generated_events=generated)))
+    assert tile(page, "events lost")[0] == shown
+
+
+def test_missing_datagrams_have_a_count_and_a_share(stored):
+    page = page_of(edited(stored("measured"), lambda record: record.update(
+        datagrams={"sent": 990_000, "sent_again": 10_000, "missing": 128})))
+    assert tile(page, "datagrams that did not arrive")[0] == "128 (0.013 %)"
+
+
+def test_a_file_that_is_missing_is_said(simulate):
+    directory = simulate("--producers", "1", "--consumers", "1", "--rate", "80Mb/s", "--event-size", "1MB",
+                         "--duration", "2s", "--warmup", "0s")
+    assert "missing" not in page_of(directory)
+    (directory / "traffic.csv").unlink()
+    edited(directory, lambda record: record.update(hosts=[{"name": "eb01", "file": "hosts/eb01.csv", "totals": {}}]))
+    page = page_of(directory)
+    assert f"{directory}/traffic.csv is missing: who sent how much to whom is not shown." in page
+    assert f"{directory}/hosts/eb01.csv is missing: counters of these hosts are not drawn." in page
+
+
+def test_a_full_disk_is_named_with_the_file(stored, capsys):
+    directory = stored("measured")
+    page = directory / "page.html"
+    page.symlink_to("/dev/full")
+    assert report_command.main([str(directory), "--out", str(page), "--figures", "none"]) == 2
+    assert capsys.readouterr().err == f"weir-report: {page}: No space left on device\n"
+    (directory / "figures" / "over-time.png").symlink_to("/dev/full")
+    assert report_command.main([str(directory), "--figures", "png"]) == 2
+    assert capsys.readouterr().err == f"weir-report: {directory}/figures/over-time.png: No space left on device\n"

@@ -169,6 +169,8 @@ def test_the_simulator_knows_no_switch():
     ("[slurm.producers]\npartition = \"eb\"", "needs the tables [slurm.producers] and [slurm.consumers]"),
     ("[slurm.producers]\n[slurm.consumers]\n[slurm]\nscheduler = \"own\"", "some.toml"),
     ("policy = [", "some.toml: "),
+    ("", "some.toml: it sets nothing; a sweep file has tables such as [run] and [axes]"),
+    ("# policy = 1\n", "some.toml: it sets nothing"),
 ])
 def test_refusals_name_the_key(text, part):
     with pytest.raises(ReportError) as refused:

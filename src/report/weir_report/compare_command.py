@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import compare_text, network_mechanisms
 from .compare import BETTER, CANNOT_TELL, SEED, WORSE, Group, Settings, compare
-from .errors import ReportError, end_quietly_when_interrupted
+from .errors import ReportError, end_quietly_when_interrupted, naming, said
 from .key_figures import KEY_FIGURES
 from .run import read_run
 from .version import VERSION
@@ -86,7 +86,7 @@ def main(argv=None):
         # The reader of the table has seen enough, as head has.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        print(f"weir-compare: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"weir-compare: {said(error)}", file=sys.stderr)
         return 2
     return 3 if any(report.calls(call) for name in fail_on for call in FAIL_ON[name]) else 0
 
@@ -187,7 +187,8 @@ def _put(where, content):
         sys.stdout.write(content)
         sys.stdout.flush()
     else:
-        Path(where).write_text(content, encoding="utf-8")
+        with naming(where):
+            Path(where).write_text(content, encoding="utf-8")
 
 
 def _side(result, side):

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import compare_text, network_mechanisms, page_parts, run_charts, units
 from .charts import BLUE, GREEN, ORANGE, PURPLE, VERMILION
+from .errors import naming
 from .key_figures import KEY_FIGURES
 
 # The baseline is blue; of many new groups, colours repeat after the fourth.
@@ -18,7 +19,9 @@ POINTS_MAX = 600
 
 
 def write_page(report, path, footer):
-    path.write_text(page_text(report, footer), encoding="utf-8")
+    content = page_text(report, footer)
+    with naming(path):
+        path.write_text(content, encoding="utf-8")
 
 
 def page_text(report, footer, template="compare.html.j2", **more):

@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from . import charts
 from .charts import LINE_COLOURS
+from .errors import naming
 from .run_charts import curve_colour
 
 matplotlib.use("Agg")
@@ -38,7 +39,7 @@ def write(chart, directory, formats, title=None):
         path = directory / f"{chart.name}.{kind}"
         # Without a date, the same run gives the same bytes.
         metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
-        with plt.rc_context(_STYLE):
+        with plt.rc_context(_STYLE), naming(path):
             figure.savefig(path, metadata=metadata)
         paths.append(path)
     plt.close(figure)

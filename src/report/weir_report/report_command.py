@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .errors import ReportError, end_quietly_when_interrupted
+from .errors import ReportError, end_quietly_when_interrupted, said
 from .matplotlib_figures import FORMATS
 from .report_page import short_verdict, write_report
 from .run import read_run
@@ -48,7 +48,7 @@ def main(arguments=None):
         print(f"weir-report: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"weir-report: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"weir-report: {said(error)}", file=sys.stderr)
         return 2
     if not options.quiet:
         for run in runs:

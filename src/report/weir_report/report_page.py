@@ -2,12 +2,13 @@
 has are taken from it; rows are only drawn."""
 
 from . import matplotlib_figures, page_parts, plotly_figures, run_charts
+from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
-from .units import number, text
+from .units import number, part, text
 
 _CHARTS = (run_charts.over_time, run_charts.by_events, run_charts.heat_map, run_charts.where_the_time_went, run_charts.traffic,
            run_charts.gaps, run_charts.latencies, run_charts.counters)
-_OVERVIEW = ("goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share", "delivery_p99_9")
+_OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share", "delivery_p99_9")
 RANKS_SHOWN = 5
 
 
@@ -37,10 +38,12 @@ def write_report(runs, page, figures_directory, formats, footer):
     title = runs[0].name if len(runs) == 1 else f"{len(runs)} runs of weir"
     overview = [figure for figure in KEY_FIGURES if figure.name in _OVERVIEW]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(page_parts.templates().get_template("report.html.j2").render(
+    content = page_parts.templates().get_template("report.html.j2").render(
         title=title, runs=sections, overview=overview, footer=footer,
         plotly=page_parts.packed(plotly) if plotly else None,
-        figures=page_parts.packed_figures(interactive) if plotly else None), encoding="utf-8")
+        figures=page_parts.packed_figures(interactive) if plotly else None)
+    with naming(page):
+        page.write_text(content, encoding="utf-8")
     return written
 
 
@@ -58,12 +61,21 @@ def short_verdict(run):
     verdict = run.record["verdict"]
     if not verdict.get("judged") or verdict.get("sustained") is None:
         return "Not judged", "none"
-    return ("Sustained", "good") if verdict["sustained"] else ("NOT sustained", "bad")
+    if not verdict["sustained"]:
+        return "NOT sustained", "bad"
+    # With a buffer of several sets, all of them can be late and none overflow.
+    return ("Sustained, but late", "none") if verdict.get("on_time") is False else ("Sustained", "good")
+
+
+def overview_cell(figure, figures):
+    value = figures[figure.name]
+    return part(value, figures.get(figure.of)) if figure.of else text(value, figure.unit)
 
 
 def section(run, position, charts):
     verdict, tone = short_verdict(run)
     record = run.record
+    figures = key_figures(run)
     full_text = record["verdict"].get("text", "")
     for beginning in ("Sustained: ", "NOT sustained: ", "Not judged: "):
         if full_text.startswith(beginning):
@@ -72,7 +84,8 @@ def section(run, position, charts):
     return {
         "id": f"run-{position + 1}", "name": run.name, "what": _what(run), "tone": tone, "short_verdict": verdict,
         "verdict_text": full_text, "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"), "tiles": _tiles(run), "charts": charts,
-        "first_overflow": record["verdict"].get("first_overflow_second"), "figures": key_figures(run),
+        "first_overflow": record["verdict"].get("first_overflow_second"), "figures": figures,
+        "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(record["latency"]),
         "rank_tables": [table for table in (_consumer_table(run), _producer_table(run)) if table["rows"]],
@@ -119,6 +132,7 @@ def _tiles(run):
         full = [rank for rank in producers if rank.get("max_occupancy") == worst]
         where = f": {run.rank_name('producer', full[0]['index'])} in second {full[0].get('max_occupancy_second')}" if full else ""
         add(f"worst occupancy{where}; above 1 is overflow", number(worst), worst > 1, "totals.max_occupancy", worst)
+    _add_late_sets(run, add)
     add("of the consumers' time blocked by processing", text(figures["blocked_share"], "%"))
     if verdict.get("blocked_at_once_max") is not None:
         add("consumers blocked at once, at most", f"{verdict['blocked_at_once_max']} of {run.resolved['consumers']}",
@@ -141,7 +155,12 @@ def _tiles(run):
     add("events received", number(totals.get("received_events")), path="totals.received_events",
         value=totals.get("received_events"))
     lost = totals.get("lost_events")
-    add("events lost", number(lost), bool(lost), "totals.lost_events", lost)
+    add("events lost in the whole run, and their share of those generated", part(lost, totals.get("generated_events")),
+        bool(lost), "totals.lost_events", lost)
+    missing = figures["missing_datagrams"]
+    if missing is not None:
+        add("datagrams that did not arrive, and their share of those sent", part(missing, figures["sent_datagrams"]),
+            missing > 0, "datagrams.missing", missing)
     ledger = record.get("ledger") or {}
     if run.status == "complete":
         add("ledgers of producers, consumers and scheduler", "agree" if ledger.get("agrees") else "DISAGREE",
@@ -150,6 +169,25 @@ def _tiles(run):
         error = (record.get("clock") or {}).get("error_us")
         add("clock error, at most", text(None if error is None else error * 1e-6, "s"), path="clock.error_us", value=error)
     return tiles
+
+
+def _add_late_sets(run, add):
+    """A set is late if something of it was left when the next one was generated. Older runs did not look."""
+    verdict = run.record["verdict"]
+    sets, late = verdict.get("sets"), verdict.get("late_sets")
+    if late is not None and sets:
+        where = ""
+        if late and verdict.get("first_late_second") is not None:
+            where = f": from second {verdict['first_late_second']} on"
+        if late and verdict.get("late_producers"):
+            where += f", worst {run.rank_name('producer', verdict['late_producers'][0])}"
+        add(f"sets late, of {sets}{where}", part(late, sets), bool(late), "verdict.late_sets", late)
+    if late and verdict.get("worst_late_s") is not None:
+        add("by so much the latest set missed its deadline", text(verdict["worst_late_s"], "s"), True,
+            "verdict.worst_late_s", verdict["worst_late_s"])
+    elif verdict.get("least_slack_s") is not None:
+        slack = verdict["least_slack_s"]
+        add("least slack between a delivery and its deadline", text(slack, "s"), slack < 0, "verdict.least_slack_s", slack)
 
 
 def _latency_rows(latency):
@@ -195,11 +233,17 @@ def _producer_table(run):
     def row(rank):
         return (run.rank_name("producer", rank["index"]), text(rank.get("mean_bits_per_second"), "b/s"),
                 _second(number(rank["max_occupancy"]), rank.get("max_occupancy_second")),
-                str(rank.get("overflow_seconds", "-")))
+                str(rank.get("overflow_seconds", "-"))) + (late(rank) if judged else ())
+
+    def late(rank):
+        return (_second(part(rank.get("late_sets"), rank.get("sets")), rank.get("first_late_second")),
+                text(rank.get("least_slack_s"), "s"))
 
     entries = run.ranks("producer")
+    judged = any(rank.get("late_sets") is not None for rank in entries)
     first, last = _ends(entries, "max_occupancy")
     heads = ("producer, fullest first", "mean", "worst occupancy", "seconds with overflow")
+    heads += ("late sets (first second)", "least slack") if judged else ()
     return {"heads": heads,
             "rows": _with_gap([row(rank) for rank in reversed(last or first)],
                               [row(rank) for rank in reversed(first)] if last else [], len(heads))}

@@ -94,6 +94,9 @@ class Run:
         """Bytes received, producers x consumers, or None if the run left no traffic.csv."""
         path = self.directory / "traffic.csv"
         if not path.exists():
+            # Written at the end, so runs that ended before their time have none.
+            if self.status == "complete":
+                self._remark(f"{path} is missing: who sent how much to whom is not shown.")
             return None
         columns = read_table(path, ("producer", "consumer"), ("received_events", "received_bytes"))
         producers, consumers = self.resolved["producers"], self.resolved["consumers"]
@@ -109,8 +112,14 @@ class Run:
     @functools.cache
     def host_counters(self):
         """Counters of network interfaces by host: {host: {column: values by row}}, each with its `second`."""
-        return {path.stem: read_table(path, ("second",))
-                for path in sorted((self.directory / "hosts").glob("*.csv"))}
+        found = {path.stem: read_table(path, ("second",))
+                 for path in sorted((self.directory / "hosts").glob("*.csv"))}
+        lost = [entry["file"] for entry in self.record.get("hosts") or []
+                if not entry.get("problem") and not (self.directory / entry["file"]).exists()]
+        if lost:
+            more = f" and {len(lost) - 1} more are" if len(lost) > 1 else " is"
+            self._remark(f"{self.directory / lost[0]}{more} missing: counters of these hosts are not drawn.")
+        return found
 
     def _remark(self, sentence):
         if sentence not in self.remarks:

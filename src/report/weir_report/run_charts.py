@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import host_counters
 from .charts import (BLUE, CURVE_COLOURS, GREEN, GREY, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, CurveChart, HeatMap,
                      HeatView, Line, Panel, TimeChart)
 from .key_figures import LATENCY_RESOLUTION
@@ -78,8 +79,13 @@ def over_time(run):
     if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
         panel = _rank_panel(run, "producer", "Buffer occupancy, peak of the second", producers.column("occupancy_peak"),
                             "1", ("mean", "highest"))
-        panel.lines.append(Line("full: above 1 data is lost", producers.seconds[[0, -1]], np.ones(2), "rule"))
+        panel.lines.append(Line(_full(run), producers.seconds[[0, -1]], np.ones(2), "rule"))
         panels.append(panel)
+    late = _column(run, "producer", "late_sets")
+    if late is not None and np.nansum(late):
+        panels.append(Panel("Late sets: something was left when the next one was generated", "in the second",
+                            whole_numbers=True,
+                            lines=[Line("of all producers", producers.seconds, np.nansum(late, axis=0), "highest")]))
     panels += _building_panels(run)
     if not panels:
         return None
@@ -87,6 +93,12 @@ def over_time(run):
                      "One value per rank and second. Grey: single ranks"
                      + (", or where 80 % of them lie" if _many(run) else "")
                      + ". Pale ends: warm-up and drain, which are not judged.")
+
+
+def _full(run):
+    """What is true of a buffer that is full depends on --overflow."""
+    return ("full: what is generated then is lost" if run.plan.get("overflow") == "drop" else
+            "above 1: overflow, counted and kept")
 
 
 def _building_panels(run):
@@ -149,8 +161,9 @@ def by_events(run):
     panels.append(Panel(f"Time of every {step} events", "s", lines=[Line("time", middle, seconds, "mean")]))
     without = np.diff([0, *series["events_without_credit"]])
     if without.any() and run.resolved.get("generation") != "saturate":
-        panels.append(Panel("Events that came when no credit was there", "%", lines=[
-            Line("of the step's events", middle, 100 * without / step, "highest")]))
+        # Offered in the time of a step, and not the ones that were done in it: no share of these.
+        panels.append(Panel("Events that came when no credit was there", "events per step", whole_numbers=True, lines=[
+            Line("offered", middle, without, "highest")]))
     return TimeChart("by-events", "The run, event by event", panels, None,
                      "From second 0 on, as the scheduler was told that events were done.", "events done")
 
@@ -273,17 +286,14 @@ def counters(run):
     first = min(int(columns["second"].min()) for columns in hosts.values())
     last = max(int(columns["second"].max()) for columns in hosts.values())
     seconds = np.arange(first, last + 1)
-    sums, busiest = {}, {}
-    for host, columns in hosts.items():
+    sums = {}
+    for columns in hosts.values():
         position = columns["second"].astype(int) - first
         for name, values in columns.items():
             if name in ("second", "covered_s") or not np.nansum(np.abs(values)):
                 continue
             total = sums.setdefault(name, np.zeros(len(seconds)))
             np.add.at(total, position, np.nan_to_num(values))
-            counted = float(np.nansum(values))
-            if name not in busiest or counted > busiest[name][0]:
-                busiest[name] = (counted, host)
     if not sums:
         return None
     panels = []
@@ -295,15 +305,25 @@ def counters(run):
         panels.append(Panel("Payload received, all consumers", unit,
                             lines=[Line("payload", rows.seconds, total / factor, "mean")]))
     shown = sorted(sums, key=lambda name: (_rank_of_counter(name), name))[:COUNTER_PANELS_MAX]
+    in_measure = host_counters.measured(run)
     for name in shown:
-        most, host = busiest[name]
-        shown_most = text(most, "B") if name.endswith("_bytes") else f"{most:,.0f}"
-        panels.append(Panel(f"{name} (most on {host}: {shown_most})", "per second",
+        panels.append(Panel(f"{name} ({_counted(name, in_measure)})", "per second",
                             lines=[Line(name, seconds, sums[name], "highest")]))
     left = len(sums) - len(shown)
     return TimeChart("counters", "What the network interfaces counted", panels, _measured(run),
                      "Sums over hosts; counters that stayed at 0 are left out"
                      + (f", and {left} more that moved." if left else "."))
+
+
+def _counted(name, in_measure):
+    """12 in the measured seconds, most on eb01: 7"""
+    def said(value):
+        return text(value, "B") if name.endswith("_bytes") else f"{value:.0f}"
+    on_hosts = {host: counters[name] for host, counters in in_measure.items() if name in counters}
+    whole = sum(on_hosts.values())
+    most = max(on_hosts, key=on_hosts.get, default=None)
+    where = "" if not whole else f", on {most}" if on_hosts[most] == whole else f", most on {most}: {said(on_hosts[most])}"
+    return f"{said(whole)} in the measured seconds{where}"
 
 
 def _rank_of_counter(name):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from . import sweep_slurm, sweep_submit, sweep_text, whole_file
-from .errors import ReportError, end_quietly_when_interrupted
+from .errors import ReportError, end_quietly_when_interrupted, said
 from .sweep_campaign import FAILED, Campaign
 from .sweep_file import read_sweep_file
 from .version import VERSION
@@ -88,7 +88,7 @@ def main(argv=None):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"weir-sweep: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"weir-sweep: {said(error)}", file=sys.stderr)
         return 2 if options.command != "work" else 1
 
 

@@ -133,6 +133,8 @@ def parse_sweep(path, text):
         raise ReportError(f"{path}: nested too deeply; a sweep file is flat") from error
     except error_kind as error:
         raise ReportError(f"{path}: {error}") from error
+    if not document:
+        raise ReportError(f"{path}: it sets nothing; a sweep file has tables such as [run] and [axes]")
     top = _Table(path, "", document)
     tables = {name: top.table(name) for name in ("run", "tags", "environment", "axes", "switch", "slurm", "local",
                                                  "simulation")}

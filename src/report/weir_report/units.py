@@ -27,8 +27,9 @@ def number(value):
         return "-"
     if math.isinf(value):
         return "-∞" if value < 0 else "∞"
-    if value == int(value) and abs(value) < 1e7:
-        return f"{int(value)}"
+    # 0.35 s is 349.99999999999994 ms.
+    if math.isclose(value, round(value), rel_tol=1e-12) and abs(value) < 1e7:
+        return f"{round(value)}"
     digits = max(0, 3 - int(math.floor(math.log10(abs(value)))))
     return f"{value:.{min(digits, 6)}f}"
 
