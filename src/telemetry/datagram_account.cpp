@@ -92,11 +92,6 @@ core::BitRate bit_rate(std::uint64_t bytes, core::Duration time) {
     return rate_of(core::Bytes{signed_of(bytes)}, time);
 }
 
-std::string share_of(std::int64_t part, std::uint64_t whole) {
-    const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-    return share >= 0.001 ? fmt::format("{:.2f} %", 100 * share) : fmt::format("{:.2g}", share);
-}
-
 }  // namespace
 
 DatagramAccount account_for_datagrams(std::span<const RankRecord> ranks, const DatagramMatrix& matrix,
@@ -201,7 +196,8 @@ std::string losses_text(const DatagramAccount& account) {
     return fmt::format(
         "sent {}{}, received {}; missing {}{}{}; duplicate {}, late {}, corrupt {}", totals.sent,
         totals.sent_again > 0 ? fmt::format(" and {} again", totals.sent_again) : "", totals.received,
-        account.missing, account.missing > 0 ? " (" + share_of(account.missing, sent) + ")" : "",
+        account.missing,
+        account.missing > 0 ? " (" + share_text(static_cast<std::uint64_t>(account.missing), sent) + ")" : "",
         places.empty() ? std::string{} : fmt::format(": {}", fmt::join(places, ", ")), totals.duplicate,
         totals.late, totals.corrupt);
 }

@@ -81,6 +81,11 @@ std::string percent(double fraction) {
     return std::abs(value) < 0.05 ? "below 0.1 %" : fmt::format("{:.1f} %", value);
 }
 
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+    const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+    return share >= 0.0001 ? fmt::format("{:.2f} %", 100 * share) : fmt::format("{:.2g}", share);
+}
+
 std::string counted(std::uint64_t number, std::string_view singular) {
     return fmt::format("{} {}{}", number, singular, number == 1 ? "" : "s");
 }

@@ -34,6 +34,9 @@ std::string readable(core::Duration duration);
 /// `part` of `whole` as "41 %", "0.3 %", "0 %".
 std::string percent(double fraction);
 
+/// `part` of `whole` with two digits however small it is: "41.12 %", "0.08 %", "6e-05"; "0" for nothing.
+std::string share_text(std::uint64_t part, std::uint64_t whole);
+
 /// "1 event", "2 events"
 std::string counted(std::uint64_t number, std::string_view singular);
 

@@ -283,7 +283,7 @@ def test_late_sets_are_shown_with_second_producer_and_how_late(stored):
         path.write_text("".join(f"{line},{count}\n" for line, count in zip(lines, counts)))
     page = page_of(directory)
     shown, title = tile(page, "sets late, of 15")
-    assert shown == "4 (26.7 %)" and title == "sets late, of 15: from second 2 on, worst producer 1 on vm"
+    assert shown == "4 (26.67 %)" and title == "sets late, of 15: from second 2 on, worst producer 1 on vm"
     assert tile(page, "by so much the latest set missed its deadline")[0] == "350 ms"
     assert "<strong>Sustained, but late</strong>" in page
     assert "late sets (first second)" in page and "3 (60 %) (second 2)" in page
@@ -304,8 +304,8 @@ def test_a_run_on_time_shows_its_slack_and_an_older_one_nothing(stored):
 
 
 @pytest.mark.parametrize("lost, generated, shown", [
-    (0, 1000, "0"), (6, 100_000, "6 (6e-05)"), (981, 2386, "981 (41.1 %)"), (1, 10**9, "1 (1e-09)"),
-    (92, 113_400, "92 (0.081 %)"), (999_999, 1_000_000, "999999 (&gt; 99.9 %)"), (5, None, "5")])
+    (0, 1000, "0"), (6, 100_000, "6 (6e-05)"), (981, 2386, "981 (41.11 %)"), (1, 10**9, "1 (1e-09)"),
+    (92, 113_400, "92 (0.081 %)"), (999_999, 1_000_000, "999999 (&gt; 99.99 %)"), (5, None, "5")])
 def test_losses_have_a_count_and_a_share(stored, lost, generated, shown):
     page = page_of(edited(stored("measured"),
                           lambda record: record["totals"].update(lost_events=lost, generated_events=generated)))

@@ -144,6 +144,8 @@ def _dots(report):
             continue
         sides = [first.baseline] + [result.new if result else None for result in results]
         largest = max((abs(value) for side in sides if side for value in side.values), default=0.0)
+        if not largest:
+            continue  # dots on the floor say nothing that the table does not
         percent = first.figure.unit == "%"
         factor, unit = (0.01, "%") if percent else units.scale(first.figure.unit, largest)
         panels.append({

@@ -4,7 +4,7 @@ has are taken from it; rows are only drawn."""
 from . import matplotlib_figures, page_parts, plotly_figures, run_charts
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
-from .units import number, part, text
+from .units import number, part, share, text
 
 _CHARTS = (run_charts.over_time, run_charts.by_events, run_charts.heat_map, run_charts.where_the_time_went, run_charts.traffic,
            run_charts.gaps, run_charts.latencies, run_charts.counters)
@@ -69,6 +69,8 @@ def short_verdict(run):
 
 def overview_cell(figure, figures):
     value = figures[figure.name]
+    if figure.name == "late_share":
+        return share(value, 1.0) or "-"
     return part(value, figures.get(figure.of)) if figure.of else text(value, figure.unit)
 
 

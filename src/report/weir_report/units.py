@@ -44,8 +44,8 @@ def share(part, whole):
     if value < 1e-4:
         return f"{value:.2g}"
     # Not all is not 100 %, however little is missing.
-    shown = f"{100.0 * value:.2g}" if value < 0.1 else f"{100.0 * value:.3g}"
-    return "> 99.9 %" if value < 1.0 and shown == "100" else f"{shown} %"
+    shown = f"{100.0 * value:.2g}" if value < 0.1 else number(round(100.0 * value, 2))
+    return "> 99.99 %" if value < 1.0 and shown == "100" else f"{shown} %"
 
 
 def part(count, whole):

@@ -61,6 +61,17 @@ TEST_CASE("What a grant costs in packets is said of runs that counted them") {
                    "control              1.25 packets per grant, to and from the scheduler\n"));
 }
 
+TEST_CASE("Lost events have their share of those generated") {
+    RunRecord record = record_of(test::good_ranks(test::small_plan()));
+    for (RankRecord& rank : record.ranks) {
+        rank.summary.ledger_known = false;
+    }
+    record.ranks[1].summary.run.lost.events = 3;
+    const FlowTotals totals = totals_of(record);
+    REQUIRE(totals.generated.events == 20);
+    CHECK(contains(final_summary_text(record, false), "; lost 3 (15.00 %), corrupt 0"));
+}
+
 TEST_CASE("Events are built per second of the time that was measured") {
     RunRecord record = record_of(test::good_ranks(test::small_plan()));
     record.plan.pattern = Pattern::build;

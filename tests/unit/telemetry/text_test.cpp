@@ -32,6 +32,14 @@ TEST_CASE("Bytes, durations and shares are readable") {
     CHECK(counted(0, "event") == "0 events");
 }
 
+TEST_CASE("Shares of losses keep two digits however small they are") {
+    CHECK(share_text(981, 2386) == "41.11 %");
+    CHECK(share_text(92, 113'400) == "0.08 %");
+    CHECK(share_text(6, 100'000) == "6e-05");
+    CHECK(share_text(0, 100) == "0");
+    CHECK(share_text(5, 0) == "0");
+}
+
 TEST_CASE("Lists of ranks are named as far as one can read") {
     const auto names = [](std::vector<std::uint32_t> indices) { return name_some("producer", indices); };
     CHECK(names({}) == "no producer");
