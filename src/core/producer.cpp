@@ -160,9 +160,8 @@ void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message,
         return;
     }
     if (plan_.asks_again()) {
-        if (const auto released = retained_.release({{message.node}, {message.slot}})) {
-            backlog_ -= released->bytes;
-            gone(now, *released, {Role::consumer, message.node}, out);
+        const NodeId consumer{Role::consumer, message.node};
+        if (let_go(now, retained_.release({{message.node}, {message.slot}}), consumer, out)) {
             generate(now, out);
         }
     }
@@ -213,10 +212,8 @@ void Producer::on_taken(Instant now, NodeId from, const ControlMessage& message,
         violation(from, event, "taken, of a fragment of another producer or in no place", out);
         return;
     }
-    const auto released = retained_.release({{from.index}, {message.slot}}, event.sequence());
-    if (released && !finished_) {
-        backlog_ -= released->bytes;
-        gone(now, *released, from, out);
+    const auto kept = retained_.release({{from.index}, {message.slot}}, event.sequence());
+    if (!finished_ && let_go(now, kept, from, out)) {
         generate(now, out);
         start_transfers(now, out);
         settle_account(out);
@@ -246,6 +243,14 @@ void Producer::lose(Instant now, const GeneratedEvent& event, LostRange::Reason 
     } else if (lost_ranges_.size() < lost_ranges_limit) {
         lost_ranges_.push_back({id_, event.sequence, event.sequence, reason});
     }
+}
+
+bool Producer::let_go(Instant now, const std::optional<WaitingEvent>& kept, NodeId consumer, Actions& out) {
+    if (kept) {
+        backlog_ -= kept->bytes;
+        gone(now, *kept, consumer, out);
+    }
+    return kept.has_value();
 }
 
 void Producer::gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const {

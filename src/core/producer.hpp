@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -126,6 +127,8 @@ class Producer {
     [[nodiscard]] bool names_a_fragment(NodeId from, const ControlMessage& message) const;
     void lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
     void abandon_waiting(Instant now, Actions& out);
+    /// What was kept in case it is asked for again is kept no longer. False: nothing was.
+    bool let_go(Instant now, const std::optional<WaitingEvent>& kept, NodeId consumer, Actions& out);
     /// It is not backlog any more.
     void gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const;
     void settle_account(Actions& out);

@@ -219,7 +219,7 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
                                     .elapsed = now - transfer.started_at});
         if (plan_.asks_again()) {
             // Granted twice before either had left: what the place is for now is the later one.
-            backlog_ -= retained_.release(to).value_or(Bytes{});
+            let_go(now, retained_.release(to), consumer, out);
             retained_.keep(to, transfer.event);
         } else {
             gone(now, transfer.event, consumer, out);
