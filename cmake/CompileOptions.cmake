@@ -29,6 +29,10 @@ target_link_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags})
 if(WEIR_SANITIZE)
     target_link_libraries(weir_options INTERFACE weir_sanitizers)
 endif()
+if(WEIR_SANITIZE_THREADS)
+    target_compile_options(weir_options INTERFACE -fsanitize=thread -g1 -fno-omit-frame-pointer)
+    target_link_options(weir_options INTERFACE -fsanitize=thread)
+endif()
 
 # Colours in compiler messages also when Ninja stands between the compiler and the terminal.
 set(CMAKE_COLOR_DIAGNOSTICS ON)
