@@ -38,7 +38,7 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
         values.option = &option;
         const std::string name = fmt::format("--{}", option.name);
         if (option.syntax.empty()) {
-            run.add_flag_callback(name, [&values] { values.values.emplace_back(); });
+            run.add_flag_callback(name, [&values] { values.values.emplace_back(); })->disable_flag_override();
         } else {
             // Repetitions are config's to judge: it knows which options may be.
             run.add_option(name, values.values)
@@ -96,8 +96,14 @@ std::optional<std::string_view> syntax_of(std::string_view name) {
 }
 
 [[noreturn]] void refuse_missing_value(const std::string& message) {
-    // All that CLI11 gives is a text that begins with the option's name.
-    const std::string name = message.substr(0, message.find(':'));
+    // All that CLI11 gives is a text that begins with the option's name, of a flag without dashes.
+    std::string name = message.substr(0, message.find_first_of(": "));
+    if (!name.starts_with('-')) {
+        name.insert(0, name.size() == 1 ? "-" : "--");
+    }
+    if (name == "--quiet" || name == "--json" || name == "--version") {
+        throw UsageError(fmt::format("{}: takes no value; write it alone", name));
+    }
     const std::optional<std::string_view> syntax = syntax_of(name);
     if (!syntax) {
         throw UsageError(message);
@@ -108,28 +114,55 @@ std::optional<std::string_view> syntax_of(std::string_view name) {
     throw UsageError(fmt::format("{0}: needs a value; write {0} {1}", name, *syntax));
 }
 
-/// Numbers of `weir simulate` that are no options of a run.
-struct SimulateTexts {
-    std::string explore;
-    std::string seeds;
-    std::string jobs;
+/// Options of a command that are none of a run.
+struct ExtraTexts {
+    std::vector<std::string> explore, find, find_events, seeds, jobs, probe, root;
 };
 
-void take_numbers(const SimulateTexts& texts, CommandLine& line) {
-    const auto take = [](const char* name, const std::string& text, std::uint64_t most,
-                         std::optional<std::uint64_t>& number) {
-        if (text.empty()) {
-            return;
-        }
-        try {
-            number = config::parse_count(text, 1, most);
-        } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{}: {}", name, error.what()));
-        }
-    };
-    take("--explore", texts.explore, 1000000000000, line.explore);
-    take("--seeds", texts.seeds, 1000, line.seeds);
-    take("--jobs", texts.jobs, 1024, line.jobs);
+void add_extra(CLI::App& command, const char* name, std::vector<std::string>& values) {
+    // Repetitions are refused below: CLI11 would say that a value is missing.
+    command.add_option(name, values)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// Its value; nothing: it was not given.
+std::optional<std::string> single(const char* name, const std::vector<std::string>& values) {
+    if (values.empty()) {
+        return std::nullopt;
+    }
+    if (values.size() > 1) {
+        throw UsageError(fmt::format("{}: given more than once; write it once", name));
+    }
+    // CLI11 takes whatever follows as the value that it needs.
+    if (values.front().empty() || values.front().starts_with("--")) {
+        refuse_missing_value(name);
+    }
+    return values.front();
+}
+
+std::optional<std::uint64_t> number(const char* name, const std::vector<std::string>& values,
+                                    std::uint64_t most) {
+    const std::optional<std::string> text = single(name, values);
+    if (!text) {
+        return std::nullopt;
+    }
+    try {
+        return config::parse_count(*text, 1, most);
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("{}: {}", name, error.what()));
+    }
+}
+
+void take_extras(const ExtraTexts& texts, CommandLine& line) {
+    line.find = single("--find", texts.find).value_or("");
+    line.find_events = single("--find-events", texts.find_events).value_or("");
+    line.probe = single("--probe", texts.probe).value_or("");
+    line.root = single("--root", texts.root).value_or("");
+    line.explore = number("--explore", texts.explore, 1000000000000);
+    line.seeds = number("--seeds", texts.seeds, 1000);
+    line.jobs = number("--jobs", texts.jobs, 1024);
     if (line.explore && !line.find.empty()) {
         throw UsageError("--explore: cannot be combined with --find; give one of them");
     }
@@ -172,7 +205,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 
     app.allow_extras();
     app.require_subcommand(0, 1);
-    app.add_flag("--version", version);
+    app.add_flag("--version", version)->disable_flag_override();
     add_help(app, topic);
 
     CLI::App* run = app.add_subcommand("run");
@@ -189,19 +222,19 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     check->allow_extras();
     add_help(*check, topic);
     add_run_options(*check, options);
-    check->add_option("--probe", line.probe);
-    check->add_option("--root", line.root);
     for (CLI::App* part : {run, simulate, check}) {
-        part->add_flag("-q,--quiet", quiet);
-        part->add_flag("--json", json);
+        part->add_flag("-q,--quiet", quiet)->disable_flag_override();
+        part->add_flag("--json", json)->disable_flag_override();
     }
 
-    SimulateTexts extra;
-    simulate->add_option("--explore", extra.explore);
-    simulate->add_option("--find", line.find);
-    simulate->add_option("--find-events", line.find_events);
-    simulate->add_option("--seeds", extra.seeds);
-    simulate->add_option("--jobs", extra.jobs);
+    ExtraTexts extra;
+    add_extra(*check, "--probe", extra.probe);
+    add_extra(*check, "--root", extra.root);
+    add_extra(*simulate, "--explore", extra.explore);
+    add_extra(*simulate, "--find", extra.find);
+    add_extra(*simulate, "--find-events", extra.find_events);
+    add_extra(*simulate, "--seeds", extra.seeds);
+    add_extra(*simulate, "--jobs", extra.jobs);
 
     CLI::App* scenarios = app.add_subcommand("scenarios");
     scenarios->allow_extras();
@@ -209,24 +242,15 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     scenarios->add_option("NAME", line.scenario);
 
     parse(app, argc, argv);
-    // CLI11 takes whatever follows as the value that it needs.
-    const auto check_value = [](std::string_view name, std::string_view value) {
-        if (value.starts_with("--")) {
-            refuse_missing_value(fmt::format("--{}: ", name));
-        }
-    };
     for (const Values& given : options) {
         for (const std::string& value : given.values) {
-            check_value(given.option->name, value);
+            if (value.starts_with("--")) {
+                refuse_missing_value(fmt::format("--{}", given.option->name));
+            }
             line.options.push_back({std::string(given.option->name), value});
         }
     }
-    check_value("find", line.find);
-    check_value("find-events", line.find_events);
-    check_value("explore", extra.explore);
-    check_value("seeds", extra.seeds);
-    check_value("jobs", extra.jobs);
-    check_value("probe", line.probe);
+    take_extras(extra, line);
     const std::initializer_list<const CLI::App*> parts{&app, run, simulate, check, scenarios};
     for (const CLI::App* part : parts) {
         const std::vector<std::string> unknown = part->remaining();
@@ -252,7 +276,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     }
     const auto parsed = app.get_subcommands();
     line.command_name = parsed.empty() ? std::string{} : parsed.front()->get_name();
-    take_numbers(extra, line);
     if (quiet) {
         line.options.push_back({"output", "quiet"});
     }

@@ -68,8 +68,8 @@ DistributionKind parse_kind(std::string_view name, const Flavour& flavour) {
             return entry.kind;
         }
     }
-    throw UsageError(
-        fmt::format("'{}' is not a distribution of {}; there are: {}", name, flavour.what, flavour.kinds));
+    throw UsageError(fmt::format("'{}' is not a distribution of {}; there are: {}; or write for example {}",
+                                 name, flavour.what, flavour.kinds, flavour.example));
 }
 
 std::string_view trimmed(std::string_view text) {

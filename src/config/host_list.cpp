@@ -65,6 +65,16 @@ class HostListReader {
         }
     }
 
+    /// The character here with all its bytes (UTF-8).
+    [[nodiscard]] std::string_view whole_character() const {
+        const std::string_view rest = std::string_view(list_).substr(place_);
+        std::size_t bytes = 1;
+        while (bytes < rest.size() && (static_cast<unsigned char>(rest[bytes]) & 0xc0U) == 0x80U) {
+            ++bytes;
+        }
+        return rest.substr(0, bytes);
+    }
+
     /// One element of the list, all its brackets multiplied out.
     std::vector<std::string> read_pattern() {
         const std::size_t begin = place_;
@@ -87,7 +97,7 @@ class HostListReader {
                 }
                 ++place_;
             } else {
-                refuse(place_, fmt::format("'{}' cannot be part of a host name", here()));
+                refuse(place_, fmt::format("'{}' cannot be part of a host name", whole_character()));
             }
         }
         if (place_ == begin) {

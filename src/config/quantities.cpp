@@ -74,20 +74,20 @@ void check_spelling(std::string_view text, std::size_t begin, std::string_view e
     const std::string_view rest = text.substr(begin);
     const auto digit_at = [&](std::size_t i) { return i < rest.size() && is_digit(rest[i]); };
     if (begin > 0 && rest.starts_with(',') && digit_at(1)) {
-        // "2,5Gb/s" can only mean 2.5; "1,000Gb/s" can mean two things.
-        std::string meant(text);
-        meant[begin] = '.';
-        const bool thousands = digit_at(2) && digit_at(3) && !digit_at(4);
-        refuse(text,
-               "has a comma in its number; decimals are behind a point, and thousands are not set apart",
-               thousands ? example : std::string_view(meant));
+        // "2,5" can only mean 2.5; "1,000" can mean two things.
+        const std::string_view after = rest.substr(1, rest.find_first_not_of("0123456789", 1) - 1);
+        const bool has_unit = !is_digit(example.back());
+        refuse(text, "has a comma in its number, and decimals are behind a point",
+               after.size() == 3
+                   ? std::string(example)
+                   : fmt::format("{}.{}{}", text.substr(0, begin), after, has_unit ? " with its unit" : ""));
     }
     if (begin > 0 && rest.starts_with('.')) {
         refuse(text, "has more than one point", example);
     }
     const bool exponent = rest.starts_with('e') || rest.starts_with('E');
     if (begin > 0 && exponent && (digit_at(1) || digit_at(2))) {
-        refuse(text, "has an exponent; write the digits, and a larger or smaller unit", example);
+        refuse(text, "has an exponent, which is not read", example);
     }
 }
 
@@ -128,6 +128,11 @@ Decimal parse_decimal(std::string_view text, std::string_view what, std::string_
     return decimal;
 }
 
+/// The number as it was written, with a unit; 0 is hardly ever right, and then `usual` is the example.
+std::string example_like(const Decimal& decimal, std::string_view unit, std::string_view usual) {
+    return decimal.mantissa == 0 ? std::string(usual) : fmt::format("{}{}", decimal.number, unit);
+}
+
 /// mantissa x factor / 10^decimals, rounded to the nearest whole number.
 std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view text,
                    std::string_view smallest) {
@@ -137,10 +142,10 @@ std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view
     }
     const Wide value = (static_cast<Wide>(decimal.mantissa) * factor + divisor / 2) / divisor;
     if (value > largest_quantity) {
-        throw UsageError(fmt::format("'{}' is too large", text));
+        throw UsageError(fmt::format("'{}' is too large; write less", text));
     }
     if (value == 0 && decimal.mantissa != 0) {
-        throw UsageError(fmt::format("'{}' is less than {}", text, smallest));
+        throw UsageError(fmt::format("'{0}' is less than {1}; write at least {1}", text, smallest));
     }
     return static_cast<std::int64_t>(value);
 }
@@ -228,7 +233,7 @@ std::int64_t prefixed_factor(std::string_view unit, std::span<const std::string_
 core::Bytes parse_bytes(std::string_view text) {
     const Decimal decimal = parse_decimal(text, "a number of bytes", "16MiB");
     if (decimal.rest.empty()) {
-        throw UsageError(fmt::format("'{}' has no unit; write for example {}MiB", text, decimal.number));
+        refuse(text, "has no unit", example_like(decimal, "MiB", "16MiB"));
     }
     std::int64_t factor = 0;
     for (const Unit& unit : byte_units) {
@@ -240,7 +245,7 @@ core::Bytes parse_bytes(std::string_view text) {
     if (factor == 0) {
         refuse(text,
                fmt::format("has the unknown unit '{}' (known: B kB MB GB TB KiB MiB GiB TiB)", decimal.rest),
-               fmt::format("{}MiB", decimal.number));
+               example_like(decimal, "MiB", "16MiB"));
     }
     return {scale(decimal, factor, text, "1B")};
 }
@@ -248,7 +253,7 @@ core::Bytes parse_bytes(std::string_view text) {
 core::BitRate parse_rate(std::string_view text) {
     const Decimal decimal = parse_decimal(text, "a rate", "2Gb/s");
     if (decimal.rest.empty()) {
-        throw UsageError(fmt::format("'{}' has no unit; write for example {}Gb/s", text, decimal.number));
+        refuse(text, "has no unit", example_like(decimal, "Gb/s", "2Gb/s"));
     }
     constexpr std::array<std::string_view, 3> bit_names{"b/s", "bit/s", "bps"};
     constexpr std::array<std::string_view, 3> byte_names{"B/s", "iB/s", "Bps"};
@@ -263,13 +268,13 @@ core::BitRate parse_rate(std::string_view text) {
         }
     }
     refuse(text, fmt::format("has the unknown unit '{}' (known: b/s kb/s Mb/s Gb/s Tb/s)", decimal.rest),
-           fmt::format("{}Gb/s", decimal.number));
+           example_like(decimal, "Gb/s", "2Gb/s"));
 }
 
 core::Duration parse_duration(std::string_view text) {
     const Decimal decimal = parse_decimal(text, "a time", "10s");
     if (decimal.rest.empty()) {
-        throw UsageError(fmt::format("'{}' has no unit; write for example {}s", text, decimal.number));
+        refuse(text, "has no unit", example_like(decimal, "s", "10s"));
     }
     for (const std::span<const Unit> units :
          {std::span<const Unit>(duration_units), std::span<const Unit>(long_duration_units)}) {
@@ -280,7 +285,7 @@ core::Duration parse_duration(std::string_view text) {
         }
     }
     refuse(text, fmt::format("has the unknown unit '{}' (known: ns us ms s min h)", decimal.rest),
-           fmt::format("{}s", decimal.number));
+           example_like(decimal, "s", "10s"));
 }
 
 std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uint64_t maximum) {

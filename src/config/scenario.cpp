@@ -145,9 +145,10 @@ Scenario load_scenario(const std::string& name_or_file) {
         names.push_back(embedded.name);
     }
     const auto near = near_names(name_or_file, names, 6);
-    throw UsageError(fmt::format("there is no scenario '{}'; {}", name_or_file,
-                                 near.empty() ? fmt::format("built in are: {}", fmt::join(names, ", "))
-                                              : fmt::format("near: {}", fmt::join(near, ", "))));
+    throw UsageError(fmt::format(
+        "there is no scenario '{}'; {}; a file's name has a / in it or ends with .toml", name_or_file,
+        near.empty() ? fmt::format("built in are: {}", fmt::join(names, ", "))
+                     : fmt::format("near: {}", fmt::join(near, ", "))));
 }
 
 std::vector<std::string> scenario_names() {

@@ -15,12 +15,16 @@ class UsageError : public std::runtime_error {
         this_host,   ///< it depends on files, so another host may not see it
     };
 
+    /// What the line repeats of a value comes from outside: control characters are made visible, and what is
+    /// longer than anybody reads is cut.
     explicit UsageError(const std::string& line, Reach reach = Reach::every_rank)
-        : std::runtime_error(line), reach_(reach) {}
+        : std::runtime_error(presentable(line)), reach_(reach) {}
 
     [[nodiscard]] Reach reach() const { return reach_; }
 
   private:
+    static std::string presentable(const std::string& line);
+
     Reach reach_;
 };
 

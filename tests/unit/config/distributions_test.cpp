@@ -108,7 +108,7 @@ TEST_CASE("a comma in a number is told from one between parameters") {
                    "'poisson:1,2s,quantum=50ms' has a comma in a number; decimals are behind a point: "
                    "poisson:1.2s,quantum=50ms"));
     CHECK(contains(refusal_of([] { parse_busy("pareto:1s,shape=2,5"); }), "pareto:1s,shape=2.5"));
-    CHECK(contains(refusal_of([] { parse_event_size("1,5MB"); }), "write for example 1.5MB"));
+    CHECK(contains(refusal_of([] { parse_event_size("1,5MB"); }), "1.5 with its unit"));
 }
 
 TEST_CASE("a trace is one quantity per line with comments") {

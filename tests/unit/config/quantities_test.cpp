@@ -66,10 +66,11 @@ TEST_CASE("what is no quantity is refused") {
 
 TEST_CASE("how others write numbers is refused with how weir reads them") {
     CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "'2,5Gb/s' has a comma"));
-    CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "write for example 2.5Gb/s"));
+    CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "write for example 2.5 with its unit"));
     CHECK(contains(refusal_of([] { parse_bytes("1,000MB"); }), "write for example 16MiB"));
     CHECK(contains(refusal_of([] { parse_number("2,5"); }), "has a comma"));
-    CHECK(contains(refusal_of([] { parse_ratio("0,5"); }), "write for example 0.5"));
+    CHECK(refusal_of([] { parse_ratio("0,5"); }) ==
+          "'0,5' has a comma in its number, and decimals are behind a point; write for example 0.5");
     for (const char* text : {"1e400Gb/s", "1E9b/s", "1e-3Gb/s", "1e+3Gb/s"}) {
         CHECK(contains(refusal_of([=] { parse_rate(text); }), "has an exponent"));
     }
@@ -152,4 +153,18 @@ TEST_CASE("rounded quantities have about four digits") {
     CHECK(rounded_text(Duration{1200000000}) == "1.2 s");
     CHECK(rounded_text(Duration{300000000000}) == "300 s");
     CHECK(rounded_text(Bytes{0}) == "0 B");
+}
+
+TEST_CASE("what a message repeats can be read, whatever it is") {
+    const auto said = [](const std::string& text) { return std::string(UsageError(text).what()); };
+    CHECK(said("a\nb\x1b[31m") == "a\\x0ab\\x1b[31m");
+    CHECK(said("plain \xc3\xa9 text") == "plain \xc3\xa9 text");
+    CHECK(said("'" + std::string(300, 'x') + "' is").size() < 220);
+    CHECK(contains(said("'" + std::string(300, 'x') + "' is"), "bytes left out]"));
+    std::string words;
+    for (int i = 0; i < 2000; ++i) {
+        words += "\xc3\xa9 ";
+    }
+    CHECK(said(words).size() < 2100);
+    CHECK(contains(said(words), "\xc3\xa9 ...["));
 }
