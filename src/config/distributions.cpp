@@ -27,11 +27,15 @@ struct Flavour {
     std::string_view what;
     std::string_view kinds;
     std::string_view example;
+    bool may_be_zero = true;  ///< a value of a trace
 };
 
 const Flavour sizes{[](std::string_view text) { return parse_bytes(text).count; },
-                    [](std::int64_t value) { return to_text(core::Bytes{value}); }, "event sizes",
-                    "fixed normal lognormal trace", "16MiB"};
+                    [](std::int64_t value) { return to_text(core::Bytes{value}); },
+                    "event sizes",
+                    "fixed normal lognormal trace",
+                    "16MiB",
+                    false};
 const Flavour result_sizes{sizes.parse, sizes.print, "result sizes",
                            "none fixed normal lognormal mixture trace", "28B"};
 const Flavour times{[](std::string_view text) { return parse_duration(text).ns; },
@@ -89,7 +93,11 @@ std::int64_t trace_value(std::string_view text, const Flavour& flavour) {
         throw UsageError(fmt::format("this is no line of {}; write one per line, such as {}", flavour.what,
                                      flavour.example));
     }
-    return flavour.parse(text);
+    const std::int64_t value = flavour.parse(text);
+    if (value == 0 && !flavour.may_be_zero) {
+        throw UsageError(fmt::format("'{}' is not above zero; write for example {}", text, flavour.example));
+    }
+    return value;
 }
 
 std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& flavour) {

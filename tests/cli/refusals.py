@@ -117,6 +117,10 @@ class Files(CommandTest):
         self.refused(["run", "--busy", f"trace:{file}"], f"--busy: {file}:2: '2' has no unit")
 
 
+    def test_an_event_has_at_least_a_byte(self):
+        file = self.file("16MiB\n0B\n")
+        self.refused(["run", "--event-size", f"trace:{file}", "--dry-run"], f"--event-size: {file}:2: '0B' is not above zero; write")
+
     def test_what_is_no_file_is_refused_and_never_waited_for(self):
         pipe = self.directory / "pipe.toml"
         os.mkfifo(pipe)
