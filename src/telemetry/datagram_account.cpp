@@ -197,7 +197,7 @@ std::string losses_text(const DatagramAccount& account) {
         "sent {}{}, received {}; missing {}{}{}; duplicate {}, late {}, corrupt {}", totals.sent,
         totals.sent_again > 0 ? fmt::format(" and {} again", totals.sent_again) : "", totals.received,
         account.missing,
-        account.missing > 0 ? " (" + share_text(static_cast<std::uint64_t>(account.missing), sent) + ")" : "",
+        account.missing > 0 ? " (" + loss_share(static_cast<std::uint64_t>(account.missing), sent) + ")" : "",
         places.empty() ? std::string{} : fmt::format(": {}", fmt::join(places, ", ")), totals.duplicate,
         totals.late, totals.corrupt);
 }

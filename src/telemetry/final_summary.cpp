@@ -259,10 +259,11 @@ void add_control(Page& page, const RunRecord& record) {
 
 void add_account(Page& page, const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
-    const std::uint64_t lost = totals.lost.events;
     page.line("events", "generated {}, sent {}, received {}; lost {}{}, corrupt {}, duplicate {}",
-              totals.generated.events, totals.sent.events, totals.received.events, lost,
-              lost > 0 ? fmt::format(" ({})", share_text(lost, totals.generated.events)) : "",
+              totals.generated.events, totals.sent.events, totals.received.events, totals.lost.events,
+              totals.lost.events > 0
+                  ? fmt::format(" ({})", loss_share(totals.lost.events, totals.generated.events))
+                  : "",
               totals.corrupt_events, totals.duplicate_events);
     page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
               readable(totals.sent.bytes), readable(totals.received.bytes));

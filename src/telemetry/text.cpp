@@ -75,15 +75,33 @@ std::string percent(double fraction) {
     if (!std::isfinite(value)) {
         return "? %";
     }
+    // Not quite all is not all.
+    if (value >= 99.5 && value < 100) {
+        return value >= 99.95 ? "above 99.9 %" : fmt::format("{:.1f} %", value);
+    }
     if (value == 0 || std::abs(value) >= 9.95) {
         return fmt::format("{:.0f} %", value);
     }
     return std::abs(value) < 0.05 ? "below 0.1 %" : fmt::format("{:.1f} %", value);
 }
 
-std::string share_text(std::uint64_t part, std::uint64_t whole) {
-    const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-    return share >= 0.0001 ? fmt::format("{:.2f} %", 100 * share) : fmt::format("{:.2g}", share);
+std::string loss_share(std::uint64_t part, std::uint64_t whole) {
+    if (part == 0 || whole == 0) {
+        return part == 0 ? "0 %" : "? %";
+    }
+    const double share = static_cast<double>(part) / static_cast<double>(whole);
+    if (share >= 0.1) {
+        return percent(share);
+    }
+    if (share >= 0.001) {
+        return fmt::format("{:.2g} %", 100 * share);
+    }
+    std::string text = fmt::format("{:.1e}", share);
+    // As people write it: 6.1e-5.
+    if (const auto zero = text.find("e-0"); zero != std::string::npos) {
+        text.erase(zero + 2, 1);
+    }
+    return text;
 }
 
 std::string counted(std::uint64_t number, std::string_view singular) {

@@ -34,8 +34,8 @@ std::string readable(core::Duration duration);
 /// `part` of `whole` as "41 %", "0.3 %", "0 %".
 std::string percent(double fraction);
 
-/// `part` of `whole` with two digits however small it is: "41.12 %", "0.08 %", "6e-05"; "0" for nothing.
-std::string share_text(std::uint64_t part, std::uint64_t whole);
+/// How much of `whole` was lost: "8.1 %", "0.12 %", and from a thousandth downwards "6.1e-5".
+std::string loss_share(std::uint64_t part, std::uint64_t whole);
 
 /// "1 event", "2 events"
 std::string counted(std::uint64_t number, std::string_view singular);

@@ -32,14 +32,6 @@ TEST_CASE("Bytes, durations and shares are readable") {
     CHECK(counted(0, "event") == "0 events");
 }
 
-TEST_CASE("Shares of losses keep two digits however small they are") {
-    CHECK(share_text(981, 2386) == "41.11 %");
-    CHECK(share_text(92, 113'400) == "0.08 %");
-    CHECK(share_text(6, 100'000) == "6e-05");
-    CHECK(share_text(0, 100) == "0");
-    CHECK(share_text(5, 0) == "0");
-}
-
 TEST_CASE("Lists of ranks are named as far as one can read") {
     const auto names = [](std::vector<std::uint32_t> indices) { return name_some("producer", indices); };
     CHECK(names({}) == "no producer");
@@ -55,4 +47,21 @@ TEST_CASE("Wall time is UTC with milliseconds") {
     CHECK(utc_text(0) == "1970-01-01T00:00:00.000Z");
     CHECK(utc_text(1769860800'250'999'999) == "2026-01-31T12:00:00.250Z");
     CHECK(utc_text(-1) == "1969-12-31T23:59:59.999Z");
+}
+
+TEST_CASE("Not quite all is not printed as all") {
+    CHECK(percent(1) == "100 %");
+    CHECK(percent(0.997) == "99.7 %");
+    CHECK(percent(0.99999) == "above 99.9 %");
+    CHECK(percent(0.994) == "99 %");
+}
+
+TEST_CASE("A share of losses keeps two digits however small it is") {
+    CHECK(loss_share(0, 0) == "0 %");
+    CHECK(loss_share(3, 0) == "? %");
+    CHECK(loss_share(92, 1134) == "8.1 %");
+    CHECK(loss_share(981, 2386) == "41 %");
+    CHECK(loss_share(12, 10000) == "0.12 %");
+    CHECK(loss_share(61, 1000000) == "6.1e-5");
+    CHECK(loss_share(1, 1000000000000) == "1.0e-12");
 }
