@@ -20,7 +20,8 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       builds_(plan.pattern == core::Pattern::build),
       asks_again_(plan.asks_again()),
       paced_(plan.shaping.kind == core::ShapingKind::in_step),
-      state_{.free_slots = plan.slots} {
+      state_{.free_slots = plan.slots},
+      lowest_rate_(plan) {
     summary_.node = core::node_of(id);
     current_.free_slots_min = state_.free_slots;
 }
@@ -199,6 +200,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.poll_gaps = current_.poll_gaps;
     facts.blocked_samples = row.blocked_samples;
     count_row(summary_, facts);
+    lowest_rate_.add(summary_, facts);
     current_ = {};
     current_.free_slots_min = state_.free_slots;
     if (sink_) {

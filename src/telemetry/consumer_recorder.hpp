@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/rate_window.hpp"
 #include "telemetry/row_keeping.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
@@ -108,6 +109,7 @@ class ConsumerRecorder {
     };
     Current current_;
     MovingBytes moving_;
+    LowestRate lowest_rate_;
     WaitingStretches waits_;
     std::optional<core::Instant> on_its_way_since_;
     PeakBins peak_bins_;

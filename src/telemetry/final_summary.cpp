@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "telemetry/ledger_check.hpp"
+#include "telemetry/rate_window.hpp"
 #include "telemetry/text.hpp"
 
 namespace weir::telemetry {
@@ -46,7 +47,7 @@ struct RoleRates {
     std::size_t ranks = 0;
     const RankRecord* lowest = nullptr;  ///< by mean over the run
     const RankRecord* highest = nullptr;
-    const RankRecord* slowest = nullptr;  ///< with the slowest second
+    const RankRecord* slowest = nullptr;  ///< in its slowest window
     core::BitRate mean;
     TimeUse time;
     Duration covered;
@@ -70,8 +71,8 @@ RoleRates compare(const RunRecord& record, Role role) {
         if (rates.highest == nullptr || summary.throughput() > rates.highest->summary.throughput()) {
             rates.highest = &rank;
         }
-        if (summary.slowest_second != no_second &&
-            (rates.slowest == nullptr || summary.slowest < rates.slowest->summary.slowest)) {
+        if (summary.slowest_window_second != no_second &&
+            (rates.slowest == nullptr || summary.slowest_window < rates.slowest->summary.slowest_window)) {
             rates.slowest = &rank;
         }
     }
@@ -98,27 +99,42 @@ class Page {
     std::string text_;
 };
 
-void add_rates(Page& page, const RoleRates& producers, const RoleRates& consumers) {
+/// Of a role, over the window in which rates are compared.
+std::string slowest_text(const RunRecord& record, const RoleRates& rates, RateUnit unit) {
+    const auto window = rate_window_s(record);
+    if (!window) {
+        return "- (too few events)";
+    }
+    if (*window > seconds_of(record) || *window != kept_window_s(record.plan)) {
+        return fmt::format("- (too few events: {} take {} s)", rate_window_events, *window);
+    }
+    if (rates.slowest == nullptr) {
+        return "-";
+    }
+    const RankSummary& summary = rates.slowest->summary;
+    const std::int64_t first = summary.slowest_window_second;
+    return fmt::format("{} in {}, {}", in_unit(summary.slowest_window, unit),
+                       *window == 1 ? fmt::format("second {}", first)
+                                    : fmt::format("seconds {} to {}", first, first + *window - 1),
+                       node_text(summary.node, rates.slowest->host));
+}
+
+void add_rates(Page& page, const RunRecord& record, const RoleRates& producers, const RoleRates& consumers) {
     if (producers.ranks + consumers.ranks == 0) {
         return;
     }
     const RateUnit unit = unit_for(std::max(std::min(producers.mean, consumers.mean), core::BitRate{1}));
+    const std::int64_t window = rate_window_s(record).value_or(1);
     page.line(fmt::format("rate in {}", unit.name), "{:>8}{:>8}{:>8}   {}", "min", "mean", "max",
-              "slowest second of any rank");
+              window == 1 ? std::string{"slowest second of any rank"}
+                          : fmt::format("slowest {} s of any rank", window));
     const auto add = [&](const char* name, const RoleRates& rates) {
         if (rates.ranks == 0) {
             return;
         }
-        std::string slowest = "-";
-        if (rates.slowest != nullptr) {
-            const RankSummary& summary = rates.slowest->summary;
-            slowest =
-                fmt::format("{} in second {}, {}", in_unit(summary.slowest, unit), summary.slowest_second,
-                            node_text(rates.slowest->summary.node, rates.slowest->host));
-        }
         page.line(fmt::format("  {} {}", rates.ranks, name), "{:>8}{:>8}{:>8}   {}",
                   in_unit(rates.lowest->summary.throughput(), unit), in_unit(rates.mean, unit),
-                  in_unit(rates.highest->summary.throughput(), unit), slowest);
+                  in_unit(rates.highest->summary.throughput(), unit), slowest_text(record, rates, unit));
     };
     add("producers", producers);
     add("consumers", consumers);
@@ -330,7 +346,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     page.raw("\n");
     const RoleRates producers = compare(record, Role::producer);
     const RoleRates consumers = compare(record, Role::consumer);
-    add_rates(page, producers, consumers);
+    add_rates(page, record, producers, consumers);
     add_occupancy(page, record);
     add_sets(page, record);
     add_time(page, record, producers, consumers);

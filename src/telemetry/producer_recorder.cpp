@@ -27,7 +27,8 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       sink_(std::move(sink)),
       clock_(start),
       datagrams_(plan, plan.consumers),
-      deadlines_(plan) {
+      deadlines_(plan),
+      lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;
     slot_share_ = direct_ ? 1 : 0;
@@ -257,6 +258,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     facts.overflowed = current_.overflowed;
     facts.overflowed_in_measure = current_.overflowed_in_measure;
     count_row(summary_, facts);
+    lowest_rate_.add(summary_, facts);
     current_ = {};
     summary_.sets_in_time = deadlines_.account();
     if (sink_) {

@@ -17,6 +17,7 @@
 #include "core/units.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/rate_window.hpp"
 #include "telemetry/row_keeping.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
@@ -121,6 +122,7 @@ class ProducerRecorder {
     };
     Current current_;
     MovingBytes moving_;
+    LowestRate lowest_rate_;
     PeakBins peak_bins_;
 
     // Attribution of waiting: the last heartbeat's.

@@ -109,6 +109,10 @@ Json rank_json(const RankRecord& rank) {
             summary.covered.ns > 0 ? Json(summary.throughput().bits_per_second) : Json());
         add("slowest_second", second_or_null(summary.slowest_second));
         add("slowest_second_bits_per_second", known ? Json(summary.slowest.bits_per_second) : Json());
+        add("slowest_window_second", second_or_null(summary.slowest_window_second));
+        add("slowest_window_bits_per_second", summary.slowest_window_second != no_second
+                                                  ? Json(summary.slowest_window.bits_per_second)
+                                                  : Json());
         add("fastest_second", second_or_null(summary.fastest_second));
         add("fastest_second_bits_per_second", known ? Json(summary.fastest.bits_per_second) : Json());
         add("peak_10ms_bits_per_second", known ? Json(summary.peak_10ms.bits_per_second) : Json());

@@ -90,6 +90,8 @@ struct RankSummary {
     core::BitRate fastest;
     std::int64_t slowest_second = no_second;
     std::int64_t fastest_second = no_second;
+    core::BitRate slowest_window;                    ///< mean over the window of rate_window.hpp
+    std::int64_t slowest_window_second = no_second;  ///< its first
     core::BitRate peak_10ms;
 
     core::Duration poll_gap_max;  ///< phase `measure`

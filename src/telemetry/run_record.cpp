@@ -14,6 +14,7 @@
 #include "telemetry/json_values.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rank_json.hpp"
+#include "telemetry/rate_window.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/text.hpp"
 #include "telemetry/whole_file.hpp"
@@ -137,8 +138,12 @@ Json network_json(const RunRecord& record) {
     return {{"mechanism", all.front()}, {"mechanisms", all}, {"evidence", record.network->evidence}};
 }
 
-/// Of what the ranks of a role moved while it was measured.
+/// Of what the ranks of a role moved while it was measured; nothing where that is too few events.
 Json evenness_json(const RunRecord& record, Role role) {
+    const auto window = rate_window_s(record);
+    if (!window || *window > seconds_of(record)) {
+        return {};
+    }
     std::vector<double> shares;
     for (const RankRecord& rank : record.ranks) {
         if (rank.summary.node.role == role) {
@@ -336,6 +341,8 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["network"] = network_json(record);
     json["totals"] = totals_json(record);
     json["datagrams"] = record.datagrams ? to_json(*record.datagrams) : Json();
+    const auto window = rate_window_s(record);
+    json["rate_window_s"] = window ? Json(*window) : Json();
     json["evenness"] = {{"consumers", evenness_json(record, Role::consumer)}};
     json["event_series"] = event_series_json(record.event_marks);
 
@@ -367,6 +374,11 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     Json ranks = Json::array();
     for (const RankRecord& rank : record.ranks) {
         ranks.push_back(rank_json(rank));
+        // With `saturate` the window is known only now, and one of a second was kept.
+        if (window != kept_window_s(record.plan) && rank.summary.node.role != Role::scheduler) {
+            ranks.back()["slowest_window_second"] = nullptr;
+            ranks.back()["slowest_window_bits_per_second"] = nullptr;
+        }
     }
     json["ranks"] = std::move(ranks);
     return json;

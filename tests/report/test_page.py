@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from weir_report import report_command, run_charts
+from weir_report.key_figures import key_figures
 from weir_report.run import read_run
 
 SOURCE = Path(report_command.__file__).parents[1]
@@ -186,6 +187,29 @@ def test_charts_draw_the_rows(stored):
     worst = {line.name: line for line in occupancy.lines}["highest"].y
     assert worst.max() == pytest.approx(run.record["totals"]["max_occupancy"], abs=1e-6)
     assert len(producers.lines) == 3 + 3
+
+
+def test_ranks_are_compared_over_enough_events(simulate):
+    """Perfect, and in every second half of the consumers get nothing: an event of a second's data takes 0.4 s to come."""
+    run = read_run(simulate("--producers", "2", "--consumers", "4", "--rate", "10Gb/s", "--event-size", "1.25GB", "--chunk-size",
+                            "1GB", "--duration", "40s", "--warmup", "4s"))
+    assert run.record["rate_window_s"] == run_charts.rate_window(run) == 16
+    alone = run_charts.rates(run, "consumer")
+    assert (alone.min(axis=0)[4:-1] == 0).all()
+    compared = run_charts.compared_rates(run, "consumer")
+    assert np.isnan(compared[:, :15]).all()
+    assert compared[2, 30] == pytest.approx(alone[2, 15:31].mean())
+    measured = compared[:, 20:44]
+    assert measured.min() > 0.85 * 5e9
+    assert np.nanmin(run_charts.evenness_by_second(run)[20:44]) > 0.98
+    views = {view.title: view for view in run_charts.heat_map(run).views}
+    assert "Consumers: throughput, mean of 16 s" in views
+    for rank in run.ranks("consumer"):
+        first = rank["slowest_window_second"] + 4
+        assert rank["slowest_window_bits_per_second"] == pytest.approx(alone[rank["index"], first:first + 16].mean(), rel=1e-6)
+    figures = key_figures(run)
+    assert figures["slowest_consumer_lowest_second"] == min(rank["slowest_window_bits_per_second"]
+                                                            for rank in run.ranks("consumer"))
 
 
 def test_shares_of_time_are_stacked_to_all_of_it(stored):

@@ -40,7 +40,7 @@ SCORED_FIGURES = (
     KeyFigure("least_slack", "least slack before a deadline", "s", "higher", rank=MARGIN),
     KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
-    KeyFigure("slowest_consumer_lowest_second", "lowest second of the slowest consumer", "b/s", "higher"),
+    KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer, over a second or its window", "b/s", "higher"),
     KeyFigure("slowest_consumer_mean", "mean rate of the slowest consumer", "b/s", "higher"),
     KeyFigure("delivery_p99", "delivery, p99", "s", "lower", LATENCY_RESOLUTION),
     KeyFigure("delivery_p99_9", "delivery, p99.9", "s", "lower", LATENCY_RESOLUTION),
@@ -95,10 +95,17 @@ def _of_consumers(run, figures):
     evenness = (run.record.get("evenness") or {}).get("consumers")
     if evenness and len(consumers) > 1:
         figures["evenness"] = evenness["jain_index"]
-    lowest = [rank["slowest_second_bits_per_second"] for rank in consumers
-              if rank.get("slowest_second_bits_per_second") is not None]
+    lowest = [rate for rate, _ in map(slowest_window, consumers) if rate is not None]
     if lowest:
         figures["slowest_consumer_lowest_second"] = float(min(lowest))
     measured = sum(rank.get("measured_s") or 0.0 for rank in consumers)
     if measured > 0:
         figures["blocked_share"] = sum((rank.get("time") or {}).get("blocked_s", 0.0) for rank in consumers) / measured
+
+
+def slowest_window(rank):
+    """A rank's lowest rate over the window in which rates are compared, and its first second. Runs that have no window were
+    compared by the second."""
+    part = "slowest_window" if "slowest_window_second" in rank else "slowest_second"
+    first = rank.get("slowest_window_second" if part == "slowest_window" else "slowest_second")
+    return rank.get(f"{part}_bits_per_second"), first

@@ -3,7 +3,7 @@ has are taken from it; rows are only drawn."""
 
 from . import matplotlib_figures, page_parts, plotly_figures, run_charts
 from .errors import naming
-from .key_figures import KEY_FIGURES, key_figures
+from .key_figures import KEY_FIGURES, key_figures, slowest_window
 from .units import number, part, share, text
 
 _CHARTS = (run_charts.over_time, run_charts.by_events, run_charts.heat_map, run_charts.where_the_time_went, run_charts.traffic,
@@ -123,12 +123,13 @@ def _tiles(run):
         tiles.append({"title": title, "text": shown, "bad": bad, "path": path, "value": value})
 
     add("goodput of all consumers, mean", text(figures["goodput"], "b/s"))
-    slow = [rank for rank in consumers if rank.get("slowest_second_bits_per_second") is not None]
+    slow = [rank for rank in consumers if slowest_window(rank)[0] is not None]
     if slow:
-        rank = min(slow, key=lambda entry: entry["slowest_second_bits_per_second"])
-        add(f"lowest second of any consumer: {run.rank_name('consumer', rank['index'])} in second {rank.get('slowest_second')}",
-            text(rank["slowest_second_bits_per_second"], "b/s"), path=f"ranks.{rank['rank']}.slowest_second_bits_per_second",
-            value=rank["slowest_second_bits_per_second"])
+        rank = min(slow, key=lambda entry: slowest_window(entry)[0])
+        rate, first = slowest_window(rank)
+        part = "slowest_window" if "slowest_window_second" in rank else "slowest_second"
+        add(f"lowest {_stretch(run)} of any consumer: {run.rank_name('consumer', rank['index'])} {_when(run, first)}",
+            text(rate, "b/s"), path=f"ranks.{rank['rank']}.{part}_bits_per_second", value=rate)
     worst = totals.get("max_occupancy")
     if worst is not None:
         full = [rank for rank in producers if rank.get("max_occupancy") == worst]
@@ -215,19 +216,30 @@ def _second(value, second):
     return f"{value} (second {second})" if second is not None else value
 
 
+def _stretch(run):
+    window = run_charts.rate_window(run)
+    return "second" if window in (1, None) else f"{window} s"
+
+
+def _when(run, first):
+    window = run_charts.rate_window(run)
+    return f"in second {first}" if window in (1, None) else f"in seconds {first} to {first + window - 1}"
+
+
 def _with_gap(first, last, width):
     return first + ([("...",) + ("",) * (width - 1)] if last else []) + last
 
 
 def _consumer_table(run):
     def row(rank):
+        rate, first = slowest_window(rank)
         share = (rank.get("time") or {}).get("blocked_s", 0.0) / rank["measured_s"] if rank.get("measured_s") else None
         return (run.rank_name("consumer", rank["index"]), text(rank["mean_bits_per_second"], "b/s"),
-                _second(text(rank.get("slowest_second_bits_per_second"), "b/s"), rank.get("slowest_second")),
+                f"{text(rate, 'b/s')} ({_when(run, first)[3:]})" if rate is not None else "-",
                 text(share, "%"))
 
     first, last = _ends(run.ranks("consumer"), "mean_bits_per_second")
-    heads = ("consumer, slowest first", "mean", "slowest second", "blocked")
+    heads = ("consumer, slowest first", "mean", f"slowest {_stretch(run)}", "blocked")
     return {"heads": heads, "rows": _with_gap([row(rank) for rank in first], [row(rank) for rank in last], len(heads))}
 
 

@@ -25,6 +25,32 @@ def rates(run, role):
         return 8.0 * rows.column(column) / rows.column("covered_s")
 
 
+def rate_window(run):
+    """Seconds over which rates of single ranks are compared (see src/telemetry/rate_window.hpp); None: there are too few events
+    for that. Runs that do not say it were compared by the second."""
+    return run.record.get("rate_window_s", 1)
+
+
+def compared_rates(run, role):
+    """As rates(), each second with those before it that make its window; none without a window."""
+    values, window = rates(run, role), rate_window(run)
+    if values is None or window == 1:
+        return values
+    means = np.full(values.shape, np.nan)
+    if window and window <= values.shape[1]:
+        # A second that a rank lacks would leave its mark on all that follow.
+        gaps = np.cumsum(np.pad(np.isnan(values), ((0, 0), (1, 0))), axis=1)
+        sums = np.cumsum(np.pad(np.nan_to_num(values), ((0, 0), (1, 0))), axis=1)
+        means[:, window - 1:] = (sums[:, window:] - sums[:, :-window]) / window
+        means[:, window - 1:][gaps[:, window:] > gaps[:, :-window]] = np.nan
+    return means
+
+
+def _over_window(run, title):
+    window = rate_window(run)
+    return title if window in (1, None) else f"{title}, mean of {window} s"
+
+
 def blocked_at_once(run):
     """Number of blocked consumers: the mean and the most over the 20 instants of each second."""
     rows = run.rows("consumer")
@@ -37,7 +63,7 @@ def blocked_at_once(run):
 
 def evenness_by_second(run):
     """Jain's index of the consumers' rates (see src/telemetry/evenness.hpp); None for fewer than two."""
-    values = rates(run, "consumer")
+    values = compared_rates(run, "consumer")
     if values is None or len(values) < 2 or not np.isfinite(values).any():
         return None
     values = np.nan_to_num(values)
@@ -48,7 +74,7 @@ def evenness_by_second(run):
 
 def smallest_share_by_second(run):
     """What the consumer that got least got, of what the one that got most got; None for fewer than two."""
-    values = rates(run, "consumer")
+    values = compared_rates(run, "consumer")
     if values is None or len(values) < 2 or not np.isfinite(values).any():
         return None
     values = np.nan_to_num(values)
@@ -62,9 +88,11 @@ def over_time(run):
     show."""
     panels = []
     for role, title in (("producer", "Producers' throughput"), ("consumer", "Consumers' throughput")):
-        values = rates(run, role)
+        values, named = compared_rates(run, role), _over_window(run, title)
+        if values is not None and not np.isfinite(values).any():
+            values, named = rates(run, role), f"{title}, by the second"  # too few events to compare ranks by
         if values is not None and np.isfinite(values).any():
-            panels.append(_rank_panel(run, role, title, values, "b/s", ("lowest", "mean", "highest")))
+            panels.append(_rank_panel(run, role, named, values, "b/s", ("lowest", "mean", "highest")))
     blocked = blocked_at_once(run)
     if blocked is not None:
         x = run.rows("consumer").seconds
@@ -72,7 +100,7 @@ def over_time(run):
             Line("most at one instant", x, blocked[1], "highest"), Line("mean", x, blocked[0], "mean")]))
     evenness = evenness_by_second(run)
     if evenness is not None:
-        panels.append(Panel("Evenness of consumers", "", largest=1.0, lines=[
+        panels.append(Panel(_over_window(run, "Evenness of consumers"), "", largest=1.0, lines=[
             Line("Jain index of their rates", run.rows("consumer").seconds, evenness, "mean"),
             Line("smallest/largest rate", run.rows("consumer").seconds, smallest_share_by_second(run), "lowest")]))
     producers = run.rows("producer")
@@ -173,9 +201,9 @@ def heat_map(run):
     views = []
     seconds, grouped = None, False
     for role, title, values, unit, worst in (
-            ("consumer", "Consumers: throughput", rates(run, "consumer"), "b/s", "low"),
+            ("consumer", _over_window(run, "Consumers: throughput"), compared_rates(run, "consumer"), "b/s", "low"),
             ("consumer", "Consumers: blocked share", _column(run, "consumer", "blocked_s"), "1", "high"),
-            ("producer", "Producers: throughput", rates(run, "producer"), "b/s", "low"),
+            ("producer", _over_window(run, "Producers: throughput"), compared_rates(run, "producer"), "b/s", "low"),
             ("producer", "Producers: occupancy", _column(run, "producer", "occupancy_peak"), "1", "high")):
         if values is None or not np.isfinite(values).any():
             continue

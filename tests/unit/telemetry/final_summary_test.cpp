@@ -61,15 +61,25 @@ TEST_CASE("What a grant costs in packets is said of runs that counted them") {
                    "control              1.25 packets per grant, to and from the scheduler\n"));
 }
 
-TEST_CASE("Lost events have their share of those generated") {
+TEST_CASE("The slowest rate says over how many seconds, or that events are too few") {
     RunRecord record = record_of(test::good_ranks(test::small_plan()));
-    for (RankRecord& rank : record.ranks) {
-        rank.summary.ledger_known = false;
-    }
-    record.ranks[1].summary.run.lost.events = 3;
-    const FlowTotals totals = totals_of(record);
-    REQUIRE(totals.generated.events == 20);
-    CHECK(contains(final_summary_text(record, false), "; lost 3 (15.00 %), corrupt 0"));
+    const auto with_events_of = [&](double bytes) {
+        record.plan.event_size.mean = bytes;
+        return final_summary_text(record, false);
+    };
+    CHECK(contains(with_events_of(1e6), "slowest second of any rank"));
+    const std::string large = with_events_of(5e8);
+    CHECK(contains(large, "slowest 6 s of any rank"));
+    CHECK(contains(large, " in seconds 4 to 9, producer 0 on eb01"));
+    CHECK(contains(with_events_of(1e9), "- (too few events: 8 take 12 s)"));
+    CHECK(contains(with_events_of(1e12), "- (too few events)"));
+}
+
+TEST_CASE("Lost events are counted and shown as a share") {
+    auto ranks = test::good_ranks(test::small_plan());
+    ranks[1].summary.ledger.lost.add(EventId::of({0}, 99), {1'000'000});
+    ranks[1].summary.ledger.generated.add(EventId::of({0}, 99), {1'000'000});
+    CHECK(contains(final_summary_text(record_of(ranks), false), "; lost 1 (1.6 %), corrupt 0"));
 }
 
 TEST_CASE("Events are built per second of the time that was measured") {

@@ -49,6 +49,8 @@ inline RankRecord rank_record(const core::Plan& plan, int rank, core::NodeId nod
     const core::Bytes bytes{bytes_per_second * summary.whole_seconds};
     summary.slowest = {bytes_per_second * 8 - 8000};
     summary.slowest_second = 4;
+    summary.slowest_window = summary.slowest;
+    summary.slowest_window_second = 4;
     summary.fastest = {bytes_per_second * 8 + 8000};
     summary.fastest_second = 5;
     const Flow flow{10, bytes};
