@@ -91,7 +91,8 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
         !take_all(bytes, account.datagrams, fixed.datagrams) ||
         !take_all(bytes, account.log_error, fixed.log_error) ||
         !take_all(bytes, account.host_counters, fixed.host_counters) || !bytes.empty() ||
-        !telemetry::is_traffic(account.traffic) || !telemetry::is_datagrams(account.datagrams)) {
+        !account.latencies.adds_up() || !telemetry::is_traffic(account.traffic) ||
+        !telemetry::is_datagrams(account.datagrams)) {
         return std::nullopt;
     }
     return account;

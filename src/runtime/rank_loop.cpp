@@ -144,7 +144,8 @@ void RankLoop::take_packets(core::Instant now) {
         const auto kind = packet_kind(content);
         if (kind == PacketKind::control) {
             take_control(now, rank, content);
-        } else if (kind == PacketKind::report && leads() && decode_packet(content, reports_)) {
+        } else if (kind == PacketKind::report && leads() && decode_packet(content, reports_) &&
+                   telemetry::are_reports(reports_, parts_.settings.roles.node(rank))) {
             for (const telemetry::SecondReport& report : reports_) {
                 parts_.collector->add(report);
             }

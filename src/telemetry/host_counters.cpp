@@ -11,6 +11,12 @@
 
 namespace weir::telemetry {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
 std::string host_file(std::string_view host) {
     std::string name(host.empty() ? "unknown" : host);
     // What a host calls itself comes from outside: it must not leave the directory.
@@ -98,6 +104,9 @@ std::optional<HostCounters> decode_host(std::string_view text) {
         host.reading_max = {json.at("reading_max_ns")};
         host.problem = json.at("problem");
         host.settings = json.at("settings");
+        if (!host.settings.empty() && !nlohmann::json::accept(host.settings)) {
+            return std::nullopt;
+        }
         return host;
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
@@ -105,7 +114,6 @@ std::optional<HostCounters> decode_host(std::string_view text) {
 }
 
 nlohmann::ordered_json host_json(const HostCounters& host) {
-    using Json = nlohmann::ordered_json;
     Json sources = Json::array();
     Json totals = Json::object();
     for (const CounterSum& counter : host.sums) {

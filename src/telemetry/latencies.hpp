@@ -41,6 +41,13 @@ struct Latencies {
         pacing_error.merge(other.pacing_error);
         receive_gap.merge(other.receive_gap);
     }
+
+    /// See LogHistogram::adds_up.
+    [[nodiscard]] bool adds_up() const {
+        return offer_to_grant.adds_up() && grant_to_first_byte.adds_up() && transfer.adds_up() &&
+               delivery.adds_up() && processing.adds_up() && building.adds_up() && send_gap.adds_up() &&
+               pacing_error.adds_up() && receive_gap.adds_up();
+    }
 };
 static_assert(std::is_trivially_copyable_v<Latencies>);
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "core/units.hpp"
@@ -53,6 +54,11 @@ class LogHistogram {
     }
 
     [[nodiscard]] std::uint64_t count() const { return count_; }
+    /// Whether its parts belong together: it may have come from elsewhere, as bytes.
+    [[nodiscard]] bool adds_up() const {
+        return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}) == count_ &&
+               (count_ == 0 || min_ns_ <= max_ns_);
+    }
     /// Smallest and largest duration, exact. Both need count() > 0.
     [[nodiscard]] core::Duration min() const { return {min_ns_}; }
     [[nodiscard]] core::Duration max() const { return {max_ns_}; }

@@ -1,8 +1,34 @@
 #include "telemetry/row_keeping.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "telemetry/second_clock.hpp"
 
 namespace weir::telemetry {
+
+namespace {
+
+bool is_report(const SecondReport& report, core::NodeId node) {
+    // 285 years, and 35 Tb/s of a single rank: a sum over a million of ranks is in range.
+    constexpr std::int64_t furthest_second = 9000000000;
+    constexpr core::Bytes most_moved{std::int64_t{1} << 42U};
+    const auto counts = [](const FlowTotals& flows) {
+        return flows.generated.bytes >= core::Bytes{} && flows.sent.bytes >= core::Bytes{} &&
+               flows.lost.bytes >= core::Bytes{} && flows.received.bytes >= core::Bytes{} &&
+               flows.processed.bytes >= core::Bytes{} && flows.results.bytes >= core::Bytes{};
+    };
+    std::uint8_t overflowed = 0;  // any byte may have come
+    std::memcpy(&overflowed, &report.overflowed, sizeof overflowed);
+    return report.node == node && overflowed <= 1 && report.start.second >= -furthest_second &&
+           report.start.second <= furthest_second && report.start.phase <= Phase::drain &&
+           report.start.covered >= core::Duration{} &&
+           report.start.covered <= core::Duration{ns_per_second} && report.moved >= core::Bytes{} &&
+           report.moved <= most_moved && report.poll_gap_max >= core::Duration{} && counts(report.run) &&
+           counts(report.measured);
+}
+
+}  // namespace
 
 void count_row(RankSummary& summary, const RowFacts& row) {
     ++summary.rows;
@@ -67,6 +93,11 @@ SecondReport report_of(const RankSummary& summary, const RowFacts& row) {
             .sets_in_time = summary.sets_in_time,
             .whole_seconds = summary.whole_seconds,
             .rows = summary.rows};
+}
+
+bool are_reports(std::span<const SecondReport> reports, core::NodeId node) {
+    return std::all_of(reports.begin(), reports.end(),
+                       [&](const SecondReport& report) { return is_report(report, node); });
 }
 
 RankSummary summary_from(const SecondReport& report) {

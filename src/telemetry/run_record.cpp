@@ -77,6 +77,11 @@ Json resolved(const core::Plan& plan) {
             {"seed", plan.seed}};
 }
 
+/// It may have come from elsewhere, and without its zero.
+std::string_view detail_of(const FaultRecord& fault) {
+    return {fault.detail, strnlen(fault.detail, sizeof fault.detail)};
+}
+
 Json json_of(const FaultRecord& fault) {
     return {{"kind", fault_name(fault.kind)},
             {"source", node_text(fault.source)},
@@ -85,7 +90,7 @@ Json json_of(const FaultRecord& fault) {
             {"event_sequence", fault.event.sequence()},
             {"offset_bytes", fault.offset.count},
             {"chunk", fault.sequence},
-            {"detail", std::string(fault.detail)}};
+            {"detail", std::string(detail_of(fault))}};
 }
 
 const char* reason_text(core::LostRange::Reason reason) {
@@ -286,7 +291,8 @@ std::string fault_text(const FaultRecord& fault) {
         text += fmt::format(", event {} of producer {}, chunk {} at byte {}", fault.event.sequence(),
                             fault.event.producer().value, fault.sequence, fault.offset.count);
     }
-    return fault.detail[0] == '\0' ? text : text + " (" + fault.detail + ")";
+    const std::string_view detail = detail_of(fault);
+    return detail.empty() ? text : fmt::format("{} ({})", text, detail);
 }
 
 FlowTotals totals_of(const RunRecord& record) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "core/ids.hpp"
@@ -40,6 +41,10 @@ struct SecondReport {
     std::int64_t rows = 0;  ///< since recording began
 };
 static_assert(std::is_trivially_copyable_v<SecondReport>);
+
+/// Whether these can be what `node` says of seconds. Reports come from other ranks, and their numbers are
+/// added up.
+[[nodiscard]] bool are_reports(std::span<const SecondReport> reports, core::NodeId node);
 
 /// The summary of a rank of which this is the last that was heard. Slowest and fastest second, peaks and
 /// ledger are not in a report and stay unknown.

@@ -1,7 +1,9 @@
 // A rank's account as bytes: whole or not at all.
 #include "participant/rank_account.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "catch.hpp"
 
@@ -119,6 +121,28 @@ TEST_CASE("Traffic that no consumer counts is refused") {
     CHECK(refused({{.producer = 3, .traffic = {2, {0}}}}));
     CHECK(refused({{.producer = 3, .traffic = {2, {-1}}}}));
     CHECK(refused({{.producer = 3, .reserved = 1, .traffic = some}}));
+}
+
+TEST_CASE("Latencies whose parts do not belong together are refused") {
+    RankAccount account;
+    account.latencies.delivery.add(Duration::microseconds(3));
+    std::vector<std::byte> bytes = encode_account(account);
+    REQUIRE(decode_account(bytes));
+    // The count of the only bucket, which is not all there is.
+    const auto one = std::find(bytes.begin() + sizeof(RankSummary), bytes.end(), std::byte{1});
+    REQUIRE(one != bytes.end());
+    *one = std::byte{2};
+    CHECK_FALSE(decode_account(bytes));
+}
+
+TEST_CASE("A fault's text may come without its end") {
+    RankAccount account;
+    account.faults.resize(2);
+    std::memset(account.faults[0].detail, 'x', sizeof account.faults[0].detail);
+    const auto again = decode_account(encode_account(account));
+    REQUIRE(again);
+    CHECK(fault_text(again->faults[0]).find(std::string(sizeof account.faults[0].detail, 'x') + ")") !=
+          std::string::npos);
 }
 
 TEST_CASE("The traffic of thousands of producers travels") {

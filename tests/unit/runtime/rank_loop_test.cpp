@@ -395,7 +395,11 @@ TEST_CASE("A packet that nobody can read is a failure") {
     cut_notice.bytes.pop_back();
     test::Packet unknown{producer_rank, {}};
     encode_packet(static_cast<PacketKind>(77), std::span<const ControlMessage>{}, unknown.bytes);
-    for (const test::Packet& packet : {garbage, cut, cut_notice, unknown}) {
+    test::Packet of_another{producer_rank, {}};
+    SecondReport report;
+    report.node = {Role::consumer, 0};
+    encode_packet(PacketKind::report, std::span<const SecondReport>(&report, 1), of_another.bytes);
+    for (const test::Packet& packet : {garbage, cut, cut_notice, unknown, of_another}) {
         Rig scheduler(scheduler_rank);
         scheduler.transport.inbox.push_back(packet);
         const LoopEnd end = scheduler.loop.run();

@@ -70,4 +70,7 @@ TEST_CASE("A host's counters are the same after their travel") {
     CHECK_FALSE(decode_host(""));
     CHECK_FALSE(decode_host("{}"));
     CHECK_FALSE(decode_host("[1"));
+    HostCounters cut = two_seconds();
+    cut.settings = "{cut";  // run.json has it as it is
+    CHECK_FALSE(decode_host(encode_host(cut)));
 }

@@ -1,5 +1,8 @@
 #include "telemetry/row_keeping.hpp"
 
+#include <cstring>
+#include <vector>
+
 #include "catch.hpp"
 #include "telemetry/second_clock.hpp"
 
@@ -44,4 +47,29 @@ TEST_CASE("A summary from a report says what the report knows") {
     CHECK(known.throughput() == BitRate{800});
     CHECK_FALSE(known.ledger_known);
     CHECK(known.slowest_second == no_second);
+}
+
+TEST_CASE("A report that a rank cannot have made is refused") {
+    const NodeId node = node_of(ConsumerId{1});
+    SecondReport right;
+    right.node = node;
+    right.start = {-2, Phase::warmup, Duration::seconds(1)};
+    right.moved = {12'500'000'000};
+    CHECK(are_reports({}, node));
+    CHECK(are_reports({&right, 1}, node));
+    const auto refused = [&](auto change) {
+        SecondReport report = right;
+        change(report);
+        return !are_reports(std::vector{right, report}, node);
+    };
+    CHECK(refused([](SecondReport& report) { report.node.index = 7; }));
+    CHECK(refused([](SecondReport& report) { report.node.role = static_cast<Role>(9); }));
+    CHECK(refused([](SecondReport& report) { report.start.second = no_second; }));
+    CHECK(refused([](SecondReport& report) { report.start.second = INT64_MAX; }));
+    CHECK(refused([](SecondReport& report) { report.start.phase = static_cast<Phase>(3); }));
+    CHECK(refused([](SecondReport& report) { report.start.covered = Duration::seconds(2); }));
+    CHECK(refused([](SecondReport& report) { report.moved = {-1}; }));
+    CHECK(refused([](SecondReport& report) { report.moved = {INT64_MAX}; }));
+    CHECK(refused([](SecondReport& report) { report.run.sent.bytes = {-1}; }));
+    CHECK(refused([](SecondReport& report) { std::memset(&report.overflowed, 2, 1); }));
 }
