@@ -16,6 +16,7 @@ namespace weir::cli {
 namespace {
 
 using config::rounded_text;
+using Json = nlohmann::ordered_json;
 
 std::string number_text(double number) {
     return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
@@ -161,7 +162,6 @@ std::string dry_run_text(const config::RunRequest& request) {
 }
 
 std::string dry_run_json(const config::RunRequest& request) {
-    using Json = nlohmann::ordered_json;
     const Forecast f = forecast(request);
     const auto known = [](bool is_known, double value) { return is_known ? Json(value) : Json(nullptr); };
     const bool rate = f.rate_known();

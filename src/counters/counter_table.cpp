@@ -11,11 +11,11 @@
 namespace weir::counters {
 
 Value difference(const Counter& counter, std::uint64_t before, std::uint64_t now) {
-    constexpr std::uint64_t bits_32 = 0xffffffff;
-    if (counter.range == Range::wraps_at_32_bits && before <= bits_32 && now <= bits_32) {
-        const std::uint64_t counted = (now - before) & bits_32;
+    constexpr std::uint64_t low_32_bits = 0xffffffff;
+    if (counter.range == Range::wraps_at_32_bits && before <= low_32_bits && now <= low_32_bits) {
+        const std::uint64_t counted = (now - before) & low_32_bits;
         // No counter of 32 bits gets half way round in seconds: it went down.
-        return counted <= bits_32 / 2 ? Value(counted) : std::nullopt;
+        return counted <= low_32_bits / 2 ? Value(counted) : std::nullopt;
     }
     if (now < before) {
         return std::nullopt;

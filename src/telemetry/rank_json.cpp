@@ -8,9 +8,10 @@
 namespace weir::telemetry {
 
 using core::Role;
-using Json = nlohmann::ordered_json;
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// An object whose fields are all different, for what there is thousands of: Json's own ways to add a field
 /// look for it among the others, and an initializer list copies each several times.
