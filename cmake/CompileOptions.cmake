@@ -22,6 +22,9 @@ target_compile_definitions(weir_options INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_
 
 add_library(weir_sanitizers INTERFACE)
 set(weir_sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+if(WEIR_FUZZ)
+    list(APPEND weir_sanitizer_flags -fsanitize=fuzzer-no-link)  # the harnesses bring the main function
+endif()
 # Test cases, and libraries that no test keeps busy, are not optimized: they compile in half of the time.
 target_compile_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags} -g1 -fno-omit-frame-pointer
     $<IF:$<BOOL:$<TARGET_PROPERTY:WEIR_UNOPTIMIZED>>,-O0,-O1>)

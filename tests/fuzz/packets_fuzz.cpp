@@ -1,0 +1,115 @@
+// Control packets of all kinds, against arbitrary bytes from any rank: messages, reports of seconds as far as
+// the live line, notices, and parts of results.
+#include <cstring>
+#include <vector>
+
+#include "runtime/packet.hpp"
+#include "runtime/result_packets.hpp"
+#include "small_plan.hpp"
+#include "telemetry/live_view.hpp"
+#include "telemetry/second_collector.hpp"
+#include "telemetry/second_report.hpp"
+
+using namespace weir;
+
+namespace {
+
+constexpr int ranks = 4;
+
+class Leader {
+  public:
+    explicit Leader(const core::Plan& plan)
+        : plan_(plan),
+          view_(plan, telemetry::LiveForm::json, false, [](std::string_view) {}),
+          text_(plan, telemetry::LiveForm::text, true, [](std::string_view) {}),
+          collector_(plan,
+                     [this](const telemetry::ClusterSecond& second) {
+                         view_.show(second);
+                         text_.show(second);
+                     }),
+          results_(ranks) {}
+
+    void take(std::uint8_t rank, std::span<const std::byte> packet) {
+        const auto kind = runtime::packet_kind(packet);
+        if (!kind) {
+            return;
+        }
+        switch (*kind) {
+            case runtime::PacketKind::control:
+                read(packet, messages_);
+                break;
+            case runtime::PacketKind::report:
+                take_reports(rank, packet);
+                break;
+            case runtime::PacketKind::notice:
+                read(packet, notices_);
+                break;
+            case runtime::PacketKind::result:
+                take_result(rank, packet);
+                break;
+        }
+    }
+
+  private:
+    template <typename T>
+    void read(std::span<const std::byte> packet, std::vector<T>& items) {
+        if (!runtime::decode_packet(packet, items)) {
+            return;
+        }
+        std::vector<std::byte> again;
+        runtime::encode_packet(*runtime::packet_kind(packet), std::span<const T>(items), again);
+        fuzz::demand(again.size() == packet.size(), "a packet that is another when written again");
+    }
+
+    void take_reports(std::uint8_t rank, std::span<const std::byte> packet) {
+        const core::NodeId nodes[] = {core::scheduler_node(), node_of(core::ProducerId{0}),
+                                      node_of(core::ConsumerId{0}),
+                                      node_of(core::ConsumerId{plan_.consumers - 1})};
+        const core::NodeId node = nodes[rank % ranks];
+        if (!runtime::decode_packet(packet, reports_) || !telemetry::are_reports(reports_, node)) {
+            return;
+        }
+        for (const telemetry::SecondReport& report : reports_) {
+            if (false) {
+                continue;
+            }
+            collector_.add(report);
+            const telemetry::RankSummary summary = telemetry::summary_from(report);
+            fuzz::demand(summary.node == node, "a summary of another rank");
+        }
+        collector_.poll({});
+    }
+
+    void take_result(std::uint8_t rank, std::span<const std::byte> packet) {
+        const auto taken = results_.take(rank % ranks, packet);
+        if (taken.whole) {
+            fuzz::demand(taken.refusal.empty() && taken.whole->bytes > core::Bytes{0}, "an empty result");
+        }
+    }
+
+    core::Plan plan_;
+    telemetry::LiveView view_;
+    telemetry::LiveView text_;
+    telemetry::SecondCollector collector_;
+    runtime::ResultArrivals results_;
+    std::vector<core::ControlMessage> messages_;
+    std::vector<telemetry::SecondReport> reports_;
+    std::vector<runtime::Notice> notices_;
+};
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    fuzz::FuzzInput input(data, size);
+    Leader leader(fuzz::small_plan(input));
+    std::vector<std::byte> packet;
+    while (!input.empty()) {
+        const auto rank = input.take<std::uint8_t>();
+        packet.resize(input.take<std::uint16_t>() % 4096);
+        for (std::byte& byte : packet) {
+            byte = input.take<std::byte>();
+        }
+        leader.take(rank, packet);
+    }
+    return 0;
+}

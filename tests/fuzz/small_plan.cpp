@@ -1,0 +1,82 @@
+#include "small_plan.hpp"
+
+#include <array>
+
+namespace weir::fuzz {
+
+namespace {
+
+void choose_protocol(FuzzInput& input, core::Plan& plan) {
+    plan.pattern = static_cast<core::Pattern>(input.below(2));
+    plan.policy = static_cast<core::PolicyKind>(input.below(5));
+    plan.initiation = static_cast<core::Initiation>(input.below(2));
+    plan.order = static_cast<core::SendOrder>(input.below(2));
+    if (plan.policy == core::PolicyKind::none) {
+        plan.pattern = core::Pattern::distribute;
+        plan.initiation = core::Initiation::push;
+    }
+    plan.transport = input.below(2) == 0 ? core::TransportKind::send : core::TransportKind::datagram;
+    plan.fragment_timeout = core::Duration::milliseconds(5);
+    plan.reasks = plan.lossy() ? input.below(3) : 0;
+    plan.requests = 1 + input.below(4);
+    plan.assigned_events = plan.pattern == core::Pattern::build ? input.below(4) : 0;
+}
+
+void choose_sizes(FuzzInput& input, core::Plan& plan) {
+    plan.interval = core::Duration::milliseconds(10);
+    plan.rate = {std::int64_t{1 + input.below(8)} * 800000};  // 1 to 8 kB in a set
+    plan.generation = static_cast<core::Generation>(input.below(3));
+    plan.event_size = {.kind = core::DistributionKind::fixed,
+                       .mean = static_cast<double>(250 + input.below(250))};
+    plan.slot_size = {500};
+    plan.chunk_size = {std::int64_t{100 + input.below(200)}};
+    plan.buffer = {std::int64_t{1 + input.below(4)} * 2000};
+    plan.overflow = static_cast<core::Overflow>(input.below(2));
+    if (plan.policy != core::PolicyKind::none && input.below(3) == 1) {
+        plan.result_size = {.kind = core::DistributionKind::fixed, .mean = 40};
+    }
+}
+
+void choose_times(FuzzInput& input, core::Plan& plan) {
+    if (input.below(3) == 1) {
+        plan.busy = {.kind = core::DistributionKind::fixed, .mean = 2e6};
+    }
+    plan.duration = plan.interval * (1 + input.below(4));
+    plan.warmup = plan.interval * input.below(2);
+    plan.drain = core::Duration::milliseconds(20);
+    switch (input.below(6)) {
+        case 1:
+            plan.shaping.kind = core::ShapingKind::bucket;
+            plan.shaping.rate = {8000000};
+            plan.shaping.burst = {300};
+            break;
+        case 2:
+            plan.shaping.kind = core::ShapingKind::in_step;
+            plan.shaping.grid = core::Duration::milliseconds(1);
+            plan.shaping.tick = core::Duration::milliseconds(5);
+            break;
+        default:
+            break;
+    }
+}
+
+}  // namespace
+
+core::Plan small_plan(FuzzInput& whole) {
+    const auto bytes = whole.take<std::array<std::uint8_t, plan_bytes>>();
+    FuzzInput input(bytes.data(), bytes.size());
+    core::Plan plan;
+    plan.producers = 1 + input.below(4);
+    plan.consumers = 1 + input.below(4);
+    plan.slots = 1 + input.below(4);
+    plan.streams = 1 + input.below(3);
+    plan.window = 1 + input.below(4);
+    plan.high_water = input.below(4) == 1 ? plan.slots : 0;
+    plan.low_water = plan.high_water > 0 ? plan.high_water - 1 : 0;
+    choose_protocol(input, plan);
+    choose_sizes(input, plan);
+    choose_times(input, plan);
+    return plan;
+}
+
+}  // namespace weir::fuzz

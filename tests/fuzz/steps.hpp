@@ -1,0 +1,36 @@
+// What happens to a node of the protocol, as the fuzzers' inputs write it: a plan, then steps, each a byte
+// that says which one and what belongs to it. Read by the harnesses, written by write_corpus.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ids.hpp"
+#include "core/messages.hpp"
+#include "core/units.hpp"
+#include "fuzz_input.hpp"
+
+namespace weir::fuzz {
+
+enum class Step : std::uint8_t { message, time, chunk, chunks_left, result, finish };
+inline constexpr std::uint32_t step_count = 6;
+/// More of them tell nothing new, and take long.
+inline constexpr int steps_max = 400;
+
+/// How a message stands in an input: who sent it, and all of its fields.
+struct GivenMessage {
+    std::uint8_t role = 0;
+    std::uint8_t index = 0;
+    core::ControlMessage message;
+};
+
+inline core::NodeId take_node(FuzzInput& input) {
+    const auto role = static_cast<core::Role>(input.below(3));
+    return {role, role == core::Role::scheduler ? 0 : std::uint32_t{input.take<std::uint8_t>()}};
+}
+
+/// Later by up to 2^31 us; a clock does not go back.
+inline void pass_time(FuzzInput& input, core::Instant& now) {
+    now = now + core::Duration::microseconds(input.take<std::uint32_t>() >> 1U);
+}
+
+}  // namespace weir::fuzz
