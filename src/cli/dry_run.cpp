@@ -61,7 +61,7 @@ std::string set_text(const core::Plan& plan, const Forecast& f) {
     if (full == 0) {
         return fmt::format("one event of {}", rounded_text(f.set->last));
     }
-    const std::string events =
+    std::string events =
         full == 1 ? fmt::format("one event of {}", size) : fmt::format("{:.0f} events of {}", full, size);
     if (whole) {
         return events;
