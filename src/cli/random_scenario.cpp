@@ -166,7 +166,7 @@ class ScenarioDraw {
 
     /// A file of a few values up to `most`, one per line.
     std::string trace(const char* what, std::int64_t most, const char* unit) {
-        const std::string name = fmt::format("{}/{}-{}.txt", traces_, what, seed_);
+        std::string name = fmt::format("{}/{}-{}.txt", traces_, what, seed_);
         std::ofstream file(name);
         for (std::int64_t left = draw_.number(1, 6); left > 0; --left) {
             file << draw_.number(std::max<std::int64_t>(1, most / 10), most) << unit << '\n';
