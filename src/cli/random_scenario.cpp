@@ -55,8 +55,7 @@ class ScenarioDraw {
         range_.interval_us = 100000;
         draw_.add("duration", "{}us", range_.duration_us);
         draw_.add("warmup", "{}ms", draw_.number(0, 200));
-        // Their events are large, and what is under way when the drain is over has two seconds to arrive.
-        draw_.add("drain", "60s");
+        draw_.add("drain", "{}ms", draw_.number(0, 3000));
         draw_.add("scale", "{}", draw_.one_of({"1/10", "1/100", "0.03"}));
         draw_.add("busy-consumers", "{}", "0");
         draw_.add("busy", "fixed:{}us", draw_.number(1, 100000));
@@ -215,8 +214,7 @@ class ScenarioDraw {
         }
         slots_ = draw_.number(1, draw_.one_in(10) ? 20 : 6);
         draw_.add("slots", "{}", slots_);
-        streams_ = draw_.number(1, draw_.one_in(10) ? 20 : 5);
-        draw_.add("streams", "{}", streams_);
+        draw_.add("streams", "{}", draw_.number(1, draw_.one_in(10) ? 20 : 5));
         if (draw_.one_in(4)) {
             const std::int64_t high = draw_.number(1, slots_);
             draw_.add("high-water", "{}", high);
@@ -246,19 +244,12 @@ class ScenarioDraw {
         }
     }
 
-    /// Fast enough that so many slots full of data pass in little more than a second: what is under way at
-    /// the end of the drain has two to arrive, and a run in which it does not fails as it should.
-    [[nodiscard]] std::int64_t rate_for(std::int64_t slots) const {
-        return slots * std::max(slot_, largest_ * 2) * 8;
-    }
-
     void shaping() {
         if (draw_.one_in(5)) {
             // Around the rate, on both sides.
             const auto rate =
                 static_cast<std::int64_t>(bits_per_second_ * static_cast<double>(draw_.number(5, 30)) / 10);
-            draw_.add("shaping", "bucket:{}b/s,burst={}B", std::max(rate, rate_for(streams_)),
-                      draw_.number(64, largest_));
+            draw_.add("shaping", "bucket:{}b/s,burst={}B", rate, draw_.number(64, largest_));
         } else if (draw_.one_in(6)) {
             draw_.add("shaping", "in-step:{}us,tick={}us", draw_.number(1, 5) * 20,
                       12000 * draw_.number(1, 3));
@@ -376,11 +367,10 @@ class ScenarioDraw {
             return static_cast<std::int64_t>(bits_per_second_ * static_cast<double>(draw_.number(6, 60)) /
                                              10);
         };
-        draw_.add("producer-link", "{}b/s", std::max(link(), rate_for(streams_)));
-        const std::int64_t places = slots_ * (builds_ ? range_.producers : 1);
+        draw_.add("producer-link", "{}b/s", std::max<std::int64_t>(10000, link()));
         draw_.add("consumer-link", "{}b/s",
-                  std::max(link() * std::max<std::int64_t>(1, range_.producers / range_.consumers),
-                           rate_for(places)));
+                  std::max<std::int64_t>(
+                      10000, link() * std::max<std::int64_t>(1, range_.producers / range_.consumers)));
         draw_.add("latency", "{}ns", draw_.one_in(4) ? draw_.number(0, 5000000) : draw_.number(0, 20000));
         range_.scheduler_time_ns = draw_.one_in(5)   ? 0
                                    : draw_.one_in(4) ? draw_.number(0, 200000)
@@ -430,7 +420,6 @@ class ScenarioDraw {
     std::int64_t largest_ = 1;
     std::int64_t slot_ = 1;
     std::int64_t slots_ = 1;
-    std::int64_t streams_ = 1;
     std::string_view policy_;
     std::string_view generation_;
     double bits_per_second_ = 1;

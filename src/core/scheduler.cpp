@@ -25,6 +25,19 @@ std::uint32_t most_under_way(const Plan& plan) {
 
 }  // namespace
 
+Duration Scheduler::drain_grace(const Plan& plan) {
+    constexpr double least_s = 2;
+    constexpr double most_s = 1e6;
+    constexpr double times = 4;
+    const double per_consumer = static_cast<double>(plan.producers) / static_cast<double>(plan.consumers);
+    const double bytes_per_s =
+        static_cast<double>(plan.rate.bits_per_second) / 8 * std::min(1.0, per_consumer);
+    const double fragments = std::max(plan.streams, plan.places());
+    const double needed_s =
+        times * fragments * static_cast<double>(plan.slot_size.count) / std::max(bytes_per_s, 1.0);
+    return Duration{static_cast<std::int64_t>(std::clamp(needed_s, least_s, most_s) * 1e9)};
+}
+
 Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
     : plan_(plan),
       policy_(std::move(policy)),
@@ -34,7 +47,8 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       producers_(plan.producers),
       least_offered_(plan.pattern == Pattern::build ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
-      drain_until_(plan.give_up_at() + drain_grace + losses_time(plan)),
+      drain_grace_(drain_grace(plan) + losses_time(plan)),
+      drain_until_(plan.give_up_at() + drain_grace_),
       accounted_until_(Instant{} - plan.warmup) {
     WEIR_ASSERT((policy_ == nullptr) == (plan.policy == PolicyKind::none));
     WEIR_ASSERT(!builds() || !direct());
@@ -80,6 +94,9 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
             break;
         default:
             violation(from, "a message that a scheduler does not take", out);
+    }
+    if (message.kind == MessageKind::done || message.kind == MessageKind::drained) {
+        drain_until_ = std::max(drain_until_, now + drain_grace_);
     }
     const std::uint64_t came = waiting_events_ > waited_before ? waiting_events_ - waited_before : 0;
     grant_all(out);

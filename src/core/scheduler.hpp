@@ -25,8 +25,11 @@ class Scheduler {
     /// How long after all producers have drained a transfer may still be missing before the run is closed
     /// without it.
     static constexpr Duration settle_grace = Duration::seconds(2);
-    /// How long after the end of the drain a producer may still have transfers under way.
-    static constexpr Duration drain_grace = Duration::seconds(2);
+    /// How long after the end of the drain, and after any later sign of progress, a producer may still have
+    /// transfers under way. Four times what the fullest node needs for what it can have under way at the
+    /// planned rate, at least 2 s: a transfer that is cut off cannot be accounted for, so only one that hangs
+    /// is.
+    [[nodiscard]] static Duration drain_grace(const Plan& plan);
 
     enum class Phase : std::uint8_t { running, settling, closing, closed };
 
@@ -158,6 +161,7 @@ class Scheduler {
     std::uint32_t drained_producers_ = 0;
     std::uint32_t complete_reports_ = 0;
     Instant settle_until_ = Instant::never();
+    Duration drain_grace_;
     Instant drain_until_;
     Instant next_tick_ = Instant::never();  ///< shaping `in_step`
     Instant accounted_until_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/scheduler.hpp"
 #include "participant/node.hpp"
 #include "telemetry/text.hpp"
 
@@ -123,16 +124,31 @@ void Simulator::start() {
     for (FlatNode node = 0; node < nodes_end_; ++node) {
         turn(node, [&](core::Actions& out) { nodes_[node]->on_start(now_, out); });
     }
-    // What is due at the very beginning (first sets, the first tick of shaping) is due now, and not when
-    // handle_tick comes round.
-    for (FlatNode node = 0; node < producers_end_; ++node) {
-        turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
+    // Its first tick of shaping is due now, and not when handle_tick comes round.
+    turn(0, [&](core::Actions& out) { nodes_[0]->on_time(now_, out); });
+    queue_.push(now_ + credits_known_after(), {Kind::producers_begin});
+}
+
+/// How long it takes until the scheduler has the credit of every slot. What is due at the very beginning is
+/// generated then: offers that overtook the credits of some consumers would load the others, and a run that
+/// begins so is uneven for many intervals. Bounded, because links may be as slow as one likes.
+Duration Simulator::credits_known_after() const {
+    core::BitRate slowest = payload_rates_[0];
+    for (FlatNode node = producers_end_; node < nodes_end_; ++node) {
+        slowest = std::min(slowest, payload_rates_[node]);
     }
+    const Duration on_the_way = setup_.network.latency + core::time_for(slowest, message_bytes);
+    const std::int64_t credits = std::int64_t{plan_.consumers} * plan_.slots;
+    return std::min(tick_period, on_the_way + setup_.network.scheduler_time * credits);
 }
 
 SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
     start();
-    Instant limit = plan_.give_up_at() + end_patience;
+    // Each of the transfers under way may put off the end.
+    const std::int64_t most_under_way = std::int64_t{plan_.producers} * plan_.streams;
+    Instant limit =
+        plan_.give_up_at() + end_patience +
+        std::min(core::Scheduler::drain_grace(plan_) * most_under_way, Duration::seconds(1'000'000));
     for (const InjectedFault& fault : setup_.faults) {
         limit = fault.kind == InjectedFault::Kind::pause ? limit + fault.length : limit + fault.extra * 10;
     }
@@ -278,6 +294,11 @@ void Simulator::handle(const Event& event) {
             queue_.push(now_ + heartbeat_period, {Kind::heartbeat});
             return;
         }
+        case Kind::producers_begin:
+            for (FlatNode node = 1; node < producers_end_; ++node) {
+                turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
+            }
+            return;
         case Kind::second:
             for (FlatNode node = 0; node < nodes_end_; ++node) {
                 record_ticks(node);

@@ -92,6 +92,8 @@ class Simulator {
 
   private:
     static constexpr core::Duration tick_period = core::Duration::milliseconds(10);
+    /// A control message, with the 80 bytes that carry it in a packet of the runtime.
+    static constexpr core::Bytes message_bytes{static_cast<std::int64_t>(sizeof(core::ControlMessage)) + 80};
 
     enum class Kind : std::uint8_t {
         message,           ///< a: place in messages_
@@ -103,6 +105,7 @@ class Simulator {
         tick,              ///< chunks that have left and arrived count
         heartbeat,         ///< the scheduler's, to all producers
         second,            ///< rows are closed on every node
+        producers_begin,   ///< to generate: the first credits are known
         fault_begins,      ///< a: place in setup.faults
         fault_ends,        ///< a: place in setup.faults
         noticed,           ///< a: node that died
@@ -184,6 +187,7 @@ class Simulator {
     [[nodiscard]] LinkId down(FlatNode node) const { return {2 * node + 1}; }
 
     void start();
+    [[nodiscard]] core::Duration credits_known_after() const;
     void advance_to(core::Instant next);
     void handle(const Event& event);
     void handle_message(const Event& event);

@@ -12,13 +12,6 @@ using core::Instant;
 using core::NodeId;
 using core::Role;
 
-namespace {
-
-/// What carries a control message besides its 48 bytes, as in a packet of the runtime.
-constexpr std::int64_t message_overhead_bytes = 80;
-
-}  // namespace
-
 void Simulator::carry_out(FlatNode node) {
     const NodeId name = id(node);
     nodes_[node]->record(now_, actions_);
@@ -84,9 +77,8 @@ void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
     const FlatNode to = flat(sent.to);
     const std::uint32_t place = place_message({.from = from, .to = to, .message = sent.message});
     const core::BitRate slower = std::min(payload_rates_[from], payload_rates_[to]);
-    constexpr Bytes bytes{static_cast<std::int64_t>(sizeof(core::ControlMessage)) + message_overhead_bytes};
     const Instant begin = to == 0 && !results_left_.empty() ? std::max(now_, results_left_[from]) : now_;
-    Instant arrival = begin + setup_.network.latency + core::time_for(slower, bytes);
+    Instant arrival = begin + setup_.network.latency + core::time_for(slower, message_bytes);
     if (!extra_delays_.empty() || !last_arrival_.empty()) {
         if (!extra_delays_.empty()) {
             const Duration most = *std::max_element(extra_delays_.begin(), extra_delays_.end());

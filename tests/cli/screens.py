@@ -99,7 +99,7 @@ class HelpForPrograms(CommandTest):
     def test_every_word_that_an_option_names_is_listed(self):
         values = {option["name"]: option["values"] for option in self.options["simulate"]}
         self.assertEqual(values["--policy"], ["balanced", "token", "round-robin", "random", "none"])
-        self.assertEqual(values["--require"], ["sustained", "lossless", "none"])
+        self.assertEqual(values["--require"], ["sustained", "on-time", "lossless", "none"])
         self.assertEqual(values["--help"], [*GROUPS, "all"])
         self.assertEqual(values["--rate"], [])
         table = self.succeeds("scenarios").split("\n\n")[0].splitlines()

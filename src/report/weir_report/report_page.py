@@ -127,9 +127,9 @@ def _tiles(run):
     if slow:
         rank = min(slow, key=lambda entry: slowest_window(entry)[0])
         rate, first = slowest_window(rank)
-        part = "slowest_window" if "slowest_window_second" in rank else "slowest_second"
+        field = "slowest_window" if "slowest_window_second" in rank else "slowest_second"
         add(f"lowest {_stretch(run)} of any consumer: {run.rank_name('consumer', rank['index'])} {_when(run, first)}",
-            text(rate, "b/s"), path=f"ranks.{rank['rank']}.{part}_bits_per_second", value=rate)
+            text(rate, "b/s"), path=f"ranks.{rank['rank']}.{field}_bits_per_second", value=rate)
     worst = totals.get("max_occupancy")
     if worst is not None:
         full = [rank for rank in producers if rank.get("max_occupancy") == worst]

@@ -137,18 +137,16 @@ class Driven {
                        {.kind = MessageKind::decline, .node = consumer, .slot = slot});
     }
     Actions drained(std::uint32_t producer, std::uint64_t sent_events = 0) {
-        return message({Role::producer, producer},
-                       {.kind = MessageKind::drained,
-                        .node = producer,
-                        .events = sent_events,
-                        .bytes = 100 * static_cast<std::int64_t>(sent_events)});
+        return message({Role::producer, producer}, {.kind = MessageKind::drained,
+                                                    .node = producer,
+                                                    .events = sent_events,
+                                                    .bytes = 100 * static_cast<std::int64_t>(sent_events)});
     }
     Actions progress(std::uint32_t consumer, std::uint64_t events) {
-        return message({Role::consumer, consumer},
-                       {.kind = MessageKind::progress,
-                        .node = consumer,
-                        .events = events,
-                        .bytes = 100 * static_cast<std::int64_t>(events)});
+        return message({Role::consumer, consumer}, {.kind = MessageKind::progress,
+                                                    .node = consumer,
+                                                    .events = events,
+                                                    .bytes = 100 * static_cast<std::int64_t>(events)});
     }
     void report(NodeId node, const Ledger& ledger) {
         Actions report;
@@ -445,11 +443,35 @@ TEST_CASE("A transfer that stays missing ends the run after the settle grace") {
     CHECK(scheduler.time(end + Duration::seconds(1)).messages.empty());
 }
 
+TEST_CASE("Transfers that are under way after the drain have the time that they need") {
+    Plan plan = small_plan();
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(2));
+    // Sixteen slots of a second's data each: 64 s.
+    plan.rate = {8'000'000'000};
+    plan.slot_size = {1'000'000'000};
+    plan.slots = 16;
+    plan.streams = 2;
+    plan.producers = plan.consumers = 3;
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(64));
+    plan.consumers = 6;  // that share it
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(128));
+    plan.rate = {1};
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(1'000'000));
+}
+
+TEST_CASE("Progress after the drain puts off the end") {
+    Driven scheduler(small_plan());
+    scheduler.offer(0, 3, 300);
+    scheduler.now = at_s(15) + Duration::seconds(1);
+    scheduler.drained(1);
+    CHECK(scheduler->next_deadline() == scheduler.now + Scheduler::drain_grace(small_plan()));
+}
+
 TEST_CASE("A producer that never drains ends the run after the drain grace") {
     Driven scheduler(small_plan());
     scheduler.offer(0, 3, 300);
     scheduler.drained(1);
-    const Instant end = at_s(15) + Scheduler::drain_grace;
+    const Instant end = at_s(15) + Scheduler::drain_grace(small_plan());
     CHECK(scheduler->next_deadline() == end);
     CHECK(scheduler.time(end - Duration{1}).messages.empty());
     check_finish(scheduler.time(end));

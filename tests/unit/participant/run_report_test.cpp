@@ -289,7 +289,7 @@ TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
     REQUIRE(record.network);
     CHECK(record.network->mechanisms == std::vector<NetworkMechanism>{NetworkMechanism::lossy});
     CHECK(contains(record.network->evidence, "5000 tcp.retransmitted_segments (on " + host.host + ")"));
-    CHECK(contains(final_summary_text(record, false), "\nnetwork              lossy: 5000 tcp"));
+    CHECK(contains(final_summary_text(record, false), "\nnetwork              lossy: "));
     const auto json = to_json(record);
     CHECK(json["network"]["mechanism"] == "lossy");
     CHECK(json["hosts"].size() == record.hosts.size());
