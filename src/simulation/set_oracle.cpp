@@ -7,12 +7,11 @@ using core::EventId;
 using core::Instant;
 
 bool SetOracle::counts(Instant generated_at) const {
-    return plan_.generation != core::Generation::saturate && generated_at >= Instant{} &&
-           generated_at < Instant{plan_.duration.ns};
+    return has_deadlines_ && generated_at >= Instant{} && generated_at < end_;
 }
 
 SetOracle::SetName SetOracle::set_of(EventId event, Instant generated_at) const {
-    return {event.producer().value, generated_at.ns / plan_.interval.ns};
+    return {event.producer().value, generated_at.ns / interval_.ns};
 }
 
 void SetOracle::generated(EventId event, Bytes bytes, Instant generated_at) {
@@ -38,7 +37,7 @@ void SetOracle::released(Instant now, EventId event) {
     if (found == events_.end()) {
         return;
     }
-    if (now > found->second.generated_at + plan_.interval) {
+    if (now > found->second.generated_at + interval_) {
         late_.insert(set_of(event, found->second.generated_at));
     }
     events_.erase(found);

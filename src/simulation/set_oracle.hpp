@@ -20,7 +20,10 @@ namespace weir::simulation {
 
 class SetOracle {
   public:
-    explicit SetOracle(const core::Plan& plan) : plan_(plan) {}
+    explicit SetOracle(const core::Plan& plan)
+        : has_deadlines_(plan.generation != core::Generation::saturate),
+          interval_(plan.interval),
+          end_{plan.duration.ns} {}
 
     void generated(core::EventId event, core::Bytes bytes, core::Instant generated_at);
     /// Bytes of an event have left its producer, which does not keep them.
@@ -43,7 +46,9 @@ class SetOracle {
     [[nodiscard]] bool counts(core::Instant generated_at) const;
     [[nodiscard]] SetName set_of(core::EventId event, core::Instant generated_at) const;
 
-    core::Plan plan_;
+    bool has_deadlines_;
+    core::Duration interval_;
+    core::Instant end_;
     std::unordered_map<std::uint64_t, Event> events_;
     std::set<SetName> sets_;
     std::set<SetName> late_;

@@ -170,6 +170,7 @@ std::string fullest_text(const Producers& producers) {
 
 std::vector<std::uint32_t> indices(const std::vector<const RankRecord*>& ranks) {
     std::vector<std::uint32_t> list;
+    list.reserve(ranks.size());
     for (const RankRecord* rank : ranks) {
         list.push_back(rank->summary.node.index);
     }
@@ -179,7 +180,9 @@ std::vector<std::uint32_t> indices(const std::vector<const RankRecord*>& ranks) 
 std::string overflow_text(const core::Plan& plan, const Producers& producers, const Verdict& verdict) {
     const bool dropped = plan.overflow == core::Overflow::drop && producers.dropped_in_measure > 0;
     const std::string who = name_some("producer", verdict.overflowing_producers);
-    const std::string whose = verdict.overflowing_producers.size() == 1 ? "its buffer" : "their buffers";
+    const bool one = verdict.overflowing_producers.size() == 1;
+    const std::string whose =
+        fmt::format("{} {}{}", one ? "its" : "their", dropped ? "full " : "", one ? "buffer" : "buffers");
     if (verdict.first_overflow_second == no_second) {
         return plan.generation == core::Generation::sets
                    ? fmt::format(
@@ -188,10 +191,8 @@ std::string overflow_text(const core::Plan& plan, const Producers& producers, co
                    : fmt::format("{} exceeded {} with what was generated late, at the end ({}).", who, whose,
                                  fullest_text(producers));
     }
-    return fmt::format(
-        "{} {} {} from second {} on ({}).", who,
-        dropped ? fmt::format("lost {} to", counted(producers.dropped_in_measure, "event")) : "exceeded",
-        whose, verdict.first_overflow_second, fullest_text(producers));
+    return fmt::format("{} {} {} from second {} on ({}).", who, dropped ? "dropped events at" : "exceeded",
+                       whose, verdict.first_overflow_second, fullest_text(producers));
 }
 
 std::string lost_text(const core::Plan& plan, const Losses& losses) {

@@ -215,7 +215,8 @@ TEST_CASE("Data that did not come through the interfaces cannot be judged by the
     // is known of it.
     host.sums[0].sum = 0;
     host.sums.push_back({"rxe0.sent_pkts", 5});
-    check_says(judged({host}), {"unknown: interfaces took in 5.000 kB of 10.00 GB (rxe0 on eb01 does not count"});
+    check_says(judged({host}),
+               {"unknown: interfaces took in 5.000 kB of 10.00 GB (rxe0 on eb01 does not count"});
     host.sums.push_back({"rxe0.rcvd_pkts", 2'000'000});
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::lossy});
     host.sums.back().sum = 100;

@@ -163,8 +163,11 @@ TEST_CASE("Dropped events are named as lost") {
     run.plan.overflow = Overflow::drop;
     run.overflow(0, 1.0, 3, 10, 0, 0);
     run.producer(0).measured.lost = {12, {12}};
-    CHECK(contains(run.judged().text,
-                   "NOT sustained: producer 0 lost 12 events to its buffer from second 3 on"));
+    run.producer(0).ledger.lost = {.events = 15, .bytes = {15}, .hash = 0};
+    const std::string text = run.judged().text;
+    CHECK(contains(text, "NOT sustained: producer 0 dropped events at its full buffer from second 3 on"));
+    CHECK(contains(
+        text, "15 were dropped at full buffers or left over at the end"));  // one number, of the whole run
 }
 
 TEST_CASE("A run that lost an event is neither sustained nor on time, wherever it was lost") {
