@@ -64,6 +64,8 @@ void Node::slow_down(double /*factor*/) {
 ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
                            telemetry::Latencies& latencies, RowOutput& output)
     : shapes_(plan.shaping.kind != core::ShapingKind::none),
+      holds_one_set_(plan.generation == core::Generation::sets && plan.buffer <= plan.set_bytes()),
+      generation_ends_{plan.duration.ns},
       core_(plan, id, make_generator(plan, id, start)),
       recorder_(plan, id, start, latencies,
                 [&output](const telemetry::ProducerRow& row, const telemetry::SecondReport& report) {
@@ -127,6 +129,17 @@ telemetry::RankSummary ProducerNode::summary() const {
     summary.ledger = core_.ledger();
     summary.ledger_known = core_.finished();
     summary.overflowed_at_close = core_.overflowed_at_close();
+    // A late set and the next one do not fit into a buffer of one set, also if the producer itself was late
+    // and what was left had gone when it generated the next one.
+    const telemetry::SetsInTime& sets = summary.sets_in_time;
+    if (holds_one_set_ && sets.late > 0 && !summary.overflowed()) {
+        if (core::Instant{sets.first_late_second * telemetry::ns_per_second} < generation_ends_) {
+            summary.first_overflow_second = sets.first_late_second;
+            summary.overflow_seconds = 1;
+        } else {
+            summary.overflowed_at_close = true;
+        }
+    }
     return summary;
 }
 

@@ -119,6 +119,8 @@ class ProducerNode final : public Node {
 
   private:
     bool shapes_;
+    bool holds_one_set_;
+    core::Instant generation_ends_;
     core::Producer core_;
     telemetry::ProducerRecorder recorder_;
 };

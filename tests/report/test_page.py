@@ -224,7 +224,7 @@ def test_shares_of_time_are_stacked_to_all_of_it(stored):
 
 
 def test_many_ranks_become_groups_and_a_band(simulate):
-    run = read_run(simulate("--producers", "40", "--consumers", "300", "--rate", "80Mb/s", "--event-size", "1MB",
+    run = read_run(simulate("--producers", "40", "--consumers", "300", "--rate", "80Mb/s", "--event-size", "100kB",
                             "--duration", "3s", "--warmup", "0s"))
     consumers = run_charts.over_time(run).panels[1]
     assert not [line for line in consumers.lines if line.style == "member"]

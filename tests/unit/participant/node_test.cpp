@@ -309,3 +309,34 @@ TEST_CASE("Only consumers receive chunks and only producers send them") {
     CHECK_THROWS_AS(consumer.on_chunks_sent(Instant{}, {0}, 0, 1, out), Broken);
     set_assertion_handler(nullptr);
 }
+
+TEST_CASE("A producer that comes late to its next set has overflowed if something of the last one was left") {
+    Plan plan = small_plan();
+    plan.event_size.mean = 1000;  // one event per set, in one chunk
+    plan.slot_size = plan.chunk_size = {1000};
+    plan.warmup = {};
+    for (const std::int64_t sets_in_buffer : {1, 2}) {
+        plan.buffer = {1000 * sets_in_buffer};
+        Latencies latencies;
+        RowOutput output(nullptr, [](const SecondReport&) {});
+        ProducerNode node(plan, ProducerId{0}, Instant{}, latencies, output);
+        const auto at = [&](std::int64_t ms, const auto& input) {
+            Actions out;
+            const Instant now = Instant{} + Duration::milliseconds(ms);
+            input(now, out);
+            node.record(now, out);
+        };
+        at(0, [&](Instant now, Actions& out) { node.on_time(now, out); });
+        at(10, [&](Instant now, Actions& out) {
+            node.on_message(now, scheduler_node(), {.kind = MessageKind::grant, .node = 0, .slot = 0}, out);
+        });
+        // It was away when the next set was due, and this event left meanwhile.
+        at(1500, [&](Instant now, Actions& out) { node.on_chunks_sent(now, {0}, 0, 1, out); });
+        at(1500, [&](Instant now, Actions& out) { node.on_time(now, out); });
+        node.finish_recording(Instant{} + Duration::milliseconds(1600));
+        CHECK(node.summary().max_occupancy <= 1);
+        CHECK(node.summary().sets_in_time.late == 1);
+        CHECK(node.summary().overflowed() == (sets_in_buffer == 1));
+        CHECK((node.summary().first_overflow_second == 1) == (sets_in_buffer == 1));
+    }
+}
