@@ -140,7 +140,8 @@ std::string dry_run_text(const config::RunRequest& request) {
                          load ? fmt::format(": load {} if all share equally", number_text(*load)) : ""));
     }
     line("time", fmt::format("{} warm-up, {} measured, at most {} to drain", rounded_text(plan.warmup),
-                             rounded_text(plan.duration), rounded_text(plan.drain)));
+                             rounded_text(plan.duration),
+                             rounded_text(plan.give_up_at() - core::Instant{} - plan.duration)));
     for (const std::string& last_set : telemetry::last_set_lines(plan)) {
         line("", last_set);
     }

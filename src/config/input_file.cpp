@@ -45,7 +45,7 @@ const char* kind_of(mode_t mode) {
         case S_IFSOCK:
             return "a socket";
         default:
-            return "no regular file";
+            return "a special file";
     }
 }
 
@@ -62,7 +62,7 @@ std::string read_input_file(const std::string& name, std::size_t most_bytes, std
     };
     const auto check_kind = [&](const struct stat& status) {
         if (!S_ISREG(status.st_mode)) {
-            refuse(fmt::format("'{}' is {} and no file", name, kind_of(status.st_mode)), what_is_right);
+            refuse(fmt::format("'{}' is {}, not a file", name, kind_of(status.st_mode)), what_is_right);
         }
     };
     struct stat status {};

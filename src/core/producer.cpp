@@ -44,7 +44,8 @@ void Producer::on_time(Instant now, Actions& out) {
         // Sets: as if one more came, would it have fitted? Steady: as much as was generated, if late, has to
         // fit.
         const Bytes more = plan_.generation == Generation::sets ? plan_.set_bytes() : Bytes{};
-        overflowed_at_close_ = plan_.generation != Generation::saturate && backlog_ + more > plan_.buffer;
+        overflowed_at_close_ = overflowed_at_close_ ||
+                               (plan_.generation != Generation::saturate && backlog_ + more > plan_.buffer);
         offer(out);  // build: that this is all
     }
     start_transfers(now, out);
@@ -82,6 +83,10 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     } else {
         waiting_.push({event.sequence, event.bytes, event.generated_at, now});
         backlog_ += event.bytes;
+        // So late that nobody looks at the buffer any more: this belongs to the time that was judged.
+        overflowed_at_close_ =
+            overflowed_at_close_ || (plan_.generation != Generation::saturate &&
+                                     now >= Instant{plan_.duration.ns} && backlog_ > plan_.buffer);
     }
     // A lost fragment is offered all the same: its event has fragments elsewhere, and an end.
     if (!lost || builds()) {

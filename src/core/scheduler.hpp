@@ -27,8 +27,8 @@ class Scheduler {
     static constexpr Duration settle_grace = Duration::seconds(2);
     /// How long after the end of the drain, and after any later sign of progress, a producer may still have
     /// transfers under way. Four times what the fullest node needs for what it can have under way at the
-    /// planned rate, at least 2 s: a transfer that is cut off cannot be accounted for, so only one that hangs
-    /// is.
+    /// planned (or shaped) rate, 2 to 60 s: a transfer that is cut off cannot be accounted for, so only one
+    /// that hangs is.
     [[nodiscard]] static Duration drain_grace(const Plan& plan);
 
     enum class Phase : std::uint8_t { running, settling, closing, closed };

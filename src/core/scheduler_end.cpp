@@ -18,11 +18,13 @@ Duration losses_time(const Plan& plan) {
 
 Duration Scheduler::drain_grace(const Plan& plan) {
     constexpr double least_s = 2;
-    constexpr double most_s = 1e6;
+    constexpr double most_s = 60;
     constexpr double times = 4;
     const double per_consumer = static_cast<double>(plan.producers) / static_cast<double>(plan.consumers);
-    const double bytes_per_s =
-        static_cast<double>(plan.rate.bits_per_second) / 8 * std::min(1.0, per_consumer);
+    double bytes_per_s = static_cast<double>(plan.rate.bits_per_second) / 8 * std::min(1.0, per_consumer);
+    if (plan.shaping.kind == ShapingKind::bucket) {
+        bytes_per_s = std::min(bytes_per_s, static_cast<double>(plan.shaping.rate.bits_per_second) / 8);
+    }
     const double fragments = std::max(plan.streams, plan.places());
     const double needed_s =
         times * fragments * static_cast<double>(plan.slot_size.count) / std::max(bytes_per_s, 1.0);

@@ -149,7 +149,7 @@ std::string conclusion(const CheckResult& result, bool colours) {
     const std::size_t serious = count_of(result.findings, Severity::serious);
     const std::size_t warnings = count_of(result.findings, Severity::warning);
     if (serious > 0) {
-        return fmt::format("{}{} and {}.{} Mend what is serious before a run is believed.\n",
+        return fmt::format("{}{} and {}.{} Fix serious findings before you trust a run.\n",
                            colours ? telemetry::colour_red : "",
                            telemetry::counted(serious, "serious finding"),
                            telemetry::counted(warnings, "warning"), colours ? telemetry::colour_none : "");

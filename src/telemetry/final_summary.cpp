@@ -171,9 +171,13 @@ void add_sets(Page& page, const RunRecord& record) {
     }
     if (verdict.least_slack) {
         const bool late = *verdict.least_slack < Duration{};
-        text += fmt::format("; {} {} of {}", late ? "worst late by" : "least time to spare",
-                            readable(late ? Duration{} - *verdict.least_slack : *verdict.least_slack),
-                            readable(record.plan.interval));
+        text += late ? fmt::format("; the latest event left {} after its deadline",
+                                   readable(Duration{} - *verdict.least_slack))
+                     : fmt::format("; least slack {} of {}", readable(*verdict.least_slack),
+                                   readable(record.plan.interval));
+    }
+    if (verdict.lost_events > 0) {
+        text += "; lost events are not counted here";
     }
     page.line("sets", "{}", text);
 }

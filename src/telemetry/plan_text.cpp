@@ -28,8 +28,9 @@ std::vector<std::string> last_set_lines(const core::Plan& plan) {
         "a duration of {} is no multiple of the interval of {}: set {} of {} comes {} before the end",
         readable(plan.duration), readable(plan.interval), sets, sets, readable(left))};
     if (left + plan.drain < plan.interval) {
-        lines.push_back(fmt::format("with --drain {} that set has {} to be gone, and not an interval",
-                                    readable(plan.drain), readable(left + plan.drain)));
+        lines.push_back(
+            fmt::format("the drain takes up to {} and not {}, so that this set has its whole interval",
+                        readable(plan.interval - left), readable(plan.drain)));
     }
     return lines;
 }

@@ -308,7 +308,9 @@ FlowTotals totals_of(const RunRecord& record) {
         const LedgerSums sums = sum_ledgers(record.ranks);
         totals.generated = flow(sums.producers.generated);
         totals.sent = flow(sums.producers.sent);
-        totals.lost = flow(sums.producers.lost + sums.consumers.incomplete);
+        // Where nothing is lost on the way, what a consumer never had whole is among what its producer lost.
+        totals.lost =
+            flow(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete : sums.producers.lost);
         totals.received = flow(sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate_events;

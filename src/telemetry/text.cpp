@@ -61,10 +61,11 @@ std::string readable(core::Duration duration) {
     if (std::abs(ns) < 1e3) {
         return fmt::format("{} ns", duration.ns);
     }
-    if (std::abs(ns) < 1e6) {
+    // What three digits round up to the next unit is said in it.
+    if (std::abs(ns) < 999.5e3) {
         return significant(ns * 1e-3, 3) + " us";
     }
-    if (std::abs(ns) < 1e9) {
+    if (std::abs(ns) < 999.5e6) {
         return significant(ns * 1e-6, 3) + " ms";
     }
     return significant(ns * 1e-9, 3) + " s";

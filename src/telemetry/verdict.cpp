@@ -36,6 +36,8 @@ const char* cause_text(Cause cause) {
             return "a late producer";
         case Cause::losses:
             return "lost datagrams";
+        case Cause::buffer:
+            return "the buffer";
         case Cause::integrity:
             return "integrity";
     }
@@ -139,7 +141,7 @@ Producers look_at_producers(std::span<const RankRecord> ranks) {
     return found;
 }
 
-Losses look_at_losses(std::span<const RankRecord> ranks) {
+Losses look_at_losses(const core::Plan& plan, std::span<const RankRecord> ranks) {
     Losses losses;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
@@ -147,7 +149,8 @@ Losses look_at_losses(std::span<const RankRecord> ranks) {
         if (summary.node.role == Role::producer) {
             losses.generated += known ? summary.ledger.generated.events : summary.run.generated.events;
             losses.by_producers += known ? summary.ledger.lost.events : summary.run.lost.events;
-        } else if (summary.node.role == Role::consumer) {
+        } else if (summary.node.role == Role::consumer && plan.lossy()) {
+            // Otherwise what a consumer began to receive and never had whole was counted by its producer.
             losses.on_the_way += known ? summary.ledger.incomplete.events : summary.run.lost.events;
         }
     }
@@ -196,40 +199,42 @@ std::string overflow_text(const core::Plan& plan, const Producers& producers, co
 }
 
 std::string lost_text(const core::Plan& plan, const Losses& losses) {
+    const bool both = losses.by_producers > 0 && losses.on_the_way > 0;
     std::string how;
     if (losses.by_producers > 0) {
-        how =
-            plan.overflow == core::Overflow::drop
-                ? fmt::format("{} were dropped at full buffers or left over at the end", losses.by_producers)
-                : fmt::format("{} had not been sent when the time to drain was over", losses.by_producers);
+        how = both ? std::to_string(losses.by_producers) : "they";
+        how += plan.overflow == core::Overflow::drop ? " were dropped at full buffers or left over at the end"
+                                                     : " had not been sent when the time to drain was over";
     }
     if (losses.on_the_way > 0) {
-        how += fmt::format("{}{} were sent and did not arrive whole", how.empty() ? "" : ", ",
-                           losses.on_the_way);
+        how += both ? fmt::format(", {}", losses.on_the_way) : "they";
+        how += " were sent and did not arrive whole";
     }
-    return fmt::format("{} of {} ({}) were lost: {}.", losses.all(), counted(losses.generated, "event"),
-                       percent(losses.generated > 0
-                                   ? static_cast<double>(losses.all()) / static_cast<double>(losses.generated)
-                                   : 1),
-                       how);
+    const char* what = plan.pattern == core::Pattern::build ? "fragment" : "event";
+    return fmt::format("{} of {} ({}) were lost: {}.", losses.all(), counted(losses.generated, what),
+                       loss_share(losses.all(), losses.generated), how);
 }
 
 /// Of a run in which some set was late.
 std::string late_text(const core::Plan& plan, const Producers& producers) {
     const SetsInTime& sets = producers.sets;
-    std::string text = fmt::format("{} of {} {} late: something was left {} ({}, first in second {}",
-                                   sets.late, counted(sets.sets, "set"), sets.late == 1 ? "was" : "were",
-                                   plan.generation == core::Generation::sets
-                                       ? "when the next set was generated"
-                                       : fmt::format("{} after it was generated", readable(plan.interval)),
-                                   name_some("producer", indices(producers.late)), sets.first_late_second);
+    std::string text =
+        plan.generation == core::Generation::sets
+            ? fmt::format("{} of {} {} late: something was left when the next set was generated", sets.late,
+                          counted(sets.sets, "set"), sets.late == 1 ? "was" : "were")
+            : fmt::format("In {} of {}, something was left {} after it was generated", sets.late,
+                          counted(sets.sets, "interval"), readable(plan.interval));
+    text += fmt::format(" ({}, first in second {}", name_some("producer", indices(producers.late)),
+                        sets.first_late_second);
     const RankRecord& worst = *producers.late.front();
     const auto slack = worst.summary.sets_in_time.least_slack;
     // What was never gone was later than that.
     const bool all_gone = worst.summary.run.lost.events == 0;
     if (slack && *slack < core::Duration{} && all_gone) {
-        text += fmt::format("; {} late at worst, {}", readable(core::Duration{} - *slack),
-                            node_text(worst.summary.node, worst.host));
+        text += fmt::format("; {} late at worst", readable(core::Duration{} - *slack));
+        if (producers.late.size() > 1) {
+            text += ", " + node_text(worst.summary.node, worst.host);
+        }
     }
     return text + ").";
 }
@@ -238,8 +243,11 @@ std::string on_time_text(const core::Plan& plan, const Producers& producers) {
     if (!producers.sets.least_slack) {
         return "";
     }
-    return fmt::format(" Every set was gone in time, with {} of {} to spare at least.",
-                       readable(*producers.sets.least_slack), readable(plan.interval));
+    const char* form =
+        plan.generation == core::Generation::sets
+            ? " On time: every set was gone before the next one, with at least {} of {} to spare."
+            : " On time: everything was gone with at least {} of the interval of {} to spare.";
+    return fmt::format(fmt::runtime(form), readable(*producers.sets.least_slack), readable(plan.interval));
 }
 
 /// What is found of a complete or overflowing run with a rate.
@@ -259,8 +267,9 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
     } else if (lost) {
         verdict.text = "NOT sustained: " + lost_text(plan, losses);
     } else if (verdict.sustained) {
-        verdict.text = fmt::format("Sustained{}: for {} seconds no producer exceeded its buffer ({}).",
-                                   late ? ", but not on time" : "", planned_seconds, fullest_text(producers));
+        verdict.text = fmt::format(
+            "Sustained{}: for {} no producer exceeded its buffer ({}).", late ? ", but not on time" : "",
+            counted(static_cast<std::uint64_t>(planned_seconds), "second"), fullest_text(producers));
     } else if (producers.whole_seconds == 0) {
         verdict.text = "Not judged: the run ended before its first measured second was over.";
     } else {
@@ -282,9 +291,7 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
     }
     if (!overflow && !late && losses.by_producers == 0) {
         verdict.cause = Cause::losses;
-        verdict.text +=
-            " Main cause: lost datagrams; nothing was held up. The lines `datagrams` and `network` of the "
-            "summary say where they were lost, as far as that is known.";
+        verdict.text += " Main cause: lost datagrams; nothing was held up.";
         return;
     }
     const Finding finding = find_cause(plan, ranks, facts);
@@ -308,6 +315,8 @@ const char* cause_name(Cause cause) {
             return "producer_late";
         case Cause::losses:
             return "losses";
+        case Cause::buffer:
+            return "buffer";
         case Cause::integrity:
             return "integrity";
     }
@@ -317,7 +326,7 @@ const char* cause_name(Cause cause) {
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
     Verdict verdict;
     const Producers producers = look_at_producers(ranks);
-    const Losses losses = look_at_losses(ranks);
+    const Losses losses = look_at_losses(plan, ranks);
     const bool saturate = plan.generation == core::Generation::saturate;
     verdict.max_occupancy = saturate                       ? std::numeric_limits<double>::quiet_NaN()
                             : producers.fullest == nullptr ? 0

@@ -25,7 +25,8 @@ enum class Cause : std::uint8_t {
     scheduler,          ///< slots were free and streams too, but grants came late
     network,            ///< transfers were under way and too slow
     producer_late,      ///< the producer itself did not run or generate in time
-    losses,             ///< nothing was held up, but events did not arrive whole (transport datagram)
+    losses,             ///< events did not arrive whole (transport datagram)
+    buffer,             ///< a set is larger than the buffer, and what does not fit is dropped
     integrity,          ///< events were corrupt or doubled, or the ledgers disagree
 };
 /// "none", "consumers_blocked", ...: as in run.json.

@@ -19,6 +19,7 @@ constexpr double generated_share_min = 0.98;  ///< of the planned data
 constexpr double blocked_share_min = 0.005;   ///< of the consumers' time
 constexpr double slot_share_min = 0.10;       ///< of the stream time that events waited or travelled
 constexpr double grant_share_min = 0.20;      ///< likewise
+constexpr double lost_share_min = 0.01;       ///< of the generated events, on the way
 
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
@@ -36,6 +37,9 @@ struct Evidence {
     double generated_share = 1;  ///< of the planned data, of the latest producer
     const RankRecord* least_generated = nullptr;
     double blocked_share = 0;
+    std::uint64_t generated_events = 0;
+    std::uint64_t lost_on_the_way = 0;
+    std::uint64_t dropped = 0;
     double needed_bits_per_second = 0;     ///< by all producers
     double received_bits_per_second = 0;   ///< by all consumers
     double unblocked_bits_per_second = 0;  ///< what consumers would receive if none was ever blocked
@@ -57,6 +61,7 @@ Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
         if (summary.node.role == Role::consumer) {
             consumers_time += summary.covered;
             blocked += summary.time.blocked;
+            evidence.lost_on_the_way += plan.lossy() ? summary.run.lost.events : 0;
             received_bits += static_cast<double>(summary.measured.received.bytes.count) * 8;
             longest_consumer_s = std::max(longest_consumer_s, summary.covered.in_seconds());
         }
@@ -66,6 +71,8 @@ Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
         if (summary.overflowed() || summary.sets_in_time.late > 0 || summary.run.lost.events > 0) {
             evidence.waiting += summary.time;
         }
+        evidence.generated_events += summary.run.generated.events;
+        evidence.dropped += plan.overflow == core::Overflow::drop ? summary.measured.lost.events : 0;
         const double stalled = ratio(summary.stalled, summary.covered);
         if (stalled > evidence.stalled_share) {
             evidence.stalled_share = stalled;
@@ -89,6 +96,18 @@ Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
 
 std::string rate_text(double bits_per_second) {
     return readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
+}
+
+/// What came in all, against the rate; a rate that was reached says that single sets took too long.
+std::string received_text(const Evidence& evidence) {
+    if (evidence.received_bits_per_second >= 0.99 * evidence.needed_bits_per_second) {
+        return fmt::format(
+            "on average consumers received the {} that were needed, but single sets took too long",
+            rate_text(evidence.needed_bits_per_second));
+    }
+    return fmt::format("consumers received {} in all where {} were needed",
+                       rate_text(evidence.received_bits_per_second),
+                       rate_text(evidence.needed_bits_per_second));
 }
 
 /// A hint, where ranks were not running when they should have been: then the host and not the network was
@@ -127,6 +146,24 @@ Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, co
                             node_text(evidence.least_generated->summary.node, evidence.least_generated->host),
                             percent(evidence.generated_share))};
     }
+    if (plan.generation == core::Generation::sets && plan.buffer < plan.set_bytes() && evidence.dropped > 0) {
+        return {Cause::buffer,
+                fmt::format("a set is {} and the buffer {}: of every set, what did not fit was "
+                            "dropped as it was generated.",
+                            readable(plan.set_bytes()), readable(plan.buffer))};
+    }
+    // A lost fragment holds its stream and its slot until it is given up, which looks like a slow scheduler.
+    const double lost_share =
+        ratio(static_cast<double>(evidence.lost_on_the_way), static_cast<double>(evidence.generated_events));
+    if (lost_share >= lost_share_min) {
+        return {
+            Cause::losses,
+            fmt::format("{} of the {} did not arrive whole, and each held a stream and a slot until it was "
+                        "given up, {} after it was sent.",
+                        loss_share(evidence.lost_on_the_way, evidence.generated_events),
+                        plan.pattern == core::Pattern::build ? "fragments" : "events",
+                        readable(plan.fragment_timeout * (std::int64_t{plan.reasks} + 1)))};
+    }
     const bool blocked = evidence.blocked_share >= blocked_share_min;
     // Blocked consumers are the cause if slots were short while some were blocked, but also if slots were
     // never short and the others, taking over, reached their limit: then the rate of those not blocked would
@@ -147,11 +184,8 @@ Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, co
                         percent(slot_share), percent(evidence.blocked_share), at_once)};
         }
         return {Cause::consumers_blocked,
-                fmt::format(
-                    "consumers were blocked by processing for {} of the time{}; the others received {} in "
-                    "all, and {} were needed.",
-                    percent(evidence.blocked_share), at_once, rate_text(evidence.received_bits_per_second),
-                    rate_text(evidence.needed_bits_per_second))};
+                fmt::format("consumers were blocked by processing for {} of the time{}; {}.",
+                            percent(evidence.blocked_share), at_once, received_text(evidence))};
     }
     if (grant_share >= grant_share_min && grant_share >= slot_share) {
         return {
@@ -169,11 +203,8 @@ Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, co
                     stall_hint(evidence)};
     }
     return {Cause::network,
-            fmt::format(
-                "transfers were under way for {} of the time that events were there, and consumers received "
-                "{} in all where {} were needed.",
-                percent(transfer_share), rate_text(evidence.received_bits_per_second),
-                rate_text(evidence.needed_bits_per_second)) +
+            fmt::format("transfers were under way for {} of the time that events were there; {}.",
+                        percent(transfer_share), received_text(evidence)) +
                 stall_hint(evidence)};
 }
 

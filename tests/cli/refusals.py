@@ -126,8 +126,8 @@ class Files(CommandTest):
         os.mkfifo(pipe)
         endless = self.directory / "endless.toml"
         endless.symlink_to("/dev/zero")
-        for name, why in {str(pipe): "is a pipe and no file; write ", str(endless): "is a device and no file; write ",
-                          str(self.directory) + "/": "is a directory and no file; write ",
+        for name, why in {str(pipe): "is a pipe, not a file; write ", str(endless): "is a device, not a file; write ",
+                          str(self.directory) + "/": "is a directory, not a file; write ",
                           "/proc/kmsg": "'/proc/kmsg'"}.items():
             with self.subTest(name):
                 self.refused(["run", "--scenario", name], "--scenario: ", why)

@@ -264,7 +264,7 @@ class DryRun(CommandTest):
     def test_what_becomes_of_a_last_set(self):
         text = self.succeeds("simulate", "--dry-run", "--interval", "10s", "--duration", "12s", "--drain", "1s")
         self.assertIn("a duration of 12.0 s is no multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before the end\n", text)
-        self.assertIn("with --drain 1.00 s that set has 3.00 s to be gone, and not an interval\n", text)
+        self.assertIn("the drain takes up to 8.00 s and not 1.00 s, so that this set has its whole interval\n", text)
         self.assertNotIn("no multiple", self.succeeds("simulate", "--dry-run"))
 
     def test_nothing_is_written(self):

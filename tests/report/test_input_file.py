@@ -32,8 +32,8 @@ def command(name, *arguments):
                           text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "report")})
 
 
-@pytest.mark.parametrize("kind, words", [("pipe", "it is a pipe and no file"), ("endless", "it is a device and no file"),
-                                         ("directory", "it is a directory and no file")])
+@pytest.mark.parametrize("kind, words", [("pipe", "it is a pipe, not a file"), ("endless", "it is a device, not a file"),
+                                         ("directory", "it is a directory, not a file")])
 def test_what_is_no_file_is_refused(tmp_path, kind, words):
     path = put(tmp_path / "x", kind)
     with pytest.raises(ReportError, match=f"x: {words}; a thing is expected"):
@@ -60,7 +60,7 @@ def test_every_file_of_a_run_is_read_so(stored, place, read):
     directory = stored("measured")
     (directory / "hosts").mkdir(exist_ok=True)
     put(directory / place, "pipe")
-    with pytest.raises(ReportError, match=f"{place}: it is a pipe and no file; "):
+    with pytest.raises(ReportError, match=f"{place}: it is a pipe, not a file; "):
         read(read_run(directory))
 
 
@@ -71,7 +71,7 @@ def test_commands_say_it_in_a_line(stored, name):
     more = ("--against", stored("measured", "other")) if name == "weir-compare" else ()
     done = command(name, directory, *more)
     assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, ""), done
-    assert done.stderr.startswith(f"{name}: ") and "run.json: it is a device and no file; " in done.stderr, done
+    assert done.stderr.startswith(f"{name}: ") and "run.json: it is a device, not a file; " in done.stderr, done
 
 
 @pytest.mark.parametrize("begin, filler, words", [("", 0, "it is empty; a sweep file in TOML is expected"), ("x = ", 100000, "nested too deeply"),

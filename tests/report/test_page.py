@@ -308,7 +308,7 @@ def test_late_sets_are_shown_with_second_producer_and_how_late(stored):
     page = page_of(directory)
     shown, title = tile(page, "sets late, of 15")
     assert shown == "4 (26.67 %)" and title == "sets late, of 15: from second 2 on, worst producer 1 on vm"
-    assert tile(page, "by so much the latest set missed its deadline")[0] == "350 ms"
+    assert tile(page, "latest departure after its deadline")[0] == "350 ms"
     assert "<strong>Sustained, but late</strong>" in page
     assert "late sets (first second)" in page and "3 (60 %) (second 2)" in page
     panel = next(panel for panel in run_charts.over_time(read_run(directory)).panels if panel.title.startswith("Late sets"))
@@ -321,7 +321,7 @@ def test_a_run_on_time_shows_its_slack_and_an_older_one_nothing(stored):
                                  worst_late_s=None, least_slack_s=0.62, lost_events=0)
     page = page_of(edited(stored("measured"), on_time))
     assert tile(page, "sets late, of 15")[0] == "0"
-    assert tile(page, "least slack between a delivery and its deadline")[0] == "620 ms"
+    assert tile(page, "least slack between the last departure and its deadline")[0] == "620 ms"
     assert "<strong>Sustained</strong>" in page
     older = page_of(stored("overflow"))
     assert "sets late" not in older and "slack" not in older and "Late sets" not in older

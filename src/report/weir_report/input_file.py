@@ -38,5 +38,5 @@ def read_text(path, expected, most_bytes=MOST_BYTES):
 
 def _check_kind(path, mode, expected):
     if not stat.S_ISREG(mode):
-        kind = KINDS.get(stat.S_IFMT(mode), "no regular file")
-        raise ReportError(f"{path}: it is {kind} and no file; {expected} is expected")
+        kind = KINDS.get(stat.S_IFMT(mode), "a special file")
+        raise ReportError(f"{path}: it is {kind}, not a file; {expected} is expected")

@@ -64,7 +64,7 @@ def short_verdict(run):
     if not verdict["sustained"]:
         return "NOT sustained", "bad"
     # With a buffer of several sets, all of them can be late and none overflow.
-    return ("Sustained, but late", "none") if verdict.get("on_time") is False else ("Sustained", "good")
+    return ("Sustained, but not on time", "none") if verdict.get("on_time") is False else ("Sustained", "good")
 
 
 def overview_cell(figure, figures):
@@ -79,7 +79,7 @@ def section(run, position, charts):
     record = run.record
     figures = key_figures(run)
     full_text = record["verdict"].get("text", "")
-    for beginning in ("Sustained: ", "NOT sustained: ", "Not judged: "):
+    for beginning in ("Sustained: ", "Sustained, but not on time: ", "NOT sustained: ", "Not judged: "):
         if full_text.startswith(beginning):
             full_text = full_text[len(beginning):]
             full_text = full_text[:1].upper() + full_text[1:]
@@ -142,7 +142,7 @@ def _tiles(run):
             path="verdict.blocked_at_once_max", value=verdict["blocked_at_once_max"])
     evenness = (record.get("evenness") or {}).get("consumers")
     if evenness and len(consumers) > 1:
-        add(f"least of what any consumer got, of the most; Jain index {number(evenness['jain_index'])}",
+        add(f"smallest over largest amount that a consumer received; Jain index {number(evenness['jain_index'])}",
             number(evenness["smallest_over_largest"]), path="evenness.consumers.smallest_over_largest",
             value=evenness["smallest_over_largest"])
     without = totals.get("events_without_credit")
@@ -186,11 +186,11 @@ def _add_late_sets(run, add):
             where += f", worst {run.rank_name('producer', verdict['late_producers'][0])}"
         add(f"sets late, of {sets}{where}", part(late, sets), bool(late), "verdict.late_sets", late)
     if late and verdict.get("worst_late_s") is not None:
-        add("by so much the latest set missed its deadline", text(verdict["worst_late_s"], "s"), True,
+        add("latest departure after its deadline", text(verdict["worst_late_s"], "s"), True,
             "verdict.worst_late_s", verdict["worst_late_s"])
     elif verdict.get("least_slack_s") is not None:
         slack = verdict["least_slack_s"]
-        add("least slack between a delivery and its deadline", text(slack, "s"), slack < 0, "verdict.least_slack_s", slack)
+        add("least slack between the last departure and its deadline", text(slack, "s"), slack < 0, "verdict.least_slack_s", slack)
 
 
 def _latency_rows(latency):

@@ -75,5 +75,5 @@ TEST_CASE("an unknown scenario is refused with near ones, a missing file as one"
     CHECK(contains(refusal_of([] { load_scenario("lhcb2021-6"); }), "near: lhcb2021-1"));
     CHECK(contains(refusal_of([] { load_scenario("zzz"); }), "built in are: "));
     CHECK(contains(refusal_of([] { load_scenario("./nowhere.toml"); }), "cannot be read"));
-    CHECK(contains(refusal_of([] { load_scenario("/"); }), "'/' is a directory and no file"));
+    CHECK(contains(refusal_of([] { load_scenario("/"); }), "'/' is a directory, not a file"));
 }

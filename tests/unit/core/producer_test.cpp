@@ -185,6 +185,20 @@ TEST_CASE("What a late producer generates at the end counts against its buffer")
     }
 }
 
+TEST_CASE(
+    "An overflow by what is generated after the end counts, though it is gone when the account is closed") {
+    Plan plan = small_plan();
+    plan.duration = Duration::milliseconds(1200);
+    plan.buffer = {700};
+    Driven producer(plan);
+    producer.time(at_ms(1300));  // both sets, the second 300 ms late and 100 ms after the end of generation
+    for (int event = 0; event < 8; ++event) {
+        producer.deliver_one(at_ms(1900));
+    }
+    producer.time(at_ms(2000));
+    CHECK(producer->overflowed_at_close());
+}
+
 TEST_CASE("Nothing is given up before its deadline, however short the drain") {
     Plan plan = small_plan();
     plan.drain = Duration{};

@@ -446,17 +446,18 @@ TEST_CASE("A transfer that stays missing ends the run after the settle grace") {
 TEST_CASE("Transfers that are under way after the drain have the time that they need") {
     Plan plan = small_plan();
     CHECK(Scheduler::drain_grace(plan) == Duration::seconds(2));
-    // Sixteen slots of a second's data each: 64 s.
+    // Four slots of a second's data each.
     plan.rate = {8'000'000'000};
     plan.slot_size = {1'000'000'000};
-    plan.slots = 16;
+    plan.slots = 4;
     plan.streams = 2;
     plan.producers = plan.consumers = 3;
-    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(64));
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(16));
     plan.consumers = 6;  // that share it
-    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(128));
-    plan.rate = {1};
-    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(1'000'000));
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(32));
+    plan.shaping.kind = ShapingKind::bucket;
+    plan.shaping.rate = {2'000'000'000};
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(60));
 }
 
 TEST_CASE("Progress after the drain puts off the end") {

@@ -35,10 +35,11 @@ TEST_CASE("a set that begins less than an interval before the end is pointed out
         "a duration of 12.0 s is no multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before the "
         "end";
     CHECK(last_set_lines(plan_of(s(12), s(10), s(8))) == std::vector{begins});
-    CHECK(
-        last_set_lines(plan_of(s(12), s(10), s(1))) ==
-        std::vector{begins,
-                    std::string("with --drain 1.00 s that set has 3.00 s to be gone, and not an interval")});
+    CHECK(last_set_lines(plan_of(s(12), s(10), s(1))) ==
+          std::vector{
+              begins,
+              std::string(
+                  "the drain takes up to 8.00 s and not 1.00 s, so that this set has its whole interval")});
     core::Plan steady = plan_of(s(12), s(10), s(1));
     steady.generation = core::Generation::steady;
     CHECK(last_set_lines(steady).empty());
