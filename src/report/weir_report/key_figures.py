@@ -37,7 +37,8 @@ SCORED_FIGURES = (
     KeyFigure("sustained", "sustained", "%", "higher", kind="share", rank=OUTCOME),
     KeyFigure("lost_events", "events lost", "events", "lower", rank=OUTCOME, of="generated_events"),
     KeyFigure("late_share", "late sets, share of all", "%", "lower", rank=MARGIN),
-    KeyFigure("least_slack", "least slack before a deadline", "s", "higher", rank=MARGIN),
+    # And not the slack, which has no size to take a share of where it crosses 0.
+    KeyFigure("longest_stay", "longest time until an event was gone", "s", "lower", rank=MARGIN),
     KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
     KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer, over a second or its window", "b/s", "higher"),
@@ -67,7 +68,9 @@ def key_figures(run):
         figures["sustained"] = float(verdict["sustained"])
     if verdict.get("sets") and verdict.get("late_sets") is not None:
         figures["late_share"] = verdict["late_sets"] / verdict["sets"]
-    figures["least_slack"] = verdict.get("least_slack_s")
+    interval = run.resolved.get("interval_s")
+    if verdict.get("least_slack_s") is not None and interval is not None:
+        figures["longest_stay"] = interval - verdict["least_slack_s"]
     figures["worst_occupancy"] = totals.get("max_occupancy")
     figures["blocked_at_once"] = verdict.get("blocked_at_once_max")
     figures["lost_events"] = totals.get("lost_events")
