@@ -65,7 +65,7 @@ std::string read_input_file(const std::string& name, std::size_t most_bytes, std
             refuse(fmt::format("'{}' is {}, not a file", name, kind_of(status.st_mode)), what_is_right);
         }
     };
-    struct stat status {};
+    struct stat status = {};
     // Looked at before it is opened, because to open a device can do something to it.
     if (::stat(name.c_str(), &status) != 0) {
         refuse_call(errno);

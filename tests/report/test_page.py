@@ -309,7 +309,7 @@ def test_late_sets_are_shown_with_second_producer_and_how_late(stored):
     shown, title = tile(page, "sets late, of 15")
     assert shown == "4 (26.67 %)" and title == "sets late, of 15: from second 2 on, worst producer 1 on vm"
     assert tile(page, "latest departure after its deadline")[0] == "350 ms"
-    assert "<strong>Sustained, but late</strong>" in page
+    assert "<strong>Sustained, but not on time</strong>" in page
     assert "late sets (first second)" in page and "3 (60 %) (second 2)" in page
     panel = next(panel for panel in run_charts.over_time(read_run(directory)).panels if panel.title.startswith("Late sets"))
     assert panel.lines[0].y.sum() == 2 * len(list((directory / "ranks").glob("*-producer.csv")))
