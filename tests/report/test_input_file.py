@@ -88,7 +88,7 @@ def test_a_sweep_file_that_is_no_file(tmp_path):
     path = put(tmp_path / "s.toml", "pipe")
     done = command("weir-sweep", "plan", path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
-    assert "and no file; a sweep file in TOML is expected" in done.stderr
+    assert ", not a file; a sweep file in TOML is expected" in done.stderr
 
 
 @pytest.mark.parametrize("brackets, words", [(0, "it is empty"), (100000, "nested too deeply")])
