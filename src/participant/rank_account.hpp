@@ -10,27 +10,19 @@
 #include <string>
 #include <vector>
 
-#include "core/producer.hpp"
-#include "telemetry/datagram_matrix.hpp"
+#include "participant/node.hpp"
 #include "telemetry/latencies.hpp"
-#include "telemetry/rank_summary.hpp"
 #include "telemetry/run_record.hpp"
-#include "telemetry/traffic_matrix.hpp"
 
 namespace weir::participant {
 
-struct RankAccount {
-    telemetry::RankSummary summary;
+struct RankAccount : NodeAccount {
     telemetry::Latencies latencies;
     std::int64_t clock_error_ns = 0;  ///< instants of this rank are at most this far from the scheduler's
     core::Duration started_late;      ///< the loop began this much after the agreed start
     std::uint64_t fault_count = 0;
     std::vector<telemetry::FaultRecord> faults;
-    std::vector<core::LostRange> lost;
-    std::vector<telemetry::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
-    std::vector<telemetry::EventMark> event_marks;    ///< scheduler
-    std::vector<telemetry::PeerDatagrams> datagrams;  ///< what it counted, by peer
-    std::string log_error;                            ///< of the last row or of closing the file; empty: none
+    std::string log_error;      ///< of the last row or of closing the file; empty: none
     std::string host_counters;  ///< telemetry::encode_host, from the rank that records them; else empty
 };
 

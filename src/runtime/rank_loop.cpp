@@ -30,7 +30,7 @@ LoopEnd RankLoop::run() {
     core::Instant now = parts_.clock.clock().now();
     last_turn_ = next_heartbeat_ = next_look_ = now;
     parts_.watch.forgive(now);
-    parts_.node.on_start(now, actions_);
+    parts_.node->on_start(now, actions_);
     while (!end_) {
         try {
             turn(now);
@@ -39,7 +39,7 @@ LoopEnd RankLoop::run() {
             transport_failed(now, error);
         }
         const core::Instant next =
-            std::min(parts_.node.next_deadline(), std::min(next_heartbeat_, next_look_));
+            std::min(parts_.node->next_deadline(), std::min(next_heartbeat_, next_look_));
         if (found_.empty()) {
             parts_.idle.wait(next - now);
         } else {
@@ -51,7 +51,7 @@ LoopEnd RankLoop::run() {
         burner_->set(false);
     }
     if (end_->kind == LoopEnd::Kind::regular) {
-        parts_.node.finish_recording(now);
+        parts_.node->finish_recording(now);
     }
     return *end_;
 }
@@ -71,32 +71,20 @@ void RankLoop::turn(core::Instant now) {
     found_.clear();
     parts_.transport.poll(found_);
 
-    parts_.node.record_poll_gap(now, gap);
+    parts_.node->record_poll_gap(now, gap);
     record_socket(now);
-    parts_.node.on_time(now, actions_);
-    std::span<const transport::ChunkSent> sent = found_.sent;
-    while (const std::uint32_t count = transport::successive(sent)) {
-        parts_.node.on_chunks_sent(now, sent[0].stream, sent[0].sequence, count, actions_);
-        sent = sent.subspan(count);
-    }
-    for (const transport::ChunkArrived& chunk : found_.chunks) {
-        parts_.node.on_chunk(now, chunk.slot,
-                             {.source = parts_.settings.roles.node(chunk.source.value),
-                              .header_intact = chunk.header_intact,
-                              .payload_intact = chunk.payload_intact,
-                              .chunk = chunk.chunk},
-                             actions_);
-    }
+    parts_.node->on_time(now, actions_);
+    feed_chunks(now);
     take_packets(now);
-    parts_.node.record(now, actions_);
+    parts_.node->record(now, actions_);
     carry_out();
     if (burner_) {
-        burner_->set(parts_.node.processing());
+        burner_->set(parts_.node.consumer()->processing());
     }
 
     if (leads()) {
         parts_.collector->poll(now);
-        if (parts_.node.finished() && !end_) {
+        if (parts_.node->finished() && !end_) {
             end_ = LoopEnd{};
             for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
                 if (rank != parts_.rank) {
@@ -117,23 +105,48 @@ void RankLoop::turn(core::Instant now) {
     }
 }
 
+/// Chunks leave a producer and arrive at a consumer.
+void RankLoop::feed_chunks(core::Instant now) {
+    if (participant::ProducerNode* const producer = parts_.node.producer()) {
+        std::span<const transport::ChunkSent> sent = found_.sent;
+        while (const std::uint32_t count = transport::successive(sent)) {
+            producer->on_chunks_sent(now, sent[0].stream, sent[0].sequence, count, actions_);
+            sent = sent.subspan(count);
+        }
+    } else if (participant::ConsumerNode* const consumer = parts_.node.consumer()) {
+        for (const transport::ChunkArrived& chunk : found_.chunks) {
+            consumer->on_chunk(now, chunk.slot,
+                               {.source = parts_.settings.roles.node(chunk.source.value),
+                                .header_intact = chunk.header_intact,
+                                .payload_intact = chunk.payload_intact,
+                                .chunk = chunk.chunk},
+                               actions_);
+        }
+    }
+}
+
 void RankLoop::record_socket(core::Instant now) {
     const transport::SocketState* const state = parts_.transport.socket_state();
     if (state == nullptr) {
         return;
     }
-    parts_.node.record_socket(now, {.sent = state->sent_datagrams,
-                                    .sent_bytes = state->sent_bytes,
-                                    .sent_frames = state->sent_frames,
-                                    .wire_bytes = state->wire_bytes,
-                                    .send_retries = state->send_retries,
-                                    .refused_by_queue = state->refused_by_queue,
-                                    .receive_drops = state->receive_drops,
-                                    .strays = state->strays,
-                                    .occupancy_bytes = state->occupancy_bytes,
-                                    .send_buffer_bytes = state->send_buffer_bytes,
-                                    .receive_buffer_bytes = state->receive_buffer_bytes,
-                                    .mtu_bytes = state->mtu_bytes});
+    const telemetry::SocketCounts counts{.sent = state->sent_datagrams,
+                                         .sent_bytes = state->sent_bytes,
+                                         .sent_frames = state->sent_frames,
+                                         .wire_bytes = state->wire_bytes,
+                                         .send_retries = state->send_retries,
+                                         .refused_by_queue = state->refused_by_queue,
+                                         .receive_drops = state->receive_drops,
+                                         .strays = state->strays,
+                                         .occupancy_bytes = state->occupancy_bytes,
+                                         .send_buffer_bytes = state->send_buffer_bytes,
+                                         .receive_buffer_bytes = state->receive_buffer_bytes,
+                                         .mtu_bytes = state->mtu_bytes};
+    if (participant::ProducerNode* const producer = parts_.node.producer()) {
+        producer->record_socket(now, counts);
+    } else if (participant::ConsumerNode* const consumer = parts_.node.consumer()) {
+        consumer->record_socket(now, counts);
+    }
 }
 
 void RankLoop::take_packets(core::Instant now) {
@@ -149,7 +162,7 @@ void RankLoop::take_packets(core::Instant now) {
             for (const telemetry::SecondReport& report : reports_) {
                 parts_.collector->add(report);
             }
-        } else if (kind == PacketKind::result && leads()) {
+        } else if (kind == PacketKind::result && parts_.node.scheduler() != nullptr) {
             take_result(now, rank, content);
         } else if (kind == PacketKind::notice && decode_packet(content, notices_)) {
             for (const Notice& notice : notices_) {
@@ -174,7 +187,7 @@ void RankLoop::take_control(core::Instant now, int rank, std::span<const std::by
         if (message.kind == core::MessageKind::heartbeat) {
             take_heartbeat(rank, message);
         }
-        parts_.node.on_message(now, from, message, actions_);
+        parts_.node->on_message(now, from, message, actions_);
     }
 }
 
@@ -183,7 +196,7 @@ void RankLoop::take_result(core::Instant now, int rank, std::span<const std::byt
     if (!taken.refusal.empty()) {
         cannot_go_on(now, fmt::format("from {}: {}", rank_text(parts_.settings, rank), taken.refusal));
     } else if (taken.whole) {
-        parts_.node.on_result(now, parts_.settings.roles.node(rank), *taken.whole, actions_);
+        parts_.node.scheduler()->on_result(now, parts_.settings.roles.node(rank), *taken.whole, actions_);
     }
 }
 
@@ -201,7 +214,9 @@ void RankLoop::carry_out() {
         outbox_.add(message);
     }
     outbox_.flush();
-    parts_.node.record_control_packets(last_turn_, control_packets_ + outbox_.packets());
+    if (participant::SchedulerNode* const scheduler = parts_.node.scheduler()) {
+        scheduler->record_control_packets(last_turn_, control_packets_ + outbox_.packets());
+    }
     if (actions_.close_slots) {
         parts_.transport.close_slots();
     }
@@ -223,9 +238,10 @@ void RankLoop::take_faults() {
 }
 
 void RankLoop::send_heartbeats(core::Instant now) {
+    const participant::SchedulerNode* const scheduler = parts_.node.scheduler();
+    const core::Duration no_credit = scheduler != nullptr ? scheduler->no_credit_time(now) : core::Duration{};
     const auto send = [&](int rank) {
-        core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat,
-                                       .bytes = parts_.node.no_credit_time(now).ns};
+        core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat, .bytes = no_credit.ns};
         parts_.clock.stamp(heartbeat, rank, monotonic_ns());
         outbox_.add({parts_.settings.roles.node(rank), heartbeat});
         outbox_.flush();  // it leaves when it says that it does

@@ -17,7 +17,7 @@
 
 #include "core/actions.hpp"
 #include "core/heartbeat.hpp"
-#include "participant/node.hpp"
+#include "participant/rank_node.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/cpu_burner.hpp"
 #include "runtime/heartbeat_clock.hpp"
@@ -73,7 +73,7 @@ class RankLoop {
         const RunSettings& settings;
         int rank;
         transport::Transport& transport;
-        participant::Node& node;
+        participant::RankNode& node;
         HeartbeatClock& clock;
         IdleStrategy& idle;
         PeerWatch& watch;
@@ -105,6 +105,7 @@ class RankLoop {
   private:
     [[nodiscard]] bool leads() const { return parts_.collector != nullptr; }
     void turn(core::Instant now);
+    void feed_chunks(core::Instant now);
     void record_socket(core::Instant now);
     void take_packets(core::Instant now);
     void take_control(core::Instant now, int rank, std::span<const std::byte> packet);

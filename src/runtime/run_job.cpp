@@ -9,8 +9,8 @@
 
 #include "core/heartbeat.hpp"
 #include "participant/exit_status.hpp"
-#include "participant/node.hpp"
 #include "participant/rank_account.hpp"
+#include "participant/rank_node.hpp"
 #include "participant/run_report.hpp"
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
@@ -34,7 +34,6 @@ namespace weir::runtime {
 using participant::exit_failed;
 using participant::exit_ok;
 using participant::exit_signal_base;
-using participant::Node;
 using participant::RankAccount;
 using participant::RowOutput;
 
@@ -100,7 +99,6 @@ class JobRun {
     bool go_on(const std::string& objection, const char* what);
     std::string prepare();
     Start agree_on_start();
-    std::unique_ptr<Node> make_node(core::Instant begin, RowOutput& output);
     int measure();
     [[nodiscard]] HeartbeatClock make_clock(const Start& start) const;
     int account(const RankLoop& loop, const HeartbeatClock& clock, core::Duration started_late);
@@ -128,7 +126,7 @@ class JobRun {
     std::int64_t clock_measured_ns_ = 0;
     std::unique_ptr<telemetry::LiveView> live_;
     std::unique_ptr<telemetry::SecondCollector> collector_;
-    std::unique_ptr<Node> node_;
+    std::optional<participant::RankNode> node_;
     std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters
     std::string host_counters_;
     RunEnding ending_;  ///< looks at the others
@@ -224,20 +222,6 @@ Start JobRun::agree_on_start() {
     return {std::stoll(text.substr(0, space)), std::stoll(text.substr(space + 1))};
 }
 
-std::unique_ptr<Node> JobRun::make_node(core::Instant begin, RowOutput& output) {
-    switch (self_.role) {
-        case core::Role::scheduler:
-            return std::make_unique<participant::SchedulerNode>(settings_.plan, begin, output);
-        case core::Role::producer:
-            return std::make_unique<participant::ProducerNode>(settings_.plan, core::ProducerId{self_.index},
-                                                               begin, latencies_, output);
-        case core::Role::consumer:
-            return std::make_unique<participant::ConsumerNode>(settings_.plan, core::ConsumerId{self_.index},
-                                                               begin, latencies_, output);
-    }
-    return nullptr;
-}
-
 int JobRun::run() {
     job_.set_waiting_hook([this] {
         watchdog_.alive();
@@ -310,7 +294,7 @@ int JobRun::measure() {
     RankLoop* loop_of_rows = nullptr;
     RowOutput output(&log_,
                      [&](const telemetry::SecondReport& report) { loop_of_rows->take_report(report); });
-    node_ = make_node(begin, output);
+    node_.emplace(participant::make_node(settings_.plan, self_, begin, latencies_, output));
     RankLoop loop({.settings = settings_,
                    .rank = job_.rank(),
                    .transport = transport_.transport(),
@@ -389,7 +373,7 @@ HeartbeatClock JobRun::make_clock(const Start& start) const {
 
 int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Duration started_late) {
     RankAccount mine;
-    mine.summary = node_->summary();
+    static_cast<participant::NodeAccount&>(mine) = (*node_)->account();
     mine.latencies = latencies_;
     const ClockOffset clock_at_end = measure_clock_offset(job_, settings_.roles.scheduler_rank());
     mine.clock_error_ns = clock.error_bound_ns(monotonic_ns(), clock_at_end);
@@ -402,10 +386,6 @@ int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Dur
     mine.started_late = started_late;
     mine.fault_count = loop.fault_count();
     mine.faults = loop.faults();
-    mine.lost = node_->lost_ranges();
-    mine.traffic = node_->traffic();
-    mine.event_marks = node_->event_marks();
-    mine.datagrams = node_->datagrams();
     mine.host_counters = host_counters_;
     mine.log_error = close_log();
     expect_small_messages("account");

@@ -119,11 +119,7 @@ class Run {
         participant::RankAccount account;
         for (int rank = 0; rank < run.roles.ranks(); ++rank) {
             const core::NodeId node = run.roles.node(rank);
-            account.summary = simulator.node(node).summary();
-            account.lost = simulator.node(node).lost_ranges();
-            account.traffic = simulator.node(node).traffic();
-            account.datagrams = simulator.node(node).datagrams();
-            account.event_marks = simulator.node(node).event_marks();
+            static_cast<participant::NodeAccount&>(account) = simulator.node(node).account();
             if (node.role == core::Role::scheduler) {
                 // What all nodes share is handed in once.
                 account.latencies = simulator.latencies();

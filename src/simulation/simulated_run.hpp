@@ -23,7 +23,7 @@ struct SimulatedRun {
     core::NetworkPlan network;
     std::vector<InjectedFault> faults;
     core::Duration silence_timeout = core::Duration::seconds(5);
-    Simulator::NodeMaker scheduler{};  ///< tests: another scheduler than weir's
+    Simulator::SchedulerMaker scheduler{};  ///< tests: another scheduler than weir's
 };
 
 /// Called while the simulation goes on; both may be empty.

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/scheduler.hpp"
-#include "participant/node.hpp"
 #include "telemetry/text.hpp"
 
 namespace weir::simulation {
@@ -67,17 +66,18 @@ Simulator::Simulator(const Setup& setup)
         participant::RowOutput& output = setup_.output(name);
         switch (name.role) {
             case Role::scheduler:
-                nodes_.push_back(setup_.scheduler
-                                     ? setup_.scheduler(now_, output)
-                                     : std::make_unique<participant::SchedulerNode>(plan_, now_, output));
+                scheduler_ = setup_.scheduler
+                                 ? setup_.scheduler(now_, output)
+                                 : std::make_unique<participant::SchedulerNode>(plan_, now_, output);
+                nodes_.push_back(scheduler_.get());
                 break;
             case Role::producer:
-                nodes_.push_back(std::make_unique<participant::ProducerNode>(
-                    plan_, core::ProducerId{name.index}, now_, latencies_, output));
+                nodes_.push_back(
+                    &producers_.emplace_back(plan_, core::ProducerId{name.index}, now_, latencies_, output));
                 break;
             case Role::consumer:
-                nodes_.push_back(std::make_unique<participant::ConsumerNode>(
-                    plan_, core::ConsumerId{name.index}, now_, latencies_, output));
+                nodes_.push_back(
+                    &consumers_.emplace_back(plan_, core::ConsumerId{name.index}, now_, latencies_, output));
                 break;
         }
     }
@@ -125,7 +125,7 @@ void Simulator::start() {
         turn(node, [&](core::Actions& out) { nodes_[node]->on_start(now_, out); });
     }
     // Its first tick of shaping is due now, and not when handle_tick comes round.
-    turn(0, [&](core::Actions& out) { nodes_[0]->on_time(now_, out); });
+    turn(0, [&](core::Actions& out) { scheduler_->on_time(now_, out); });
     queue_.push(now_ + credits_known_after(), {Kind::producers_begin});
 }
 
@@ -205,13 +205,13 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
     if (!end_) {
         for (FlatNode node = 0; node < nodes_end_; ++node) {
             catch_up(node);
-            nodes_[node]->record_moving({}, Instant::never());
+            record_moving(node, {});
             nodes_[node]->finish_recording(now_);
         }
         std::uint64_t sets = 0;
         std::uint64_t late_sets = 0;
-        for (FlatNode node = 1; node < producers_end_; ++node) {
-            const telemetry::SetsInTime in_time = nodes_[node]->summary().sets_in_time;
+        for (const participant::ProducerNode& producer : producers_) {
+            const telemetry::SetsInTime in_time = producer.summary().sets_in_time;
             sets += in_time.sets;
             late_sets += in_time.late;
         }
@@ -234,7 +234,7 @@ void Simulator::advance_to(Instant next) {
 }
 
 bool Simulator::finished() const {
-    if (!nodes_[0]->finished()) {
+    if (!scheduler_->finished()) {
         return false;
     }
     return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->finished(); });
@@ -284,7 +284,7 @@ void Simulator::handle(const Event& event) {
             return;
         case Kind::heartbeat: {
             const core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat,
-                                                 .bytes = nodes_[0]->no_credit_time(now_).ns};
+                                                 .bytes = scheduler_->no_credit_time(now_).ns};
             for (FlatNode node = 1; node < producers_end_; ++node) {
                 if (!conditions_[node].away()) {
                     record_ticks(node);
@@ -413,7 +413,7 @@ void Simulator::handle_fault(const InjectedFault& fault, bool begins) {
                 scheduler_time_ =
                     factor == 1 ? setup_.network.scheduler_time : Duration{std::llround(time * factor)};
             } else {
-                nodes_[node]->slow_down(factor);
+                consumer(node).slow_down(factor);
             }
             return;
         }

@@ -35,8 +35,10 @@
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/random.hpp"
-#include "participant/node.hpp"
+#include "participant/consumer_node.hpp"
+#include "participant/producer_node.hpp"
 #include "participant/row_output.hpp"
+#include "participant/scheduler_node.hpp"
 #include "simulation/checker.hpp"
 #include "simulation/datagram_network.hpp"
 #include "simulation/event_queue.hpp"
@@ -65,8 +67,8 @@ struct SimulationEnd {
 
 class Simulator {
   public:
-    using NodeMaker = std::function<std::unique_ptr<participant::Node>(core::Instant start,
-                                                                       participant::RowOutput& output)>;
+    using SchedulerMaker = std::function<std::unique_ptr<participant::SchedulerNode>(
+        core::Instant start, participant::RowOutput& output)>;
 
     struct Setup {
         const core::Plan& plan;
@@ -76,7 +78,7 @@ class Simulator {
         /// Where a node's rows go.
         std::function<participant::RowOutput&(core::NodeId)> output;
         /// Makes another scheduler than weir's: tests of the checkers.
-        NodeMaker scheduler{};
+        SchedulerMaker scheduler{};
     };
     /// What `setup` refers to must outlive the simulator.
     explicit Simulator(const Setup& setup);
@@ -183,6 +185,8 @@ class Simulator {
 
     [[nodiscard]] FlatNode flat(core::NodeId node) const;
     [[nodiscard]] core::NodeId id(FlatNode node) const;
+    participant::ProducerNode& producer(FlatNode node) { return producers_[node - 1]; }
+    participant::ConsumerNode& consumer(FlatNode node) { return consumers_[node - producers_end_]; }
     [[nodiscard]] LinkId up(FlatNode node) const { return {2 * node}; }
     [[nodiscard]] LinkId down(FlatNode node) const { return {2 * node + 1}; }
 
@@ -236,6 +240,7 @@ class Simulator {
     void count_new_ticks(Transfer& transfer);
     /// Credits rows with what moves, at the last tick of a second.
     void credit_moving();
+    void record_moving(FlatNode node, const Moving& moving);
     core::Bytes beyond_chunks(const Transfer& transfer, BitNanoseconds moved, std::uint32_t chunks,
                               core::Bytes& credited) const;
     void count_passing(const Transfer& transfer, Progress& progress, std::uint64_t first,
@@ -287,7 +292,10 @@ class Simulator {
     core::Random random_;
     Checker checker_;
     telemetry::Latencies latencies_;
-    std::vector<std::unique_ptr<participant::Node>> nodes_;
+    std::unique_ptr<participant::SchedulerNode> scheduler_;
+    std::deque<participant::ProducerNode> producers_;
+    std::deque<participant::ConsumerNode> consumers_;
+    std::vector<participant::Node*> nodes_;  ///< all of them, by FlatNode
     std::vector<Condition> conditions_;
     std::vector<core::BitRate> payload_rates_;  ///< of each node's link, by wire speed alone
     FluidNetwork network_;

@@ -152,7 +152,15 @@ void Simulator::credit_moving() {
     for (FlatNode node = 1; node < nodes_end_; ++node) {
         // A node whose account is closed counts no more.
         const Moving moving = nodes_[node]->finished() ? Moving{} : moving_[node];
-        nodes_[node]->record_moving(moving.bytes, moving.since);
+        record_moving(node, moving);
+    }
+}
+
+void Simulator::record_moving(FlatNode node, const Moving& moving) {
+    if (node >= producers_end_) {
+        consumer(node).record_moving(moving.bytes, moving.since);
+    } else if (node != 0) {
+        producer(node).record_moving(moving.bytes);
     }
 }
 
@@ -227,7 +235,11 @@ void Simulator::record_new_ticks(FlatNode node) {
                 steps_.push_back({tick_time(progress.recorded + 1 + position), progress.bytes[position]});
             }
         }
-        nodes_[node]->record_chunks(steps_);
+        if (node < producers_end_) {
+            producer(node).record_chunks(steps_);
+        } else {
+            consumer(node).record_chunks(steps_);
+        }
     }
     progress.bytes.clear();
     progress.recorded = ticks_;
@@ -253,7 +265,7 @@ void Simulator::tell_sent_at_ticks(Transfer& transfer) {
     if (transfer.sent_told < transfer.sent) {
         const std::uint32_t count = transfer.sent - transfer.sent_told;
         checker_.chunk_left(now_, {transfer.producer}, chunks_of(transfer, transfer.sent_told, count));
-        nodes_[transfer.producer + 1]->on_chunks_passed(transfer.first.stream, count, actions_);
+        producers_[transfer.producer].on_chunks_passed(transfer.first.stream, count, actions_);
         transfer.sent_told = transfer.sent;
         take_chunks(transfer.producer + 1);
         actions_.chunks.clear();
@@ -266,7 +278,7 @@ void Simulator::tell_sent(Transfer& transfer) {
                         chunks_of(transfer, transfer.sent_told, transfer.sent - transfer.sent_told));
     while (transfer.sent_told < transfer.sent) {
         const std::uint32_t count = std::min(transfer.sent - transfer.sent_told, plan_.window);
-        nodes_[transfer.producer + 1]->on_chunks_sent(
+        producers_[transfer.producer].on_chunks_sent(
             now_, transfer.first.stream, transfer.first_sequence + transfer.sent_told, count, actions_);
         transfer.sent_told += count;
     }
@@ -277,14 +289,13 @@ void Simulator::tell_arrived(Transfer& transfer) {
     const core::ChunkDescription chunks = chunks_of(transfer, transfer.arrived_told, count);
     transfer.arrived_told = transfer.arrived;
     checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunks);
-    nodes_[producers_end_ + transfer.first.to.value]->on_chunk(
-        now_, transfer.first.slot,
-        {.source = {core::Role::producer, transfer.producer},
-         .header_intact = true,
-         .payload_intact = true,
-         .chunk = chunks,
-         .count = count},
-        actions_);
+    consumers_[transfer.first.to.value].on_chunk(now_, transfer.first.slot,
+                                                 {.source = {core::Role::producer, transfer.producer},
+                                                  .header_intact = true,
+                                                  .payload_intact = true,
+                                                  .chunk = chunks,
+                                                  .count = count},
+                                                 actions_);
 }
 
 // At their own time

@@ -30,7 +30,7 @@ void Simulator::carry_out(FlatNode node) {
         send_message(node, message);
     }
     if (name.role == Role::producer && !nodes_[node]->finished()) {
-        checker_.backlog_claimed({name.index}, nodes_[node]->backlog());
+        checker_.backlog_claimed({name.index}, producer(node).backlog());
     } else if (name.role == Role::scheduler) {
         checker_.scheduler_decided();
     }
@@ -123,7 +123,7 @@ void Simulator::handle_message(const Event& event) {
     unused_messages_.push_back(event.a);
     if (taken.result) {
         const core::SendResult result{{taken.message.slot}, {taken.message.event}, {taken.message.bytes}};
-        turn(to, [&](core::Actions& out) { nodes_[to]->on_result(now_, id(taken.from), result, out); });
+        turn(to, [&](core::Actions& out) { scheduler_->on_result(now_, id(taken.from), result, out); });
         return;
     }
     checker_.message_taken(now_, id(taken.from), id(to), taken.message);
@@ -254,7 +254,8 @@ void Simulator::datagram_left(const Event& event) {
     }
     checker_.chunk_left(now_, {datagram.producer}, datagram.chunk.chunk);
     turn(producer, [&](core::Actions& out) {
-        nodes_[producer]->on_chunks_sent(now_, datagram.chunk.stream, datagram.chunk.chunk.sequence, 1, out);
+        producers_[datagram.producer].on_chunks_sent(now_, datagram.chunk.stream,
+                                                     datagram.chunk.chunk.sequence, 1, out);
     });
 }
 
@@ -272,12 +273,12 @@ void Simulator::datagram_arrived(const Event& event) {
     chunk.event_bytes = {};
     chunk.generated_at = {};
     turn(consumer, [&](core::Actions& out) {
-        nodes_[consumer]->on_chunk(now_, datagram.chunk.slot,
-                                   {.source = {Role::producer, datagram.producer},
-                                    .header_intact = true,
-                                    .payload_intact = true,
-                                    .chunk = chunk},
-                                   out);
+        consumers_[datagram.chunk.to.value].on_chunk(now_, datagram.chunk.slot,
+                                                     {.source = {Role::producer, datagram.producer},
+                                                      .header_intact = true,
+                                                      .payload_intact = true,
+                                                      .chunk = chunk},
+                                                     out);
     });
 }
 

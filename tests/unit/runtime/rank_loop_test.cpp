@@ -17,7 +17,6 @@
 using namespace weir::core;
 using namespace weir::participant;
 using namespace weir::runtime;
-using weir::telemetry::RankSummary;
 using weir::telemetry::SecondCollector;
 using weir::telemetry::SecondReport;
 using Kind = LoopEnd::Kind;
@@ -29,8 +28,8 @@ constexpr int producer_rank = 0;
 constexpr int consumer_rank = 2;
 constexpr Duration never_silent = Duration::seconds(60);
 
-class FakeNode final : public Node {
-  public:
+/// What a fake node does, and what reached it.
+struct FakeState {
     Actions at_start;
     std::function<void(Instant, Actions&)> at_time = [](Instant, Actions&) {};
     std::vector<std::pair<NodeId, ControlMessage>> messages;
@@ -44,33 +43,78 @@ class FakeNode final : public Node {
     std::vector<Sent> sent;
     bool over = false;
     int recordings_finished = 0;
+};
 
-    void on_start(Instant /*now*/, Actions& out) override { out = at_start; }
-    void on_time(Instant now, Actions& out) override { at_time(now, out); }
+template <typename OfRole>
+class FakeNode : public OfRole {
+  public:
+    template <typename... Arguments>
+    explicit FakeNode(FakeState& state, Arguments&&... arguments)
+        : OfRole(std::forward<Arguments>(arguments)...), state_(state) {}
+
+    void on_start(Instant /*now*/, Actions& out) override { out = state_.at_start; }
+    void on_time(Instant now, Actions& out) override { state_.at_time(now, out); }
     void on_message(Instant /*now*/, NodeId from, const ControlMessage& message, Actions& /*out*/) override {
-        messages.emplace_back(from, message);
-    }
-    void on_chunk(Instant /*now*/, SlotId slot, const ArrivedChunk& chunk, Actions& /*out*/) override {
-        chunks.emplace_back(slot, chunk);
-    }
-    void on_chunks_sent(Instant /*now*/, StreamId stream, std::uint32_t first, std::uint32_t count,
-                        Actions& /*out*/) override {
-        sent.push_back({stream, first, count});
+        state_.messages.emplace_back(from, message);
     }
     void record(Instant /*now*/, const Actions& /*out*/) override {}
     void record_poll_gap(Instant /*now*/, Duration /*gap*/) override {}
-    void finish_recording(Instant /*now*/) override { ++recordings_finished; }
+    void finish_recording(Instant /*now*/) override { ++state_.recordings_finished; }
     [[nodiscard]] Instant next_deadline() const override { return Instant::never(); }
-    [[nodiscard]] bool finished() const override { return over; }
-    [[nodiscard]] Duration no_credit_time(Instant /*now*/) const override { return Duration{4711}; }
-    [[nodiscard]] RankSummary summary() const override { return {}; }
+    [[nodiscard]] bool finished() const override { return state_.over; }
+
+  protected:
+    FakeState& state_;
 };
+
+class FakeProducer final : public FakeNode<ProducerNode> {
+  public:
+    using FakeNode::FakeNode;
+    void on_chunks_sent(Instant /*now*/, StreamId stream, std::uint32_t first, std::uint32_t count,
+                        Actions& /*out*/) override {
+        state_.sent.push_back({stream, first, count});
+    }
+};
+
+class FakeConsumer final : public FakeNode<ConsumerNode> {
+  public:
+    using FakeNode::FakeNode;
+    void on_chunk(Instant /*now*/, SlotId slot, const ArrivedChunk& chunk, Actions& /*out*/) override {
+        state_.chunks.emplace_back(slot, chunk);
+    }
+};
+
+class FakeScheduler final : public FakeNode<SchedulerNode> {
+  public:
+    using FakeNode::FakeNode;
+    [[nodiscard]] Duration no_credit_time(Instant /*now*/) const override { return Duration{4711}; }
+};
+
+RankNode make_fake(FakeState& state, int rank, const Plan& plan, weir::telemetry::Latencies& latencies,
+                   RowOutput& output) {
+    switch (rank) {
+        case producer_rank:
+            return RankNode(
+                std::make_unique<FakeProducer>(state, plan, ProducerId{0}, Instant{}, latencies, output));
+        case consumer_rank:
+            return RankNode(
+                std::make_unique<FakeConsumer>(state, plan, ConsumerId{0}, Instant{}, latencies, output));
+        default:
+            return RankNode(std::make_unique<FakeScheduler>(state, plan, Instant{}, output));
+    }
+}
 
 RunSettings settings(Duration silence) {
     RunSettings settings;
     settings.plan.producers = 1;
     settings.plan.consumers = 1;
     settings.plan.duration = Duration::seconds(10);
+    settings.plan.rate = {8000};
+    settings.plan.interval = Duration::seconds(1);
+    settings.plan.window = settings.plan.slots = settings.plan.streams = 1;
+    settings.plan.event_size = {.kind = DistributionKind::fixed, .mean = 100, .trace = {}};
+    settings.plan.slot_size = settings.plan.chunk_size = {100};
+    settings.plan.buffer = {1000};
     settings.roles = RoleMap({{Role::producer, 0}, scheduler_node(), {Role::consumer, 0}});
     settings.set_places({{"eb01", 0, {}, 0}, {"eb00", 0, {}, 0}, {"eb02", 0, {}, 0}});
     settings.silence_timeout = silence;
@@ -88,12 +132,13 @@ class Rig {
                               : HeartbeatClock(CommonClock(monotonic_ns()), {}, monotonic_ns(), true)),
           collector(run.plan, {}),
           output(&log, [this](const SecondReport& report) { loop.take_report(report); }),
+          rank_node(make_fake(node, rank, run.plan, latencies, nowhere)),
           watch(run.places, rank, clock.now()),
           watchdog("weir run", "the rank under test"),
           loop({.settings = run,
                 .rank = rank,
                 .transport = transport,
-                .node = node,
+                .node = rank_node,
                 .clock = heartbeat_clock,
                 .idle = idle,
                 .watch = watch,
@@ -146,13 +191,16 @@ class Rig {
 
     RunSettings run;
     test::FakeTransport transport;
-    FakeNode node;
+    FakeState node;
     HeartbeatClock heartbeat_clock;
     const CommonClock& clock = heartbeat_clock.clock();
     IdleStrategy idle{IdleMode::nap, Duration::microseconds(500)};
     SecondCollector collector;
     weir::telemetry::CsvLog log;
     RowOutput output;
+    weir::telemetry::Latencies latencies;
+    RowOutput nowhere{nullptr, [](const SecondReport&) {}};  ///< for the rows of the fake node
+    RankNode rank_node;
     PeerWatch watch;
     Watchdog watchdog;
     RankLoop loop;
@@ -247,10 +295,6 @@ TEST_CASE("What arrives reaches the node with the part that its rank plays") {
     chunk.source = {producer_rank};
     chunk.header_intact = false;
     chunk.chunk.sequence = 7;
-    for (const weir::transport::ChunkSent& sent :
-         {weir::transport::ChunkSent{{2}, 8}, {{2}, 9}, {{2}, 10}, {{1}, 11}, {{1}, 0}, {{1}, 2}}) {
-        rig.transport.leaving.push_back(sent);
-    }
     rig.notice(scheduler_rank, make_notice(EndReason::none, scheduler_rank, 0, {}));
     rig.loop.run();
     REQUIRE(rig.node.messages.size() == 1);
@@ -261,7 +305,17 @@ TEST_CASE("What arrives reaches the node with the part that its rank plays") {
     CHECK(rig.node.chunks[0].second.source == NodeId{Role::producer, 0});
     CHECK_FALSE(rig.node.chunks[0].second.header_intact);
     CHECK(rig.node.chunks[0].second.chunk.sequence == 7);
-    using Sent = FakeNode::Sent;
+}
+
+TEST_CASE("Chunks of one stream that left one after the other reach the producer together") {
+    Rig rig(producer_rank);
+    for (const weir::transport::ChunkSent& sent :
+         {weir::transport::ChunkSent{{2}, 8}, {{2}, 9}, {{2}, 10}, {{1}, 11}, {{1}, 0}, {{1}, 2}}) {
+        rig.transport.leaving.push_back(sent);
+    }
+    rig.notice(scheduler_rank, make_notice(EndReason::none, scheduler_rank, 0, {}));
+    rig.loop.run();
+    using Sent = FakeState::Sent;
     CHECK(rig.node.sent == std::vector<Sent>{{{2}, 8, 3}, {{1}, 11, 1}, {{1}, 0, 1}, {{1}, 2, 1}});
 }
 

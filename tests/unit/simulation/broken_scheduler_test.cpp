@@ -11,7 +11,7 @@
 #include "core/balanced_policy.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
-#include "participant/node.hpp"
+#include "participant/scheduler_node.hpp"
 #include "simulation/simulator.hpp"
 
 using namespace weir::core;
@@ -28,41 +28,34 @@ struct Flaw {
     std::function<std::unique_ptr<Policy>(const Plan&)> policy;
 };
 
-class FlawedNode final : public weir::participant::Node {
+class FlawedNode final : public weir::participant::SchedulerNode {
   public:
-    FlawedNode(const Plan& plan, Flaw flaw)
-        : flaw_(std::move(flaw)),
-          core_(plan, plan.policy == PolicyKind::none ? nullptr
-                      : flaw_.policy                  ? flaw_.policy(plan)
-                                                      : make_policy(plan, plan.seed)) {}
+    FlawedNode(const Plan& plan, Instant start, weir::participant::RowOutput& output, Flaw flaw)
+        : SchedulerNode(plan, start, output,
+                        plan.policy == PolicyKind::none ? nullptr
+                        : flaw.policy                   ? flaw.policy(plan)
+                                                        : make_policy(plan, plan.seed)),
+          flaw_(std::move(flaw)) {}
 
-    void on_start(Instant /*now*/, Actions& /*out*/) override {}
     void on_time(Instant now, Actions& out) override {
-        core_.on_time(now, out);
+        SchedulerNode::on_time(now, out);
         spoil(out);
     }
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) override {
         ControlMessage seen = message;
         if (!flaw_.before || flaw_.before(seen)) {
-            core_.on_message(now, from, seen, out);
+            SchedulerNode::on_message(now, from, seen, out);
         }
         spoil(out);
     }
-    void record(Instant /*now*/, const Actions& /*out*/) override {}
-    void record_poll_gap(Instant /*now*/, Duration /*gap*/) override {}
-    void finish_recording(Instant /*now*/) override {}
-    [[nodiscard]] Instant next_deadline() const override { return core_.next_deadline(); }
-    [[nodiscard]] bool finished() const override { return core_.closed(); }
-    [[nodiscard]] weir::telemetry::RankSummary summary() const override { return {}; }
 
   private:
     void spoil(Actions& out) {
         if (flaw_.after) {
-            flaw_.after(core_, out);
+            flaw_.after(scheduler(), out);
         }
     }
     Flaw flaw_;
-    Scheduler core_;
 };
 
 Plan random_small_plan(std::uint64_t seed, PolicyKind policy) {
@@ -104,10 +97,10 @@ std::optional<std::string> objection_to(PolicyKind policy, const std::function<F
                                          .latency = Duration::microseconds(10),
                                          .scheduler_time = Duration::microseconds(1)},
                              .output = [&](NodeId) -> weir::participant::RowOutput& { return nowhere; },
-                             .scheduler = [&](Instant, weir::participant::RowOutput&)
-                                 -> std::unique_ptr<weir::participant::Node> {
-                                 return std::make_unique<FlawedNode>(plan, flaw());
-                             }});
+                             .scheduler =
+                                 [&](Instant start, weir::participant::RowOutput& output) {
+                                     return std::make_unique<FlawedNode>(plan, start, output, flaw());
+                                 }});
         const SimulationEnd end = simulator.run([](Instant) { return true; });
         if (end.kind != SimulationEnd::Kind::regular) {
             return end.what;
@@ -206,13 +199,14 @@ std::optional<std::string> objection_under_load(std::uint32_t producers, std::ui
                                      .latency = Duration::microseconds(10),
                                      .scheduler_time = {}},
                          .output = [&](NodeId) -> weir::participant::RowOutput& { return nowhere; },
-                         .scheduler = [&](Instant, weir::participant::RowOutput&)
-                             -> std::unique_ptr<weir::participant::Node> {
-                             return std::make_unique<FlawedNode>(
-                                 plan, Flaw{.before = {}, .after = {}, .policy = [](const Plan& asked) {
-                                                return make_flawed<FlawedPolicy>(asked);
-                                            }});
-                         }});
+                         .scheduler =
+                             [&](Instant start, weir::participant::RowOutput& output) {
+                                 return std::make_unique<FlawedNode>(
+                                     plan, start, output,
+                                     Flaw{.before = {}, .after = {}, .policy = [](const Plan& asked) {
+                                              return make_flawed<FlawedPolicy>(asked);
+                                          }});
+                             }});
     const SimulationEnd end = simulator.run([](Instant) { return true; });
     return end.kind == SimulationEnd::Kind::regular ? std::nullopt : std::optional(end.what);
 }

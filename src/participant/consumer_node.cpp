@@ -1,0 +1,80 @@
+#include "participant/consumer_node.hpp"
+
+#include <optional>
+
+#include "core/distribution.hpp"
+#include "core/random.hpp"
+
+namespace weir::participant {
+
+namespace {
+
+core::Sampler make_processing_times(const core::Plan& plan, core::ConsumerId id) {
+    return {plan.busy, core::Random(plan.seed, random_stream(core::RandomPurpose::processing, id.value))};
+}
+
+std::optional<core::Sampler> make_result_sizes(const core::Plan& plan, core::ConsumerId id) {
+    if (plan.result_size.kind == core::DistributionKind::none) {
+        return std::nullopt;
+    }
+    return core::Sampler(plan.result_size,
+                         core::Random(plan.seed, random_stream(core::RandomPurpose::result_size, id.value)));
+}
+
+}  // namespace
+
+ConsumerNode::ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
+                           telemetry::Latencies& latencies, RowOutput& output)
+    : core_(plan, id, make_processing_times(plan, id), make_result_sizes(plan, id)),
+      recorder_(plan, id, start, latencies,
+                [&output](const telemetry::ConsumerRow& row, const telemetry::SecondReport& report) {
+                    output.put(row, report);
+                }) {}
+
+void ConsumerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                              core::Actions& out) {
+    if (message.kind != core::MessageKind::heartbeat) {
+        core_.on_message(now, from, message, out);
+    }
+}
+
+void ConsumerNode::record(core::Instant now, const core::Actions& out) {
+    for (const core::Observation& observation : out.observations) {
+        recorder_.observe(now, observation);
+    }
+    const core::SlotUse use = core_.slot_use();
+    recorder_.set_state(now, {.free_slots = use.free,
+                              .receiving_slots = use.receiving,
+                              .queued_slots = use.queued,
+                              .processing = core_.processing()});
+    recorder_.integrity(now, core_.ledger().corrupt.events, core_.ledger().duplicate_events);
+}
+
+void ConsumerNode::record_moving(core::Bytes bytes, core::Instant since) {
+    recorder_.moving(bytes);
+    if (since != core::Instant::never()) {
+        recorder_.on_its_way(since);
+    }
+}
+
+telemetry::RankSummary ConsumerNode::summary() const {
+    telemetry::RankSummary summary = recorder_.summary();
+    summary.ledger = core_.ledger();
+    summary.ledger_known = core_.finished();
+    return summary;
+}
+
+NodeAccount ConsumerNode::account() const {
+    NodeAccount account{.summary = summary(),
+                        .lost = {},
+                        .traffic = telemetry::traffic_entries(core_.received_from()),
+                        .event_marks = {},
+                        .datagrams = recorder_.datagrams()};
+    for (const core::EventId event : core_.given_up()) {
+        account.lost.push_back(
+            {event.producer(), event.sequence(), event.sequence(), core::LostRange::Reason::on_the_way});
+    }
+    return account;
+}
+
+}  // namespace weir::participant

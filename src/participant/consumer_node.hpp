@@ -1,0 +1,58 @@
+// A consumer with its recorder.
+#pragma once
+
+#include <span>
+
+#include "core/consumer.hpp"
+#include "core/plan.hpp"
+#include "participant/node.hpp"
+#include "participant/row_output.hpp"
+#include "telemetry/consumer_recorder.hpp"
+#include "telemetry/latencies.hpp"
+
+namespace weir::participant {
+
+/// Not final, and with virtual inputs: tests of the rank loop record what reaches it.
+class ConsumerNode : public Node {
+  public:
+    ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
+                 telemetry::Latencies& latencies, RowOutput& output);
+
+    void on_start(core::Instant now, core::Actions& out) override { core_.on_start(now, out); }
+    void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    virtual void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk,
+                          core::Actions& out) {
+        core_.on_chunk(now, slot, chunk, out);
+    }
+    /// From now on each event takes `factor` times as long.
+    void slow_down(double factor) { core_.slow_down(factor); }
+
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
+    /// Chunks that have arrived since the last input, in order of time, and led to nothing else. They are
+    /// handed to on_chunk() before the next input.
+    void record_chunks(std::span<const telemetry::ChunkBytes> chunks) { recorder_.chunks_received(chunks); }
+    /// Simulation, just before the end of a second: what has arrived of chunks that have not arrived whole,
+    /// and since when something of which no chunk has arrived is on its way (Instant::never(): nothing is).
+    void record_moving(core::Bytes bytes, core::Instant since);
+    /// The rank's socket as it is now, where chunks are datagrams.
+    void record_socket(core::Instant now, const telemetry::SocketCounts& counts) {
+        recorder_.socket(now, counts);
+    }
+    void finish_recording(core::Instant now) override { recorder_.finish(now); }
+
+    [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }
+    [[nodiscard]] bool finished() const override { return core_.finished(); }
+    /// Is working on an event.
+    [[nodiscard]] bool processing() const { return core_.processing() && !core_.finished(); }
+    [[nodiscard]] telemetry::RankSummary summary() const override;
+    [[nodiscard]] NodeAccount account() const override;
+
+  private:
+    core::Consumer core_;
+    telemetry::ConsumerRecorder recorder_;
+};
+
+}  // namespace weir::participant
