@@ -1,6 +1,5 @@
-// What a counter tells of the network, by its name. Vendors name the same thing in many ways; the lists here
-// are what drivers of Linux are known to call it. A counter that is not known means nothing, it is recorded
-// only.
+// What a network counter measures, by its name. Vendors name the same thing in many ways; the lists here have
+// the names that Linux drivers use. A counter with another name is recorded, but not interpreted.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,8 @@ enum class CounterMeaning : std::uint8_t {
     received_packets,
 };
 
-/// Whether this tells of packets that were lost, or were taken for lost.
-constexpr bool tells_of_losses(CounterMeaning meaning) {
+/// Whether a counter of this meaning counts packets that were lost, or taken for lost.
+constexpr bool shows_losses(CounterMeaning meaning) {
     return meaning == CounterMeaning::dropped || meaning == CounterMeaning::resent ||
            meaning == CounterMeaning::resent_burst;
 }

@@ -72,8 +72,8 @@ void add_note_on_buffers(core::Bytes asked, DatagramAccount& account) {
     const auto capped = [&](std::int64_t given) { return given != 0 && given / 2 < wanted; };
     const auto add = [&](const char* what, std::int64_t given, const char* setting) {
         account.notes.push_back(
-            fmt::format("the kernel cut the {} buffer of sockets to {} of the {} asked for: raise {} to {} "
-                        "on all hosts",
+            fmt::format("the kernel limited the {} buffer of sockets to {} of the requested {}: raise {} "
+                        "to {} on all hosts",
                         what, readable(core::Bytes{given / 2}), readable(asked), setting, wanted));
     };
     if (capped(account.receive_buffer_bytes)) {
@@ -181,21 +181,21 @@ std::string losses_text(const DatagramAccount& account) {
     };
     const DatagramLosses& explained = account.explained;
     add(explained.socket, "dropped at full sockets");
-    add(explained.reassembly, "not put together again");
-    add(explained.udp, "with errors of UDP");
-    add(explained.softnet, "dropped before the protocols");
-    add(explained.interface, "by interfaces");
-    add(explained.qdisc, "by queueing disciplines");
+    add(explained.reassembly, "not reassembled");
+    add(explained.udp, "with UDP errors");
+    add(explained.softnet, "dropped in softnet queues");
+    add(explained.interface, "dropped by interfaces");
+    add(explained.qdisc, "dropped by queueing disciplines");
     add(account.unexplained(), "counted by no host");
     if (account.unexplained() < 0) {
-        places.push_back(
-            fmt::format("hosts counted {} more than are missing: other traffic, or frames of one datagram",
-                        -account.unexplained()));
+        places.push_back(fmt::format(
+            "hosts counted {} more than are missing (other traffic, or several frames of a datagram)",
+            -account.unexplained()));
     }
     const std::uint64_t sent = totals.sent + totals.sent_again;
     return fmt::format(
         "sent {}{}, received {}; missing {}{}{}; duplicate {}, late {}, corrupt {}", totals.sent,
-        totals.sent_again > 0 ? fmt::format(" and {} again", totals.sent_again) : "", totals.received,
+        totals.sent_again > 0 ? fmt::format(", sent again {}", totals.sent_again) : "", totals.received,
         account.missing,
         account.missing > 0 ? " (" + loss_share(static_cast<std::uint64_t>(account.missing), sent) + ")" : "",
         places.empty() ? std::string{} : fmt::format(": {}", fmt::join(places, ", ")), totals.duplicate,

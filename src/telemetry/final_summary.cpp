@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rate_window.hpp"
@@ -84,16 +86,16 @@ RoleRates compare(const RunRecord& record, Role role) {
 
 class Page {
   public:
-    static constexpr std::size_t about_width = 21;
-    /// A line that begins with what it is about.
+    static constexpr std::size_t subject_width = 21;
+    /// A line that begins with its subject.
     template <typename... Values>
-    void line(std::string_view about, fmt::format_string<Values...> form, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), "{:<{}}", about, about_width);
+    void line(std::string_view subject, fmt::format_string<Values...> form, Values&&... values) {
+        fmt::format_to(std::back_inserter(text_), "{:<{}}", subject, subject_width);
         fmt::format_to(std::back_inserter(text_), form, std::forward<Values>(values)...);
         text_ += '\n';
     }
     void raw(std::string_view text) { text_ += text; }
-    std::string take() { return std::move(text_); }
+    [[nodiscard]] const std::string& text() const { return text_; }
 
   private:
     std::string text_;
@@ -152,8 +154,15 @@ void add_occupancy(Page& page, const RunRecord& record) {
         }
     }
     if (fullest != nullptr) {
-        page.line("worst occupancy", "{:.3f} in second {}, {}", fullest->summary.max_occupancy,
-                  fullest->summary.max_occupancy_second, node_text(fullest->summary.node, fullest->host));
+        const core::Plan& plan = record.plan;
+        const std::string one_set = plan.generation == core::Generation::sets
+                                        ? fmt::format(" (one new set is {:.3f}; what counts is the slack)",
+                                                      static_cast<double>(plan.set_bytes().count) /
+                                                          static_cast<double>(plan.buffer.count))
+                                        : "";
+        page.line("worst occupancy", "{:.3f} in second {}, {}{}", fullest->summary.max_occupancy,
+                  fullest->summary.max_occupancy_second, node_text(fullest->summary.node, fullest->host),
+                  one_set);
     }
 }
 
@@ -171,7 +180,7 @@ void add_sets(Page& page, const RunRecord& record) {
     }
     if (verdict.least_slack) {
         const bool late = *verdict.least_slack < Duration{};
-        text += late ? fmt::format("; the latest event left {} after its deadline",
+        text += late ? fmt::format("; the latest event was gone {} after its deadline",
                                    readable(Duration{} - *verdict.least_slack))
                      : fmt::format("; least slack {} of {}", readable(*verdict.least_slack),
                                    readable(record.plan.interval));
@@ -179,7 +188,7 @@ void add_sets(Page& page, const RunRecord& record) {
     if (verdict.lost_events > 0) {
         text += "; lost events are not counted here";
     }
-    page.line("sets", "{}", text);
+    page.line("sets", "{}", indented(text, Page::subject_width));
 }
 
 std::string share(Duration part, Duration whole) {
@@ -193,8 +202,8 @@ void add_time(Page& page, const RunRecord& record, const RoleRates& producers, c
             at_once = fmt::format(", up to {} of {} at once (second {})", record.blocked_at_once.consumers,
                                   consumers.ranks, record.blocked_at_once.second);
         }
-        page.line("blocked", "consumers for {} of the time{}",
-                  share(consumers.time.blocked, consumers.covered), at_once);
+        page.line("blocked consumers", "{} of their time{}", share(consumers.time.blocked, consumers.covered),
+                  at_once);
     }
     if (producers.ranks > 0) {
         page.line("time of producers", "transferring {}, waiting for a slot {}, for a grant {}, for data {}",
@@ -217,29 +226,54 @@ void add_time(Page& page, const RunRecord& record, const RoleRates& producers, c
         }
     }
     if (latest != nullptr && latest->summary.poll_gap_second != no_second) {
-        page.line("longest poll gap", "{} in second {}, {}", readable(latest->summary.poll_gap_max),
+        page.line("event-loop stall", "longest {} in second {}, {}", readable(latest->summary.poll_gap_max),
                   latest->summary.poll_gap_second, node_text(latest->summary.node, latest->host));
     }
 }
 
-std::string microseconds(double us) {
-    return us < 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+/// Of a latency by its name in run.json.
+std::string latency_label(std::string name) {
+    if (name == "offer_to_grant") {
+        return "scheduling";
+    }
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
 }
 
+/// One unit for the whole table.
+struct LatencyUnit {
+    const char* name;
+    double us;
+    int decimals;  ///< of values below 10
+
+    [[nodiscard]] std::string in_unit(double value_us) const {
+        const double value = value_us / us;
+        return fmt::format("{:.{}f}", value, value < 10 ? decimals : value < 100 ? 1 : 0);
+    }
+};
+constexpr LatencyUnit in_us{"us", 1, 1};
+constexpr LatencyUnit in_ms{"ms", 1000, 3};
+/// A table whose longest latency is at least this long is in milliseconds.
+constexpr double ms_from_us = 10'000;
+
 void add_latencies(Page& page, const LatencyDigests& latencies) {
-    page.line("latency in us", "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", "p50", "p90", "p99", "p99.9", "max",
-              "events");
+    std::vector<std::pair<std::string, const LatencyDigest*>> shown;
     for (const auto& [name, digest] : latencies.all()) {
         const std::string_view what = name;
         const bool of_pacing = what == "send_gap" || what == "pacing_error" || what == "receive_gap";
-        if (digest->count == 0 || of_pacing) {
-            continue;
+        if (digest->count > 0 && !of_pacing) {
+            shown.emplace_back(latency_label(name), digest);
         }
-        std::string spoken = name;
-        std::replace(spoken.begin(), spoken.end(), '_', ' ');
-        page.line("  " + spoken, "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", microseconds(digest->p50_us),
-                  microseconds(digest->p90_us), microseconds(digest->p99_us), microseconds(digest->p99_9_us),
-                  microseconds(digest->max_us), digest->count);
+    }
+    const bool long_ones = std::any_of(shown.begin(), shown.end(),
+                                       [](const auto& row) { return row.second->max_us >= ms_from_us; });
+    const LatencyUnit& unit = long_ones ? in_ms : in_us;
+    page.line(fmt::format("latency in {}", unit.name), "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", "p50", "p90",
+              "p99", "p99.9", "max", "events");
+    for (const auto& [label, digest] : shown) {
+        page.line("  " + label, "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", unit.in_unit(digest->p50_us),
+                  unit.in_unit(digest->p90_us), unit.in_unit(digest->p99_us), unit.in_unit(digest->p99_9_us),
+                  unit.in_unit(digest->max_us), digest->count);
     }
 }
 
@@ -254,16 +288,16 @@ double built_per_second(const RunRecord& record) {
     return time > core::Duration{} ? static_cast<double>(events) / time.in_seconds() : 0;
 }
 
-/// What producers made of the grid that they were to keep.
+/// How late producers' chunks were, against the grid of in-step shaping.
 void add_pacing(Page& page, const RunRecord& record) {
     const LatencyDigest& error = record.latencies.pacing_error;
     const double grid_us = record.plan.shaping.grid.in_microseconds();
     if (record.plan.shaping.kind != core::ShapingKind::in_step || error.count == 0) {
         return;
     }
-    page.line("pacing", "a chunk per {}: half were late by more than {} us, 1 % by more than {} us{}",
-              readable(record.plan.shaping.grid), microseconds(error.p50_us), microseconds(error.p99_us),
-              error.p50_us > grid_us ? "; this machine is too slow for that grid" : "");
+    page.line("pacing", "one chunk per {}: half were late by more than {} us, 1 % by more than {} us{}",
+              readable(record.plan.shaping.grid), in_us.in_unit(error.p50_us), in_us.in_unit(error.p99_us),
+              error.p50_us > grid_us ? "; this machine is too slow for that" : "");
 }
 
 /// How many packets of control messages a grant cost the scheduler, where they were counted.
@@ -271,9 +305,27 @@ void add_control(Page& page, const RunRecord& record) {
     for (const RankRecord& rank : record.ranks) {
         const FlowTotals& run = rank.summary.run;
         if (rank.summary.node.role == core::Role::scheduler && run.control_packets > 0 && run.grants > 0) {
-            page.line("control", "{:.2f} packets per grant, to and from the scheduler",
+            page.line("control messages", "{:.2f} packets per grant, to and from the scheduler",
                       static_cast<double>(run.control_packets) / static_cast<double>(run.grants));
         }
+    }
+}
+
+void add_integrity(Page& page, const RunRecord& record) {
+    if (!record.ledger_checked) {
+        page.line("integrity check", "not made");
+    } else if (record.ledger_differences.empty()) {
+        page.line("integrity check", "passed (count, bytes and hash of all events)");
+    } else {
+        constexpr std::size_t shown_max = 3;
+        for (std::size_t i = 0; i < std::min(record.ledger_differences.size(), shown_max); ++i) {
+            page.line(i == 0 ? "integrity FAILED" : "", "{}", record.ledger_differences[i]);
+        }
+    }
+    const std::uint64_t violations = std::max(record.fault_count, std::uint64_t{record.faults.size()});
+    if (violations > 0) {
+        page.line("violations", "{}{}", violations,
+                  record.faults.empty() ? "" : ", the first: " + fault_text(record.faults[0]));
     }
 }
 
@@ -288,37 +340,22 @@ void add_account(Page& page, const RunRecord& record) {
     page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
               readable(totals.sent.bytes), readable(totals.received.bytes));
     if (record.plan.pattern == core::Pattern::build) {
-        page.line("built", "{} finished, {:.0f} per second; {} given up",
-                  counted(totals.building.finished_events, "event"), built_per_second(record),
-                  totals.building.given_up_events);
+        page.line("events built", "{}, {:.0f} per second; {} given up", totals.building.finished_events,
+                  built_per_second(record), totals.building.given_up_events);
     }
     if (record.plan.asks_again()) {
-        page.line("asked again", "for {}", counted(totals.building.asked_again, "fragment"));
+        page.line("requested again", "{}", counted(totals.building.asked_again, "fragment"));
     }
     if (totals.results.events > 0) {
-        page.line("results", "{} came with credits, {}", totals.results.events,
+        page.line("results", "{} received by the scheduler, {}", totals.results.events,
                   readable(totals.results.bytes));
     }
     add_control(page, record);
     if (totals.events_without_credit > 0 && record.plan.generation != core::Generation::saturate) {
-        page.line("no credit", "{} came when no consumer had a credit for them",
+        page.line("credit stalls", "{} offered when no consumer had a credit",
                   counted(totals.events_without_credit, "event"));
     }
-    if (!record.ledger_checked) {
-        page.line("ledgers", "not compared");
-    } else if (record.ledger_differences.empty()) {
-        page.line("ledgers", "agree (count, bytes and hash)");
-    } else {
-        constexpr std::size_t shown_max = 3;
-        for (std::size_t i = 0; i < std::min(record.ledger_differences.size(), shown_max); ++i) {
-            page.line(i == 0 ? "ledgers DISAGREE" : "", "{}", record.ledger_differences[i]);
-        }
-    }
-    const std::uint64_t faults = std::max(record.fault_count, std::uint64_t{record.faults.size()});
-    if (faults > 0) {
-        page.line("faults", "{}{}", faults,
-                  record.faults.empty() ? "" : ", the first: " + fault_text(record.faults[0]));
-    }
+    add_integrity(page, record);
     page.line("clock error", "{}",
               record.clock_error_us ? fmt::format("{:.1f} us", *record.clock_error_us) : "not measured");
 }
@@ -347,32 +384,35 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
         : good ? coloured(colour_green, record.verdict.text)
                : page.raw(wrapped(record.verdict.text));
     }
+    if (!record.verdict.advice.empty()) {
+        page.raw(wrapped("Advice: " + record.verdict.advice + "."));
+    }
     page.raw("\n");
     const RoleRates producers = compare(record, Role::producer);
     const RoleRates consumers = compare(record, Role::consumer);
-    add_rates(page, record, producers, consumers);
-    add_occupancy(page, record);
     add_sets(page, record);
+    add_occupancy(page, record);
+    add_rates(page, record, producers, consumers);
     add_time(page, record, producers, consumers);
     add_latencies(page, record.latencies);
     add_pacing(page, record);
     add_account(page, record);
     if (record.datagrams) {
-        page.line("datagrams", "{}", indented(losses_text(*record.datagrams), Page::about_width));
+        page.line("datagrams", "{}", indented(losses_text(*record.datagrams), Page::subject_width));
         if (record.datagrams->mtu_bytes > 0) {
-            page.line("wire", "{}", indented(wire_text(*record.datagrams), Page::about_width));
+            page.line("wire", "{}", indented(wire_text(*record.datagrams), Page::subject_width));
         }
         for (const std::string& note : record.datagrams->notes) {
-            page.line("note", "{}", indented(note, Page::about_width));
+            page.line("note", "{}", indented(note, Page::subject_width));
         }
     }
     if (record.network) {
-        page.line("network", "{}", indented(record.network->evidence, Page::about_width));
+        page.line("network", "{}", indented(record.network->evidence, Page::subject_width));
     }
     if (!record.directory.empty()) {
         page.line("run directory", "{}", record.directory);
     }
-    return page.take();
+    return page.text();
 }
 
 std::string final_summary_json(const RunRecord& record) {

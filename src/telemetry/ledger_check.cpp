@@ -30,9 +30,8 @@ void compare(const char* left_name, const Tally& left, const char* right_name, c
         return;
     }
     if (left.events == right.events && left.bytes == right.bytes) {
-        differences.push_back(
-            fmt::format("{} and {} have equal totals ({}), but they are not the same events.", left_name,
-                        right_name, tally_text(left)));
+        differences.push_back(fmt::format("{} and {} have equal totals ({}), but not the same events.",
+                                          left_name, right_name, tally_text(left)));
         return;
     }
     differences.push_back(
@@ -40,25 +39,27 @@ void compare(const char* left_name, const Tally& left, const char* right_name, c
 }
 
 /// Sentences about ranks: the first few are kept, the others counted.
-class Sentences {
+class ListedSentences {
   public:
-    void say(std::string sentence) {
-        if (said_.size() < said_max) {
-            said_.push_back(std::move(sentence));
+    void add(std::string sentence) {
+        if (listed_.size() < listed_max) {
+            listed_.push_back(std::move(sentence));
         } else {
             ++left_out_;
         }
     }
-    std::vector<std::string> take() {
+    /// With a last sentence for those that were left out.
+    std::vector<std::string> all() && {
         if (left_out_ > 0) {
-            said_.push_back(fmt::format("The like holds for {} more.", counted(left_out_, "rank")));
+            listed_.push_back(fmt::format("{} more {} the same problem.", counted(left_out_, "rank"),
+                                          left_out_ == 1 ? "has" : "have"));
         }
-        return std::move(said_);
+        return std::move(listed_);
     }
 
   private:
-    static constexpr std::size_t said_max = 8;
-    std::vector<std::string> said_;
+    static constexpr std::size_t listed_max = 8;
+    std::vector<std::string> listed_;
     std::size_t left_out_ = 0;
 };
 
@@ -87,26 +88,25 @@ LedgerSums sum_ledgers(std::span<const RankRecord> ranks) {
 }
 
 std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks) {
-    Sentences sentences;
+    ListedSentences sentences;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         const core::Ledger& ledger = summary.ledger;
         const std::string where = node_text(summary.node, rank.host);
         if (!summary.ledger_known) {
-            sentences.say(fmt::format("There is no ledger of {}.", where));
+            sentences.add(fmt::format("{} handed in no ledger.", where));
             continue;
         }
         if (summary.node.role == Role::producer && ledger.generated != ledger.sent + ledger.lost) {
-            sentences.say(fmt::format("The ledger of {} does not add up: generated {}; sent and lost {}.",
-                                      where, tally_text(ledger.generated),
-                                      tally_text(ledger.sent + ledger.lost)));
+            sentences.add(fmt::format("{} generated {}, but sent and lost {}.", where,
+                                      tally_text(ledger.generated), tally_text(ledger.sent + ledger.lost)));
         }
         if (ledger.incomplete.events > 0 && !plan.lossy()) {
-            sentences.say(fmt::format("{} began to receive {} that never became whole.", where,
+            sentences.add(fmt::format("{} began to receive {} that never became complete.", where,
                                       counted(ledger.incomplete.events, "event")));
         }
     }
-    std::vector<std::string> differences = sentences.take();
+    std::vector<std::string> differences = std::move(sentences).all();
     const LedgerSums sums = sum_ledgers(ranks);
     // Corrupt events count as received: they arrived, and their number is reported beside.
     if (plan.lossy()) {
@@ -132,7 +132,7 @@ std::vector<std::string> traffic_differences(const core::Plan& plan, const Traff
             return rank.summary.node.role == Role::producer;
         }));
     std::vector<core::Traffic> by_producer(producers);
-    Sentences sentences;
+    ListedSentences sentences;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         if (summary.node.role != Role::consumer) {
@@ -146,7 +146,7 @@ std::vector<std::string> traffic_differences(const core::Plan& plan, const Traff
             }
         }
         if (summary.ledger_known && sum != without_hash(summary.ledger.received)) {
-            sentences.say(fmt::format("{} received {}; producer by producer it counted {}.",
+            sentences.add(fmt::format("{} received {}; added up by producer it counted {}.",
                                       node_text(summary.node, rank.host), tally_text(summary.ledger.received),
                                       traffic_text(sum)));
         }
@@ -162,12 +162,12 @@ std::vector<std::string> traffic_differences(const core::Plan& plan, const Traff
         const bool agree =
             plan.lossy() ? received.events <= sent.events && received.bytes <= sent.bytes : received == sent;
         if (!agree) {
-            sentences.say(fmt::format("{} sent {}; consumers received {} from it.",
+            sentences.add(fmt::format("{} sent {}; consumers received {} from it.",
                                       node_text(summary.node, rank.host), tally_text(summary.ledger.sent),
                                       traffic_text(received)));
         }
     }
-    return sentences.take();
+    return std::move(sentences).all();
 }
 
 }  // namespace weir::telemetry

@@ -1,5 +1,5 @@
-// Do the ledgers of all ranks agree? The last word on every run: what producers sent is what consumers
-// received is what the scheduler was told, by count, bytes and hash.
+// The integrity check of every run: what producers sent, what consumers received and what the scheduler was
+// told must be the same events, by count, bytes and hash.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct LedgerSums {
 };
 LedgerSums sum_ledgers(std::span<const RankRecord> ranks);
 
-/// One sentence for everything that disagrees; empty if all agree. A rank without a ledger is a disagreement.
+/// One sentence for each difference; empty if the check passed. A rank without a ledger is a difference.
 std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks);
 
 /// The same for the traffic: what a consumer counted, producer by producer, is what its ledger received, and

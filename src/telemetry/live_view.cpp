@@ -121,7 +121,7 @@ void LiveView::show_text(const ClusterSecond& second) {
         line += fmt::format("  {} corrupt", second.corrupt_events);
     }
     if (second.duplicate_events > 0) {
-        line += fmt::format("  {} doubled", second.duplicate_events);
+        line += fmt::format("  {} duplicate", second.duplicate_events);
     }
     if (second.missing_ranks > 0) {
         line += fmt::format("  {} missing", counted(second.missing_ranks, "rank"));

@@ -25,7 +25,7 @@ std::string kind_name(std::string_view column) {
     return std::string(is_protocol(source_of(column)) ? column : counter_of(column));
 }
 
-/// What one device of a host tells.
+/// What one device of a host counts.
 struct Device {
     bool counts_bytes = false;
     bool counts_packets = false;
@@ -71,8 +71,8 @@ std::uint64_t largest_sum(const HostCounters& host, CounterMeaning meaning) {
     return largest;
 }
 
-/// Whether the host's counters of losses are none of the way that its data took: an RDMA device that tells
-/// nothing of them moved most of it, and the kernel's protocols know nothing of that.
+/// Whether no counter of losses sees the host's data: most of it went through an RDMA device that does not
+/// count them, and the kernel's protocols do not see RDMA.
 bool blind_to_losses(const std::map<std::string_view, Device>& devices, std::uint64_t host_bytes) {
     return std::any_of(devices.begin(), devices.end(), [&](const auto& named) {
         const Device& device = named.second;
@@ -101,12 +101,12 @@ void add_host(const HostCounters& host, bool datagrams, std::map<std::string, Co
     bool pauses = false;
     for (const CounterSum& counter : host.sums) {
         const CounterMeaning meaning = meaning_of(counter.column);
-        const bool told_elsewhere =
+        const bool counted_by_run =
             datagrams && (source_of(counter.column) == "udp" || counter.column == "ip.reassembly_failures");
-        if (meaning == CounterMeaning::none || !counter.sum || told_elsewhere) {
+        if (meaning == CounterMeaning::none || !counter.sum || counted_by_run) {
             continue;
         }
-        losses = losses || tells_of_losses(meaning);
+        losses = losses || shows_losses(meaning);
         pauses = pauses || meaning == CounterMeaning::pause_received || meaning == CounterMeaning::pause_sent;
         CounterKind& kind = kinds[kind_name(counter.column)];
         kind.meaning = meaning;

@@ -1,4 +1,4 @@
-// The sums of all hosts' counters by what they tell (counter_meaning.hpp), for the verdict on the network.
+// The sums of all hosts' counters by what they measure (counter_meaning.hpp), for the verdict on the network.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct NetworkFindings {
     std::vector<CounterKind> kinds;  ///< with a meaning; the largest sums first
     std::size_t hosts = 0;           ///< that handed in
     std::size_t counters = 0;
-    std::size_t hosts_with_losses = 0;  ///< whose counters would tell of lost packets
+    std::size_t hosts_with_losses = 0;  ///< with counters of lost packets that see the data
     std::size_t hosts_with_pauses = 0;
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;       ///< received; where only packets are counted, what they can have held

@@ -27,20 +27,20 @@ core::Bytes bytes_of(std::uint64_t count) {
 
 std::string uncounted(const NetworkFindings& found) {
     return found.uncounted_device.empty()
-               ? std::string{"ranks on one host go through its memory"}
-               : fmt::format("{} does not count what it takes in", found.uncounted_device);
+               ? std::string{"ranks on one host exchange data through memory"}
+               : fmt::format("{} does not count what it receives", found.uncounted_device);
 }
 
-/// Why the counters say nothing of the run; empty: they do.
-std::string no_word(const NetworkFindings& found, core::Bytes payload) {
+/// Why the counters do not describe the run; empty: they do.
+std::string unusable_reason(const NetworkFindings& found, core::Bytes payload) {
     if (found.hosts_with_losses == 0) {
-        return "no host has counters that would tell";
+        return "no host has counters of lost packets";
     }
     if (payload.count <= 0) {
         return "nothing was received in the measured seconds";
     }
     if (found.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts) {
-        return fmt::format("interfaces took in {} of {} ({})", readable(bytes_of(found.bytes)),
+        return fmt::format("only {} of {} came through interfaces ({})", readable(bytes_of(found.bytes)),
                            readable(payload), uncounted(found));
     }
     return {};
@@ -72,10 +72,10 @@ std::string losses(const NetworkFindings& found) {
         parts.push_back("hosts dropped " + dropped);
     }
     if (!resent.empty()) {
-        parts.push_back("out of order or sent again " + resent);
+        parts.push_back("out of order or retransmitted: " + resent);
         if (dropped.empty()) {
             parts.emplace_back(
-                "no host dropped them, so packets were lost between hosts, or overtook each other");
+                "no host dropped packets, so they were lost between hosts or overtook each other");
         }
     }
     return fmt::format("{}", fmt::join(parts, "; "));
@@ -89,7 +89,7 @@ std::string without_pause_counters(const NetworkFindings& found) {
     const std::size_t blind = found.hosts - found.hosts_with_pauses;
     return blind == 0 ? ""
            : blind == found.hosts
-               ? "; pause frames are not counted here"
+               ? "; pause frames are not counted on these hosts"
                : fmt::format("; pause frames are not counted on {} of {} hosts", blind, found.hosts);
 }
 
@@ -99,10 +99,10 @@ std::string without_loss_counters(const NetworkFindings& found) {
                       : fmt::format("; lost packets are not counted on {} of {} hosts", blind, found.hosts);
 }
 
-/// Puts the verdict together, the worst mechanism first.
-class Words {
+/// Puts the verdict together from mechanisms and their evidence, the worst first.
+class VerdictWriter {
   public:
-    explicit Words(const NetworkFindings& found) : found_(found) {}
+    explicit VerdictWriter(const NetworkFindings& found) : found_(found) {}
 
     void add(NetworkMechanism mechanism, std::string text) {
         if (verdict_.mechanisms.empty() || verdict_.mechanisms.back() != mechanism) {
@@ -111,14 +111,14 @@ class Words {
         parts_.push_back(std::move(text));
     }
 
-    void lossy(const std::string& own, const std::string& counters) {
+    void add_losses(const std::string& own, const std::string& counters) {
         if (!own.empty() || !counters.empty()) {
             add(NetworkMechanism::lossy,
                 fmt::format("lossy: {}{}{}", own, own.empty() || counters.empty() ? "" : "; ", counters));
         }
     }
 
-    void pauses() {
+    void add_pauses() {
         const std::string received =
             with_time(found_.listed({Meaning::pause_received}), found_.listed({Meaning::pause_received_us}));
         const std::string sent =
@@ -137,11 +137,11 @@ class Words {
         const bool lost = !verdict_.mechanisms.empty();
         add(NetworkMechanism::pauses_sent,
             fmt::format("pauses sent: {}; hosts received few or none, so it is not known whether the switch "
-                        "heeded them{}",
+                        "obeyed them{}",
                         sent, lost ? ", and packets were lost" : ""));
     }
 
-    void marks() {
+    void add_marks() {
         const std::string notified = found_.listed({Meaning::notified});
         if (!found_.listed({Meaning::marked}).empty()) {
             add(NetworkMechanism::controlled_by_ecn,
@@ -149,18 +149,18 @@ class Words {
         } else if (!notified.empty()) {
             add(NetworkMechanism::slowed_by_cnp,
                 fmt::format("slowed by CNPs: {}; {}, so the switch may not mark at all: receivers also send "
-                            "CNPs when packets come out of order",
+                            "CNPs when packets arrive out of order",
                             notified,
                             found_.counted(Meaning::marked) ? "few or no marks are counted"
-                                                            : "marks are not counted here"));
+                                                            : "marks are not counted on these hosts"));
         }
     }
 
-    void nothing(core::Bytes payload) {
+    void add_uncongested(core::Bytes payload) {
         if (found_.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts_of_nothing) {
             add(NetworkMechanism::unknown,
                 fmt::format(
-                    "unknown: only {} of {} came through interfaces, and nothing happened to them ({})",
+                    "unknown: only {} of {} came through interfaces, without losses, pauses or marks ({})",
                     readable(bytes_of(found_.bytes)), readable(payload), uncounted(found_)));
             return;
         }
@@ -175,9 +175,9 @@ class Words {
                         without_loss_counters(found_), without_pause_counters(found_)));
     }
 
-    [[nodiscard]] bool silent() const { return verdict_.mechanisms.empty(); }
+    [[nodiscard]] bool empty() const { return verdict_.mechanisms.empty(); }
 
-    NetworkVerdict take() {
+    NetworkVerdict verdict() && {
         verdict_.evidence = fmt::format("{}", fmt::join(parts_, "; "));
         return std::move(verdict_);
     }
@@ -212,27 +212,27 @@ const char* mechanism_name(NetworkMechanism mechanism) {
 
 NetworkVerdict network_not_judged() {
     return {{NetworkMechanism::unknown},
-            "unknown: hosts hand in their sums at a regular end; their files have the seconds"};
+            "unknown: the run ended before hosts handed in their sums; hosts/*.csv has each second"};
 }
 
 NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload, const OwnLosses& own) {
     const NetworkFindings found = find_in_counters(hosts, own.datagrams);
     const std::string lost = own_losses(own);
-    Words words(found);
-    if (const std::string reason = no_word(found, payload); !reason.empty()) {
-        words.lossy(lost, lost.empty() ? std::string{} : "counters do not tell where: " + reason);
-        if (words.silent()) {
-            words.add(NetworkMechanism::unknown, "unknown: " + reason);
+    VerdictWriter writer(found);
+    if (const std::string reason = unusable_reason(found, payload); !reason.empty()) {
+        writer.add_losses(lost, lost.empty() ? std::string{} : "counters do not show where: " + reason);
+        if (writer.empty()) {
+            writer.add(NetworkMechanism::unknown, "unknown: " + reason);
         }
-        return words.take();
+        return std::move(writer).verdict();
     }
-    words.lossy(lost, losses(found));
-    words.pauses();
-    words.marks();
-    if (words.silent()) {
-        words.nothing(payload);
+    writer.add_losses(lost, losses(found));
+    writer.add_pauses();
+    writer.add_marks();
+    if (writer.empty()) {
+        writer.add_uncongested(payload);
     }
-    return words.take();
+    return std::move(writer).verdict();
 }
 
 }  // namespace weir::telemetry

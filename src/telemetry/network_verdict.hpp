@@ -1,15 +1,15 @@
-// What the network did to the run, by what the hosts' counters counted and by what the run itself missed:
-// nothing, held senders back (pause frames), slowed them down (marks, notifications), or lost packets. Beside
-// the verdict of the run, which says whether its data got through in time; this says by which mechanism it
-// was held up or what it survived.
+// The mechanism by which the network affected the run, from the hosts' counters and the run's own losses:
+// none, senders stopped by pause frames, senders slowed down by marks and notifications, or lost packets. It
+// stands beside the verdict of the run: that one judges whether data was gone in time, this one explains how
+// the network behaved.
 //
-// Few of anything are normal: a mechanism is named from ten counts on, and from one in a million packets on;
-// of counters that count bursts from ten on. Counters count the host and not the process, so what they
-// counted is taken for the run's only if the hosts received at least a hundredth of the run's payload through
-// their interfaces; and that nothing happened is said only if it was a quarter.
+// A few counts of anything are normal: a mechanism is named from ten counts and one in a million packets on;
+// of counters that count bursts, from ten on. Counters count a host and not a process, so they are taken for
+// the run's only if the hosts received at least a hundredth of the run's payload through their interfaces,
+// and "uncongested" needs a quarter.
 //
-// What endpoints cannot know is said with it. A switch that drops packets counts that itself: here it shows
-// as packets out of order or sent again. CNPs are no proof that the switch marks. A switch may ignore pauses.
+// What endpoints cannot observe is stated. Packets that a switch drops are counted by the switch; hosts see
+// them as out of order or retransmitted. CNPs do not prove that the switch marks. A switch may ignore pauses.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace weir::telemetry {
 /// The worst first.
 enum class NetworkMechanism : std::uint8_t {
     lossy,
-    held_back_by_pfc,   ///< hosts were told to stop
-    pauses_sent,        ///< hosts told the switch to stop, and none was told to
+    held_back_by_pfc,   ///< hosts received pause frames
+    pauses_sent,        ///< hosts sent pause frames and received few or none
     controlled_by_ecn,  ///< packets were marked
     slowed_by_cnp,      ///< notifications without any mark that was counted
     uncongested,
@@ -38,13 +38,13 @@ const char* mechanism_name(NetworkMechanism mechanism);
 struct NetworkVerdict {
     /// The worst first; one at least. `uncongested` and `unknown` stand alone.
     std::vector<NetworkMechanism> mechanisms;
-    std::string evidence;  ///< begins with the mechanism, in words
+    std::string evidence;  ///< begins with the mechanism
 };
 
-/// What the run knows of its own losses.
+/// The losses that the run itself counted.
 struct OwnLosses {
-    /// The data went as UDP; then what UDP lost is in the account of datagrams, which knows what was the
-    /// run's, and not in the hosts' counters.
+    /// The data went as UDP; then UDP's losses are taken from the account of datagrams, which has only those
+    /// of the run, and not from the hosts' counters.
     bool datagrams = false;
     std::int64_t missing_datagrams = 0;
     std::int64_t dropped_at_sockets = 0;  ///< of them, because receive buffers of consumers were full

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/distribution.hpp"
-#include "telemetry/evenness.hpp"
+#include "telemetry/fairness.hpp"
 #include "telemetry/json_values.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rank_json.hpp"
@@ -128,6 +128,7 @@ Json verdict_json(const RunRecord& record) {
             {"lost_events", verdict.lost_events},
             {"cause", cause_name(verdict.cause)},
             {"text", verdict.text},
+            {"advice", text_or_null(verdict.advice)},
             {"blocked_at_once_max", record.blocked_at_once.consumers},
             {"blocked_at_once_second", second_or_null(record.blocked_at_once.second)}};
 }
@@ -144,7 +145,7 @@ Json network_json(const RunRecord& record) {
 }
 
 /// Of what the ranks of a role moved while it was measured; nothing where that is too few events.
-Json evenness_json(const RunRecord& record, Role role) {
+Json fairness_json(const RunRecord& record, Role role) {
     const auto window = rate_window_s(record);
     if (!window || *window > seconds_of(record)) {
         return {};
@@ -155,9 +156,9 @@ Json evenness_json(const RunRecord& record, Role role) {
             shares.push_back(static_cast<double>(rank.summary.measured.moved(role).bytes.count));
         }
     }
-    const auto evenness = evenness_of(shares);
-    return evenness ? Json{{"smallest_over_largest", evenness->smallest_over_largest},
-                           {"jain_index", evenness->jain_index}}
+    const auto fairness = fairness_of(shares);
+    return fairness ? Json{{"smallest_over_largest", fairness->smallest_over_largest},
+                           {"jain_index", fairness->jain_index}}
                     : Json();
 }
 
@@ -351,7 +352,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["datagrams"] = record.datagrams ? to_json(*record.datagrams) : Json();
     const auto window = rate_window_s(record);
     json["rate_window_s"] = window ? Json(*window) : Json();
-    json["evenness"] = {{"consumers", evenness_json(record, Role::consumer)}};
+    json["evenness"] = {{"consumers", fairness_json(record, Role::consumer)}};
     json["event_series"] = event_series_json(record.event_marks);
 
     Json latency = Json::object();

@@ -44,7 +44,7 @@ const char* cause_text(Cause cause) {
     return "unknown";
 }
 
-/// Corrupt and doubled events and disagreeing ledgers in one sentence; empty if there are none.
+/// Corrupt and duplicate events and a failed integrity check in one sentence; empty if there are none.
 std::string integrity_text(std::span<const RankRecord> ranks, const RunFacts& facts) {
     std::uint64_t corrupt = 0;
     std::uint64_t duplicate = 0;
@@ -62,7 +62,7 @@ std::string integrity_text(std::span<const RankRecord> ranks, const RunFacts& fa
         add(counted(duplicate, "event") + " arrived twice");
     }
     if (!facts.ledger_differences.empty()) {
-        add("the ledgers disagree");
+        add("the integrity check failed");
     }
     return text;
 }
@@ -78,6 +78,7 @@ struct Producers {
     std::vector<const RankRecord*> overflowing;  ///< the worst first
     std::vector<const RankRecord*> late;         ///< the worst first
     const RankRecord* fullest = nullptr;
+    const RankRecord* least_slack = nullptr;  ///< the one whose data was gone latest; nullptr: not known
     std::uint64_t dropped_in_measure = 0;
     std::int64_t first_overflow_second = no_second;
     std::int64_t whole_seconds = 0;  ///< that all producers have
@@ -98,7 +99,7 @@ void add_sets(SetsInTime& sum, const SetsInTime& sets) {
     }
 }
 
-Producers look_at_producers(std::span<const RankRecord> ranks) {
+Producers sum_producers(std::span<const RankRecord> ranks) {
     Producers found;
     found.whole_seconds = std::numeric_limits<std::int64_t>::max();
     double sent = 0;
@@ -121,6 +122,10 @@ Producers look_at_producers(std::span<const RankRecord> ranks) {
         if (summary.sets_in_time.late > 0) {
             found.late.push_back(&rank);
         }
+        const auto slack = summary.sets_in_time.least_slack;
+        if (slack && (!found.sets.least_slack || *slack < *found.sets.least_slack)) {
+            found.least_slack = &rank;
+        }
         add_sets(found.sets, summary.sets_in_time);
         found.first_overflow_second = earlier(found.first_overflow_second, summary.first_overflow_second);
     }
@@ -141,7 +146,7 @@ Producers look_at_producers(std::span<const RankRecord> ranks) {
     return found;
 }
 
-Losses look_at_losses(const core::Plan& plan, std::span<const RankRecord> ranks) {
+Losses sum_losses(const core::Plan& plan, std::span<const RankRecord> ranks) {
     Losses losses;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
@@ -188,11 +193,10 @@ std::string overflow_text(const core::Plan& plan, const Producers& producers, co
         fmt::format("{} {}{}", one ? "its" : "their", dropped ? "full " : "", one ? "buffer" : "buffers");
     if (verdict.first_overflow_second == no_second) {
         return plan.generation == core::Generation::sets
-                   ? fmt::format(
-                         "{} had no room for another set when the next one after the last was due ({}).", who,
-                         fullest_text(producers))
-                   : fmt::format("{} exceeded {} with what was generated late, at the end ({}).", who, whose,
-                                 fullest_text(producers));
+                   ? fmt::format("{} had no room for another set one interval after the last one ({}).", who,
+                                 fullest_text(producers))
+                   : fmt::format("{} exceeded {} at the end, with events that were generated late ({}).", who,
+                                 whose, fullest_text(producers));
     }
     return fmt::format("{} {} {} from second {} on ({}).", who, dropped ? "dropped events at" : "exceeded",
                        whose, verdict.first_overflow_second, fullest_text(producers));
@@ -204,7 +208,7 @@ std::string lost_text(const core::Plan& plan, const Losses& losses) {
     if (losses.by_producers > 0) {
         how = both ? std::to_string(losses.by_producers) : "they";
         how += plan.overflow == core::Overflow::drop ? " were dropped at full buffers or left over at the end"
-                                                     : " had not been sent when the time to drain was over";
+                                                     : " were not sent before the drain time was over";
     }
     if (losses.on_the_way > 0) {
         how += both ? fmt::format(", {}", losses.on_the_way) : "they";
@@ -220,9 +224,9 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
     const SetsInTime& sets = producers.sets;
     std::string text =
         plan.generation == core::Generation::sets
-            ? fmt::format("{} of {} {} late: something was left when the next set was generated", sets.late,
+            ? fmt::format("{} of {} {} late: some data was left when the next set was generated", sets.late,
                           counted(sets.sets, "set"), sets.late == 1 ? "was" : "were")
-            : fmt::format("In {} of {}, something was left {} after it was generated", sets.late,
+            : fmt::format("In {} of {}, some data was left {} after it was generated", sets.late,
                           counted(sets.sets, "interval"), readable(plan.interval));
     text += fmt::format(" ({}, first in second {}", name_some("producer", indices(producers.late)),
                         sets.first_late_second);
@@ -231,7 +235,7 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
     // What was never gone was later than that.
     const bool all_gone = worst.summary.run.lost.events == 0;
     if (slack && *slack < core::Duration{} && all_gone) {
-        text += fmt::format("; {} late at worst", readable(core::Duration{} - *slack));
+        text += fmt::format("; at worst {} late", readable(core::Duration{} - *slack));
         if (producers.late.size() > 1) {
             text += ", " + node_text(worst.summary.node, worst.host);
         }
@@ -239,18 +243,59 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
     return text + ").";
 }
 
-std::string on_time_text(const core::Plan& plan, const Producers& producers) {
-    if (!producers.sets.least_slack) {
-        return "";
-    }
-    const char* form =
-        plan.generation == core::Generation::sets
-            ? " On time: every set was gone before the next one, with at least {} of {} to spare."
-            : " On time: everything was gone with at least {} of the interval of {} to spare.";
-    return fmt::format(fmt::runtime(form), readable(*producers.sets.least_slack), readable(plan.interval));
+/// Without the occupancy where it means nothing: a set that has just been generated fills a buffer of its
+/// size.
+std::string buffers_text(const core::Plan& plan, const Producers& producers) {
+    const bool always_full = plan.generation == core::Generation::sets && plan.buffer == plan.set_bytes();
+    return always_full && producers.fullest != nullptr
+               ? std::string{"No producer exceeded its buffer."}
+               : fmt::format("No producer exceeded its buffer ({}).", fullest_text(producers));
 }
 
-/// What is found of a complete or overflowing run with a rate.
+const char* on_time_text(const core::Plan& plan) {
+    return plan.generation == core::Generation::sets
+               ? "every set was gone before the next one was generated"
+               : "all data was gone within one interval after it was generated";
+}
+
+/// "516 ms of 1.00 s, producer 1 on eb02"; there must be one.
+std::string slack_text(const core::Plan& plan, const Producers& producers) {
+    return fmt::format("{} of {}, {}", readable(*producers.sets.least_slack), readable(plan.interval),
+                       node_text(producers.least_slack->summary.node, producers.least_slack->host));
+}
+
+/// Of a run that is sustained. What counts is the slack, so it comes first.
+std::string sustained_text(const core::Plan& plan, const Producers& producers, std::int64_t planned_seconds) {
+    const std::string seconds = counted(static_cast<std::uint64_t>(planned_seconds), "second");
+    if (producers.sets.late > 0) {
+        return fmt::format("Sustained, but not on time: for {} no producer exceeded its buffer ({}).",
+                           seconds, fullest_text(producers));
+    }
+    if (producers.least_slack == nullptr) {
+        return fmt::format("Sustained: for {} no producer exceeded its buffer ({}).", seconds,
+                           fullest_text(producers));
+    }
+    return fmt::format("Sustained: for {} {}. Least slack: {}. {}", seconds, on_time_text(plan),
+                       slack_text(plan, producers), buffers_text(plan, producers));
+}
+
+/// Of a run that ended early without an overflow.
+std::string not_judged_text(const Producers& producers, std::int64_t planned_seconds) {
+    return producers.whole_seconds == 0
+               ? std::string{"Not judged: the run ended before its first measured second was over."}
+               : fmt::format(
+                     "Not judged: the run ended after {} of {} seconds; until then no producer exceeded its "
+                     "buffer ({}).",
+                     producers.whole_seconds, planned_seconds, fullest_text(producers));
+}
+
+void add_cause(const Finding& finding, Verdict& verdict) {
+    verdict.cause = finding.cause;
+    verdict.text += fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
+    verdict.advice = capitalised(advice_for(finding.cause));
+}
+
+/// Judges a run that has a rate to sustain.
 void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts,
                 const Producers& producers, const Losses& losses, Verdict& verdict) {
     const bool overflow = !producers.overflowing.empty();
@@ -262,41 +307,24 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
     if (late || lost || facts.complete) {
         verdict.on_time = !late && !lost;
     }
-    if (overflow) {
-        verdict.text = "NOT sustained: " + overflow_text(plan, producers, verdict);
-    } else if (lost) {
-        verdict.text = "NOT sustained: " + lost_text(plan, losses);
-    } else if (verdict.sustained) {
-        verdict.text = fmt::format(
-            "Sustained{}: for {} no producer exceeded its buffer ({}).", late ? ", but not on time" : "",
-            counted(static_cast<std::uint64_t>(planned_seconds), "second"), fullest_text(producers));
-    } else if (producers.whole_seconds == 0) {
-        verdict.text = "Not judged: the run ended before its first measured second was over.";
-    } else {
-        verdict.text = fmt::format(
-            "Not judged: the run ended after {} of {} seconds; until then no producer exceeded its buffer "
-            "({}).",
-            producers.whole_seconds, planned_seconds, fullest_text(producers));
-    }
+    verdict.text = overflow            ? "NOT sustained: " + overflow_text(plan, producers, verdict)
+                   : lost              ? "NOT sustained: " + lost_text(plan, losses)
+                   : verdict.sustained ? sustained_text(plan, producers, planned_seconds)
+                                       : not_judged_text(producers, planned_seconds);
     if (late) {
         verdict.text += ' ' + late_text(plan, producers);
-    } else if (verdict.on_time.value_or(false)) {
-        verdict.text += on_time_text(plan, producers);
+    } else if (overflow && verdict.on_time.value_or(false) && producers.least_slack != nullptr) {
+        verdict.text += fmt::format(" {} (least slack {}).", capitalised(on_time_text(plan)),
+                                    slack_text(plan, producers));
     }
     if (overflow && lost) {
         verdict.text += ' ' + lost_text(plan, losses);
     }
-    if (!overflow && !late && !lost) {
-        return;
+    if (overflow || late || (lost && losses.by_producers > 0)) {
+        add_cause(find_cause(plan, ranks, facts), verdict);
+    } else if (lost) {
+        add_cause({Cause::losses, "no producer was held up."}, verdict);
     }
-    if (!overflow && !late && losses.by_producers == 0) {
-        verdict.cause = Cause::losses;
-        verdict.text += " Main cause: lost datagrams; nothing was held up.";
-        return;
-    }
-    const Finding finding = find_cause(plan, ranks, facts);
-    verdict.cause = finding.cause;
-    verdict.text += fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
 }
 
 }  // namespace
@@ -325,8 +353,8 @@ const char* cause_name(Cause cause) {
 
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
     Verdict verdict;
-    const Producers producers = look_at_producers(ranks);
-    const Losses losses = look_at_losses(plan, ranks);
+    const Producers producers = sum_producers(ranks);
+    const Losses losses = sum_losses(plan, ranks);
     const bool saturate = plan.generation == core::Generation::saturate;
     verdict.max_occupancy = saturate                       ? std::numeric_limits<double>::quiet_NaN()
                             : producers.fullest == nullptr ? 0

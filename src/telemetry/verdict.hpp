@@ -4,7 +4,7 @@
 // Two criteria. On time: no set was late (set_deadlines.hpp), whatever the buffer. Sustained: after the
 // warm-up no producer held more than its buffer. For both, all events must have been delivered as they were
 // sent: none lost (in the warm-up or later; dropped by its producer, left over at the end, or sent and not
-// arrived), corrupt or doubled.
+// arrived), corrupt or duplicate.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Cause : std::uint8_t {
     producer_late,      ///< the producer itself did not run or generate in time
     losses,             ///< events did not arrive whole (transport datagram)
     buffer,             ///< a set is larger than the buffer, and what does not fit is dropped
-    integrity,          ///< events were corrupt or doubled, or the ledgers disagree
+    integrity,          ///< events were corrupt or duplicate, or the integrity check failed
 };
 /// "none", "consumers_blocked", ...: as in run.json.
 const char* cause_name(Cause cause);
@@ -53,7 +53,8 @@ struct Verdict {
     /// Of overflow, late sets or losses: the main cause. Otherwise `none`, or `integrity` if what arrived was
     /// not what was sent.
     Cause cause = Cause::none;
-    std::string text;  ///< a few sentences, with numbers
+    std::string text;    ///< a few sentences, with numbers
+    std::string advice;  ///< what to try about the cause; empty: nothing
 };
 
 /// What is known of a run besides its ranks.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "telemetry/text.hpp"
 
@@ -17,7 +19,7 @@ namespace {
 constexpr double stalled_share_min = 0.10;    ///< of the time a producer's loop did not run
 constexpr double generated_share_min = 0.98;  ///< of the planned data
 constexpr double blocked_share_min = 0.005;   ///< of the consumers' time
-constexpr double slot_share_min = 0.10;       ///< of the stream time that events waited or travelled
+constexpr double slot_share_min = 0.10;       ///< of the time in which producers had data to send
 constexpr double grant_share_min = 0.20;      ///< likewise
 constexpr double lost_share_min = 0.01;       ///< of the generated events, on the way
 
@@ -28,11 +30,11 @@ double ratio(core::Duration part, core::Duration whole) {
     return ratio(static_cast<double>(part.ns), static_cast<double>(whole.ns));
 }
 
-/// What the search for the cause looks at.
+/// What the rules for the cause compare.
 struct Evidence {
-    TimeUse waiting;                           ///< sums over the producers that were held up
-    const RankRecord* most_stalled = nullptr;  ///< producer, by share of time
-    const RankRecord* longest_gap = nullptr;   ///< any rank
+    TimeUse time;                               ///< sums over the producers that were held up
+    const RankRecord* most_stalled = nullptr;   ///< producer, by share of time
+    const RankRecord* longest_stall = nullptr;  ///< of the event loop, any rank
     double stalled_share = 0;
     double generated_share = 1;  ///< of the planned data, of the latest producer
     const RankRecord* least_generated = nullptr;
@@ -43,53 +45,74 @@ struct Evidence {
     double needed_bits_per_second = 0;     ///< by all producers
     double received_bits_per_second = 0;   ///< by all consumers
     double unblocked_bits_per_second = 0;  ///< what consumers would receive if none was ever blocked
+    // Shares of the time in which producers that were held up had data to send.
+    double slot_share = 0;      ///< waiting for a slot
+    double grant_share = 0;     ///< waiting for a grant
+    double transfer_share = 0;  ///< transferring
 };
+
+/// Sums over the consumers.
+struct ConsumerSums {
+    core::Duration covered;
+    core::Duration blocked;
+    double received_bits = 0;
+    double longest_s = 0;
+};
+
+void add_consumer(const core::Plan& plan, const RankSummary& summary, ConsumerSums& sums,
+                  Evidence& evidence) {
+    sums.covered += summary.covered;
+    sums.blocked += summary.time.blocked;
+    sums.received_bits += static_cast<double>(summary.measured.received.bytes.count) * 8;
+    sums.longest_s = std::max(sums.longest_s, summary.covered.in_seconds());
+    evidence.lost_on_the_way += plan.lossy() ? summary.run.lost.events : 0;
+}
+
+void add_producer(const core::Plan& plan, const RankRecord& rank, Evidence& evidence) {
+    const RankSummary& summary = rank.summary;
+    if (summary.overflowed() || summary.sets_in_time.late > 0 || summary.run.lost.events > 0) {
+        evidence.time += summary.time;
+    }
+    evidence.generated_events += summary.run.generated.events;
+    evidence.dropped += plan.overflow == core::Overflow::drop ? summary.measured.lost.events : 0;
+    const double stalled = ratio(summary.stalled, summary.covered);
+    if (stalled > evidence.stalled_share) {
+        evidence.stalled_share = stalled;
+        evidence.most_stalled = &rank;
+    }
+    // Sets come at the beginning of an interval, so an interrupted run may show more than its time's share.
+    const double planned = static_cast<double>(core::bytes_in(plan.rate, summary.covered).count);
+    const auto generated = static_cast<double>(summary.measured.generated.bytes.count);
+    if (planned > 0 && generated / planned < evidence.generated_share) {
+        evidence.generated_share = generated / planned;
+        evidence.least_generated = &rank;
+    }
+}
 
 Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
     Evidence evidence;
-    core::Duration consumers_time;
-    core::Duration blocked;
-    double received_bits = 0;
-    double longest_consumer_s = 0;
+    ConsumerSums consumers;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         if (summary.poll_gap_max > core::Duration{0} &&
-            (evidence.longest_gap == nullptr ||
-             summary.poll_gap_max > evidence.longest_gap->summary.poll_gap_max)) {
-            evidence.longest_gap = &rank;
+            (evidence.longest_stall == nullptr ||
+             summary.poll_gap_max > evidence.longest_stall->summary.poll_gap_max)) {
+            evidence.longest_stall = &rank;
         }
         if (summary.node.role == Role::consumer) {
-            consumers_time += summary.covered;
-            blocked += summary.time.blocked;
-            evidence.lost_on_the_way += plan.lossy() ? summary.run.lost.events : 0;
-            received_bits += static_cast<double>(summary.measured.received.bytes.count) * 8;
-            longest_consumer_s = std::max(longest_consumer_s, summary.covered.in_seconds());
-        }
-        if (summary.node.role != Role::producer) {
-            continue;
-        }
-        if (summary.overflowed() || summary.sets_in_time.late > 0 || summary.run.lost.events > 0) {
-            evidence.waiting += summary.time;
-        }
-        evidence.generated_events += summary.run.generated.events;
-        evidence.dropped += plan.overflow == core::Overflow::drop ? summary.measured.lost.events : 0;
-        const double stalled = ratio(summary.stalled, summary.covered);
-        if (stalled > evidence.stalled_share) {
-            evidence.stalled_share = stalled;
-            evidence.most_stalled = &rank;
-        }
-        // Sets come at the beginning of an interval, so an interrupted run may show more than its time's
-        // share.
-        const double planned = static_cast<double>(core::bytes_in(plan.rate, summary.covered).count);
-        const auto generated = static_cast<double>(summary.measured.generated.bytes.count);
-        if (planned > 0 && generated / planned < evidence.generated_share) {
-            evidence.generated_share = generated / planned;
-            evidence.least_generated = &rank;
+            add_consumer(plan, summary, consumers, evidence);
+        } else if (summary.node.role == Role::producer) {
+            add_producer(plan, rank, evidence);
         }
     }
+    const core::Duration active =
+        evidence.time.transferring + evidence.time.waiting_for_slot + evidence.time.waiting_for_grant;
+    evidence.slot_share = ratio(evidence.time.waiting_for_slot, active);
+    evidence.grant_share = ratio(evidence.time.waiting_for_grant, active);
+    evidence.transfer_share = ratio(evidence.time.transferring, active);
     evidence.needed_bits_per_second = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
-    evidence.received_bits_per_second = ratio(received_bits, longest_consumer_s);
-    evidence.blocked_share = ratio(blocked, consumers_time);
+    evidence.received_bits_per_second = ratio(consumers.received_bits, consumers.longest_s);
+    evidence.blocked_share = ratio(consumers.blocked, consumers.covered);
     evidence.unblocked_bits_per_second = ratio(evidence.received_bits_per_second, 1 - evidence.blocked_share);
     return evidence;
 }
@@ -98,114 +121,177 @@ std::string rate_text(double bits_per_second) {
     return readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
 }
 
-/// What came in all, against the rate; a rate that was reached says that single sets took too long.
+/// What consumers received, against the planned rate. If that was reached, single sets took too long.
 std::string received_text(const Evidence& evidence) {
     if (evidence.received_bits_per_second >= 0.99 * evidence.needed_bits_per_second) {
         return fmt::format(
             "on average consumers received the {} that were needed, but single sets took too long",
             rate_text(evidence.needed_bits_per_second));
     }
-    return fmt::format("consumers received {} in all where {} were needed",
+    return fmt::format("consumers received {} in total where {} were needed",
                        rate_text(evidence.received_bits_per_second),
                        rate_text(evidence.needed_bits_per_second));
 }
 
-/// A hint, where ranks were not running when they should have been: then the host and not the network was
-/// judged.
+/// A hint where ranks did not run for long: then the host was measured and not the network.
 std::string stall_hint(const Evidence& evidence) {
-    if (evidence.longest_gap == nullptr ||
-        evidence.longest_gap->summary.poll_gap_max < core::Duration::milliseconds(100)) {
+    if (evidence.longest_stall == nullptr ||
+        evidence.longest_stall->summary.poll_gap_max < core::Duration::milliseconds(100)) {
         return "";
     }
     return fmt::format(
         " Note that {} did not run for up to {}: its host may be too busy for this measurement.",
-        node_text(evidence.longest_gap->summary.node, evidence.longest_gap->host),
-        readable(evidence.longest_gap->summary.poll_gap_max));
+        node_text(evidence.longest_stall->summary.node, evidence.longest_stall->host),
+        readable(evidence.longest_stall->summary.poll_gap_max));
 }
+
+// The rules, each for one cause, in the order in which they are tried. Nothing: the rule does not apply.
+
+std::optional<Finding> producer_stalled(const core::Plan&, const Evidence& evidence, const RunFacts&) {
+    if (evidence.most_stalled == nullptr || evidence.stalled_share < stalled_share_min) {
+        return std::nullopt;
+    }
+    const RankSummary& summary = evidence.most_stalled->summary;
+    return Finding{Cause::producer_late,
+                   fmt::format("{} did not run for {} of the time, up to {} at once.",
+                               node_text(summary.node, evidence.most_stalled->host),
+                               percent(evidence.stalled_share), readable(summary.poll_gap_max))};
+}
+
+std::optional<Finding> generated_late(const core::Plan&, const Evidence& evidence, const RunFacts&) {
+    if (evidence.least_generated == nullptr || evidence.generated_share >= generated_share_min) {
+        return std::nullopt;
+    }
+    return Finding{Cause::producer_late, fmt::format("{} generated only {} of the planned data in time.",
+                                                     node_text(evidence.least_generated->summary.node,
+                                                               evidence.least_generated->host),
+                                                     percent(evidence.generated_share))};
+}
+
+std::optional<Finding> buffer_below_set(const core::Plan& plan, const Evidence& evidence, const RunFacts&) {
+    if (plan.generation != core::Generation::sets || plan.buffer >= plan.set_bytes() ||
+        evidence.dropped == 0) {
+        return std::nullopt;
+    }
+    return Finding{Cause::buffer, fmt::format("a set is {} and the buffer {}: what did not fit was dropped "
+                                              "when the set was generated.",
+                                              readable(plan.set_bytes()), readable(plan.buffer))};
+}
+
+/// A lost fragment holds its stream and its slot until it is given up, which looks like a slow scheduler.
+std::optional<Finding> datagrams_lost(const core::Plan& plan, const Evidence& evidence, const RunFacts&) {
+    const double lost_share =
+        ratio(static_cast<double>(evidence.lost_on_the_way), static_cast<double>(evidence.generated_events));
+    if (lost_share < lost_share_min) {
+        return std::nullopt;
+    }
+    return Finding{
+        Cause::losses,
+        fmt::format("{} of the {} did not arrive whole, and each held a stream and a slot until it was "
+                    "given up, {} after it was sent.",
+                    loss_share(evidence.lost_on_the_way, evidence.generated_events),
+                    plan.pattern == core::Pattern::build ? "fragments" : "events",
+                    readable(plan.fragment_timeout * (std::int64_t{plan.reasks} + 1)))};
+}
+
+/// Blocked consumers are the cause if slots were short while some were blocked, but also if slots were never
+/// short and the others, taking over, reached their limit: then the rate of those not blocked would have
+/// done.
+std::optional<Finding> consumers_blocked(const core::Plan& plan, const Evidence& evidence,
+                                         const RunFacts& facts) {
+    const bool slots_short =
+        evidence.slot_share >= slot_share_min && evidence.slot_share >= evidence.grant_share;
+    const bool unblocked_suffices =
+        evidence.unblocked_bits_per_second >= 0.99 * evidence.needed_bits_per_second &&
+        evidence.grant_share < grant_share_min;
+    if (evidence.blocked_share < blocked_share_min || !(slots_short || unblocked_suffices)) {
+        return std::nullopt;
+    }
+    const std::string at_once = facts.blocked_at_once.consumers > 0
+                                    ? fmt::format("; up to {} of {} consumers were blocked at once",
+                                                  facts.blocked_at_once.consumers, plan.consumers)
+                                    : "";
+    if (evidence.slot_share >= slot_share_min) {
+        return Finding{Cause::consumers_blocked,
+                       fmt::format("producers waited for a free slot for {} of the time in which they had "
+                                   "data to send, and consumers were blocked by processing for {} of their "
+                                   "time{}.",
+                                   percent(evidence.slot_share), percent(evidence.blocked_share), at_once)};
+    }
+    return Finding{Cause::consumers_blocked,
+                   fmt::format("consumers were blocked by processing for {} of the time{}; {}.",
+                               percent(evidence.blocked_share), at_once, received_text(evidence))};
+}
+
+std::optional<Finding> grants_late(const core::Plan&, const Evidence& evidence, const RunFacts&) {
+    if (evidence.grant_share < grant_share_min || evidence.grant_share < evidence.slot_share) {
+        return std::nullopt;
+    }
+    return Finding{
+        Cause::scheduler,
+        fmt::format("producers waited for a grant for {} of the time in which they had data to send, "
+                    "although some consumer had a free slot (transfers took {}).",
+                    percent(evidence.grant_share), percent(evidence.transfer_share))};
+}
+
+std::optional<Finding> slots_receiving(const core::Plan&, const Evidence& evidence, const RunFacts&) {
+    if (evidence.slot_share < slot_share_min || evidence.slot_share < evidence.grant_share) {
+        return std::nullopt;
+    }
+    return Finding{
+        Cause::network,
+        fmt::format("producers waited for a free slot for {} of the time in which they had data to send, "
+                    "and not because of processing: all slots were receiving. Transfers were too slow, or "
+                    "there are too few slots.",
+                    percent(evidence.slot_share)) +
+            stall_hint(evidence)};
+}
+
+std::optional<Finding> transfers_slow(const core::Plan&, const Evidence& evidence, const RunFacts&) {
+    return Finding{Cause::network,
+                   fmt::format("transfers took {} of the time in which producers had data to send; {}.",
+                               percent(evidence.transfer_share), received_text(evidence)) +
+                       stall_hint(evidence)};
+}
+
+constexpr std::array rules{producer_stalled,  generated_late, buffer_below_set, datagrams_lost,
+                           consumers_blocked, grants_late,    slots_receiving,  transfers_slow};
 
 }  // namespace
 
 Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
     const Evidence evidence = gather(plan, ranks);
-    const core::Duration active = evidence.waiting.transferring + evidence.waiting.waiting_for_slot +
-                                  evidence.waiting.waiting_for_grant;
-    const double slot_share = ratio(evidence.waiting.waiting_for_slot, active);
-    const double grant_share = ratio(evidence.waiting.waiting_for_grant, active);
-    const double transfer_share = ratio(evidence.waiting.transferring, active);
-
-    if (evidence.most_stalled != nullptr && evidence.stalled_share >= stalled_share_min) {
-        return {Cause::producer_late,
-                fmt::format("{} did not run for {} of the time, up to {} at a stretch.",
-                            node_text(evidence.most_stalled->summary.node, evidence.most_stalled->host),
-                            percent(evidence.stalled_share),
-                            readable(evidence.most_stalled->summary.poll_gap_max))};
-    }
-    if (evidence.least_generated != nullptr && evidence.generated_share < generated_share_min) {
-        return {Cause::producer_late,
-                fmt::format("{} generated only {} of the planned data in time.",
-                            node_text(evidence.least_generated->summary.node, evidence.least_generated->host),
-                            percent(evidence.generated_share))};
-    }
-    if (plan.generation == core::Generation::sets && plan.buffer < plan.set_bytes() && evidence.dropped > 0) {
-        return {Cause::buffer,
-                fmt::format("a set is {} and the buffer {}: of every set, what did not fit was "
-                            "dropped as it was generated.",
-                            readable(plan.set_bytes()), readable(plan.buffer))};
-    }
-    // A lost fragment holds its stream and its slot until it is given up, which looks like a slow scheduler.
-    const double lost_share =
-        ratio(static_cast<double>(evidence.lost_on_the_way), static_cast<double>(evidence.generated_events));
-    if (lost_share >= lost_share_min) {
-        return {
-            Cause::losses,
-            fmt::format("{} of the {} did not arrive whole, and each held a stream and a slot until it was "
-                        "given up, {} after it was sent.",
-                        loss_share(evidence.lost_on_the_way, evidence.generated_events),
-                        plan.pattern == core::Pattern::build ? "fragments" : "events",
-                        readable(plan.fragment_timeout * (std::int64_t{plan.reasks} + 1)))};
-    }
-    const bool blocked = evidence.blocked_share >= blocked_share_min;
-    // Blocked consumers are the cause if slots were short while some were blocked, but also if slots were
-    // never short and the others, taking over, reached their limit: then the rate of those not blocked would
-    // have done.
-    const bool would_do_unblocked =
-        evidence.unblocked_bits_per_second >= 0.99 * evidence.needed_bits_per_second;
-    if (blocked && ((slot_share >= slot_share_min && slot_share >= grant_share) ||
-                    (would_do_unblocked && grant_share < grant_share_min))) {
-        const std::string at_once = facts.blocked_at_once.consumers > 0
-                                        ? fmt::format("; up to {} of {} consumers were blocked at once",
-                                                      facts.blocked_at_once.consumers, plan.consumers)
-                                        : "";
-        if (slot_share >= slot_share_min) {
-            return {Cause::consumers_blocked,
-                    fmt::format(
-                        "no consumer had a free slot for {} of the waiting time, and consumers were blocked "
-                        "by processing for {} of theirs{}.",
-                        percent(slot_share), percent(evidence.blocked_share), at_once)};
+    for (const auto& rule : rules) {
+        if (auto finding = rule(plan, evidence, facts)) {
+            return *std::move(finding);
         }
-        return {Cause::consumers_blocked,
-                fmt::format("consumers were blocked by processing for {} of the time{}; {}.",
-                            percent(evidence.blocked_share), at_once, received_text(evidence))};
     }
-    if (grant_share >= grant_share_min && grant_share >= slot_share) {
-        return {
-            Cause::scheduler,
-            fmt::format("events waited for a grant for {} of the time although some consumer had a free slot "
-                        "(transfers took {}).",
-                        percent(grant_share), percent(transfer_share))};
+    return {};  // not reached: the last rule always applies
+}
+
+std::string advice_for(Cause cause) {
+    switch (cause) {
+        case Cause::consumers_blocked:
+            return "give consumers more slots (--slots), use more consumers, or shorten their processing "
+                   "(--busy)";
+        case Cause::scheduler:
+            return "use fewer and larger events (--event-size), and give the scheduler's rank a core of its "
+                   "own";
+        case Cause::network:
+            return "more slots (--slots) or streams (--streams) may help; `weir check` looks for faults of "
+                   "hosts and links, --scenario ceiling measures what they transfer without a scheduler";
+        case Cause::producer_late:
+            return "give each rank a core of its own, and look for other load on the host";
+        case Cause::losses:
+            return "look at the lines `datagrams` and `network` for where they were lost; larger socket "
+                   "buffers (--socket-buffer) or --shaping may help";
+        case Cause::buffer:
+            return "make --buffer at least as large as a set";
+        case Cause::integrity:
+        case Cause::none:
+            break;
     }
-    if (slot_share >= slot_share_min && slot_share >= grant_share) {
-        return {Cause::network,
-                fmt::format(
-                    "no consumer had a free slot for {} of the waiting time, but not because of processing: "
-                    "all slots were receiving. Transfers were too slow, or there are too few slots.",
-                    percent(slot_share)) +
-                    stall_hint(evidence)};
-    }
-    return {Cause::network,
-            fmt::format("transfers were under way for {} of the time that events were there; {}.",
-                        percent(transfer_share), received_text(evidence)) +
-                stall_hint(evidence)};
+    return "";
 }
 
 }  // namespace weir::telemetry

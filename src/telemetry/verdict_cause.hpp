@@ -1,4 +1,4 @@
-// What held producers up: the search for the one main cause, which the verdict names.
+// The main cause of a run that was not sustained or not on time, and what can be done about it.
 #pragma once
 
 #include <span>
@@ -17,5 +17,8 @@ struct Finding {
 
 /// For a run in which some producer overflowed, had late sets or lost events: looks at the time of those.
 Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);
+
+/// What to try next, without a capital; empty: nothing.
+std::string advice_for(Cause cause);
 
 }  // namespace weir::telemetry

@@ -62,7 +62,7 @@ def blocked_at_once(run):
 
 
 def evenness_by_second(run):
-    """Jain's index of the consumers' rates (see src/telemetry/evenness.hpp); None for fewer than two."""
+    """Jain's index of the consumers' rates (see src/telemetry/fairness.hpp); None for fewer than two."""
     values = compared_rates(run, "consumer")
     if values is None or len(values) < 2 or not np.isfinite(values).any():
         return None

@@ -34,7 +34,7 @@ TEST_CASE("Traffic is what the ledgers of both sides say") {
         const auto differences = traffic_differences(Plan{}, matrix, ranks);
         REQUIRE(differences.size() == 2);
         CHECK(differences[0] ==
-              "consumer 2 on eb12 received 20 events, 20000000 bytes; producer by producer it counted 21 "
+              "consumer 2 on eb12 received 20 events, 20000000 bytes; added up by producer it counted 21 "
               "events, 20000005 bytes.");
         CHECK(differences[1] ==
               "producer 1 on eb02 sent 30 events, 30000000 bytes; consumers received 31 events, 30000005 "
@@ -85,16 +85,16 @@ TEST_CASE("What disagrees is named with numbers") {
         ranks[2].summary.ledger.generated.add(EventId::of({1}, 100), {5});
         const auto differences = ledger_differences(plan, ranks);
         REQUIRE(differences.size() == 1);
-        CHECK(contains(differences[0],
-                       "The ledger of producer 1 on eb02 does not add up: generated 31 events"));
+        CHECK(
+            contains(differences[0],
+                     "producer 1 on eb02 generated 31 events, 30000005 bytes, but sent and lost 30 events"));
     }
     SECTION("the same numbers of other events") {
         Tally& received = ranks[4].summary.ledger.received;
         received.hash += 1;
         const auto differences = ledger_differences(plan, ranks);
         REQUIRE(differences.size() == 2);
-        CHECK(contains(differences[0],
-                       "equal totals (60 events, 60000000 bytes), but they are not the same events"));
+        CHECK(contains(differences[0], "equal totals (60 events, 60000000 bytes), but not the same events"));
         CHECK(contains(differences[1], "done according to the scheduler"));
         // Without a scheduler in the way of data only the two sides are compared.
         plan.policy = PolicyKind::none;
@@ -105,8 +105,8 @@ TEST_CASE("What disagrees is named with numbers") {
         ranks[5].summary.ledger.incomplete.add(EventId::of({1}, 9), {10});
         const auto differences = ledger_differences(plan, ranks);
         REQUIRE(differences.size() == 2);
-        CHECK(differences[0] == "There is no ledger of consumer 0 on eb10.");
-        CHECK(differences[1] == "consumer 2 on eb12 began to receive 1 event that never became whole.");
+        CHECK(differences[0] == "consumer 0 on eb10 handed in no ledger.");
+        CHECK(differences[1] == "consumer 2 on eb12 began to receive 1 event that never became complete.");
     }
     SECTION("many ranks at once do not flood the page") {
         std::vector<RankRecord> many;
@@ -117,6 +117,6 @@ TEST_CASE("What disagrees is named with numbers") {
         }
         const auto differences = ledger_differences(plan, many);
         REQUIRE(differences.size() == 9);
-        CHECK(differences.back() == "The like holds for 492 ranks more.");
+        CHECK(differences.back() == "492 ranks more have the same problem.");
     }
 }

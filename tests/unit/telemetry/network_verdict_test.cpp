@@ -54,7 +54,7 @@ TEST_CASE("Nothing happened: uncongested") {
           "uncongested: no trace of losses, pauses, marks or CNPs in 16 counters of 2 hosts");
 }
 
-TEST_CASE("A few of anything are normal, and told") {
+TEST_CASE("A few counts of anything are normal, and reported") {
     const NetworkVerdict verdict = judged({roce_host("eb01", {{"tcp.timeouts", 9}})});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::uncongested});
     CHECK(verdict.evidence ==
@@ -80,18 +80,18 @@ TEST_CASE("Pauses: held back, with the time where it is known") {
           "rx_prio3_pause_duration (on eb01); hosts sent 20 tx_prio4_pause (on eb02)");
 }
 
-TEST_CASE("Pauses that were only sent: nobody knows whether the switch stopped") {
+TEST_CASE("Pauses that were only sent: not known whether the switch stopped") {
     const Sums sent = {{"eth0.tx_prio3_pause", 5000}, {"eth0.tx_prio3_pause_duration", 250'000}};
     const NetworkVerdict verdict = judged({roce_host("fn01", sent), roce_host("eb01", {})});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::pauses_sent});
     CHECK(verdict.evidence ==
           "pauses sent: 5000 tx_prio3_pause (on fn01); 250 ms of tx_prio3_pause_duration (on fn01); hosts "
-          "received few or none, so it is not known whether the switch heeded them");
+          "received few or none, so it is not known whether the switch obeyed them");
 
     const NetworkVerdict lost =
         judged({roce_host("fn01", sent), roce_host("eb01", {{"mlx5_0.packet_seq_err", 40}})});
     CHECK(lost.mechanisms == Mechanisms{NetworkMechanism::lossy, NetworkMechanism::pauses_sent});
-    check_says(lost, {"whether the switch heeded them, and packets were lost"});
+    check_says(lost, {"whether the switch obeyed them, and packets were lost"});
 }
 
 TEST_CASE("Marks, and the notifications that answer them: controlled by ECN") {
@@ -110,7 +110,8 @@ TEST_CASE("Notifications are no proof that the switch marks") {
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::slowed_by_cnp});
     CHECK(verdict.evidence ==
           "slowed by CNPs: 400 np_cnp_sent (on eb01), 390 rp_cnp_handled (on eb02); marks are not counted "
-          "here, so the switch may not mark at all: receivers also send CNPs when packets come out of order");
+          "on these hosts, so the switch may not mark at all: receivers also send CNPs when packets arrive "
+          "out of order");
     verdict =
         judged({roce_host("eb01", {{"mlx5_1.np_cnp_sent", 400}, {"mlx5_1.np_ecn_marked_roce_packets", 0}}),
                 heeding});
@@ -127,7 +128,7 @@ TEST_CASE("Losses at hosts and traces of losses are told apart, the largest kind
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy});
     CHECK(verdict.evidence ==
           "lossy: hosts dropped 5000 rx_discards_phy (on fn07), 12 softnet.dropped (on fn08), 11 "
-          "udp.receive_buffer_errors (on fn08) and 1 other kind; out of order or sent again 40 "
+          "udp.receive_buffer_errors (on fn08) and 1 other kind; out of order or retransmitted: 40 "
           "packet_seq_err (each for a burst, on fn07)");
 }
 
@@ -135,10 +136,11 @@ TEST_CASE("What a switch drops shows with the hosts as out of order or sent agai
     const NetworkVerdict verdict = judged({roce_host("fn07", {{"mlx5_1.out_of_sequence", 800}}),
                                            roce_host("eb01", {{"mlx5_0.packet_seq_err", 11}})});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy});
-    CHECK(verdict.evidence ==
-          "lossy: out of order or sent again 800 out_of_sequence (on fn07), 11 packet_seq_err (each for a "
-          "burst, "
-          "on eb01); no host dropped them, so packets were lost between hosts, or overtook each other");
+    CHECK(
+        verdict.evidence ==
+        "lossy: out of order or retransmitted: 800 out_of_sequence (on fn07), 11 packet_seq_err (each for a "
+        "burst, "
+        "on eb01); no host dropped packets, so they were lost between hosts or overtook each other");
 }
 
 TEST_CASE("A NAK stands for a burst, so few of them are not few") {
@@ -149,7 +151,7 @@ TEST_CASE("A NAK stands for a burst, so few of them are not few") {
     CHECK(judged({roce_host("eb01", sums)}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
 }
 
-TEST_CASE("What the run itself misses is never passed over") {
+TEST_CASE("The run's own losses are always reported") {
     const std::vector<HostCounters> quiet = {roce_host("eb01", {})};
     NetworkVerdict verdict =
         judged(quiet, {.datagrams = true, .missing_datagrams = 128, .dropped_at_sockets = 100});
@@ -168,22 +170,22 @@ TEST_CASE("What the run itself misses is never passed over") {
     verdict = judge_network({}, {0}, {.datagrams = true, .missing_datagrams = 5, .given_up_events = 2});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy});
     CHECK(verdict.evidence ==
-          "lossy: 5 datagrams of the run did not arrive; consumers gave up 2 events; counters do not tell "
-          "where: "
-          "no host has counters that would tell");
+          "lossy: 5 datagrams of the run did not arrive; consumers gave up 2 events; counters do not show "
+          "where: no host has counters of lost packets");
 }
 
-TEST_CASE("Several at once: all are told, the worst first") {
+TEST_CASE("Several at once: all are reported, the worst first") {
     const NetworkVerdict verdict = judged({roce_host("eb01", {{"eth0.rx_prio3_pause_duration", 900},
                                                               {"eth1.rx_pause", 90000},
                                                               {"mlx5_0.rx_ecn_marked_pkts", 200},
                                                               {"mlx5_0.local_ack_timeout_err", 30}})});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy, NetworkMechanism::held_back_by_pfc,
                                            NetworkMechanism::controlled_by_ecn});
-    check_says(verdict,
-               {"lossy: out of order or sent again 30 local_ack_timeout_err (each for a burst, on eb01); ",
-                "; held back by PFC: hosts were stopped by 90000 rx_pause (on eb01); 900 us of",
-                "; controlled by ECN: 200 rx_ecn_marked_pkts (on eb01)"});
+    check_says(
+        verdict,
+        {"lossy: out of order or retransmitted: 30 local_ack_timeout_err (each for a burst, on eb01); ",
+         "; held back by PFC: hosts were stopped by 90000 rx_pause (on eb01); 900 us of",
+         "; controlled by ECN: 200 rx_ecn_marked_pkts (on eb01)"});
 }
 
 TEST_CASE("Without counters nothing is known") {
@@ -196,7 +198,7 @@ TEST_CASE("Without counters nothing is known") {
     empty.sums = {{"eth0.rx_bytes", 20'000'000'000}, {"tcp.timeouts", {}}};
     const NetworkVerdict verdict = judged({empty});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::unknown});
-    CHECK(verdict.evidence == "unknown: no host has counters that would tell");
+    CHECK(verdict.evidence == "unknown: no host has counters of lost packets");
     CHECK(network_not_judged().mechanisms == Mechanisms{NetworkMechanism::unknown});
 }
 
@@ -206,7 +208,8 @@ TEST_CASE("Data that did not come through the interfaces cannot be judged by the
     NetworkVerdict verdict = judged({host});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::unknown});
     CHECK(verdict.evidence ==
-          "unknown: interfaces took in 99.00 MB of 10.00 GB (ranks on one host go through its memory)");
+          "unknown: only 99.00 MB of 10.00 GB came through interfaces (ranks on one host exchange data "
+          "through memory)");
 
     host.sums[0].sum = 100'000'000;
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::lossy});
@@ -216,22 +219,22 @@ TEST_CASE("Data that did not come through the interfaces cannot be judged by the
     host.sums[0].sum = 0;
     host.sums.push_back({"rxe0.sent_pkts", 5});
     check_says(judged({host}),
-               {"unknown: interfaces took in 5.000 kB of 10.00 GB (rxe0 on eb01 does not count"});
+               {"unknown: only 5.000 kB of 10.00 GB came through interfaces (rxe0 on eb01 does not count"});
     host.sums.push_back({"rxe0.rcvd_pkts", 2'000'000});
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::lossy});
     host.sums.back().sum = 100;
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::unknown});
 }
 
-TEST_CASE("That nothing happened is not said of a run that went through memory") {
+TEST_CASE("A run that went through memory is not called uncongested") {
     HostCounters host = roce_host("eb01", {});
     host.sums[0].sum = 10'000'000'000 / 12;
     const NetworkVerdict verdict = judged({host});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::unknown});
-    CHECK(verdict.evidence ==
-          "unknown: only 833.3 MB of 10.00 GB came through interfaces, and nothing happened to them (ranks "
-          "on one "
-          "host go through its memory)");
+    CHECK(
+        verdict.evidence ==
+        "unknown: only 833.3 MB of 10.00 GB came through interfaces, without losses, pauses or marks (ranks "
+        "on one host exchange data through memory)");
     host.sums[0].sum = 5'000'000'000;
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
 
@@ -239,7 +242,7 @@ TEST_CASE("That nothing happened is not said of a run that went through memory")
     CHECK(judge_network(std::vector{host}, {0}).mechanisms == Mechanisms{NetworkMechanism::unknown});
 }
 
-TEST_CASE("An RDMA device that does not count lost packets is no witness of none") {
+TEST_CASE("An RDMA device that does not count lost packets does not prove that there are none") {
     HostCounters host;
     host.host = "a";
     host.handed_in = true;
@@ -255,17 +258,17 @@ TEST_CASE("An RDMA device that does not count lost packets is no witness of none
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
 }
 
-TEST_CASE("It is said where pauses would not have been seen") {
+TEST_CASE("Hosts without counters of pauses are named") {
     HostCounters host;
     host.host = "a";
     host.handed_in = true;
     host.seconds = 1;
     host.sums = {{"veth0.rx_bytes", 10'000'000'000}, {"tcp.retransmitted_segments", 0}};
-    check_says(judged({host}), {"uncongested: ", "; pause frames are not counted here"});
+    check_says(judged({host}), {"uncongested: ", "; pause frames are not counted on these hosts"});
     check_says(judged({host, roce_host("b", {})}), {"; pause frames are not counted on 1 of 2 hosts"});
 }
 
-TEST_CASE("Names of counters: what each tells") {
+TEST_CASE("Names of counters and what they measure") {
     using M = CounterMeaning;
     const std::vector<std::pair<const char*, M>> known = {
         {"mlx5_0.out_of_sequence", M::resent},

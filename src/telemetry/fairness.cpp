@@ -1,10 +1,10 @@
-#include "telemetry/evenness.hpp"
+#include "telemetry/fairness.hpp"
 
 #include <algorithm>
 
 namespace weir::telemetry {
 
-std::optional<Evenness> evenness_of(std::span<const double> shares) {
+std::optional<Fairness> fairness_of(std::span<const double> shares) {
     double sum = 0;
     double sum_of_squares = 0;
     double smallest = shares.empty() ? 0 : shares.front();
@@ -18,7 +18,7 @@ std::optional<Evenness> evenness_of(std::span<const double> shares) {
     if (largest <= 0) {
         return std::nullopt;
     }
-    return Evenness{.smallest_over_largest = smallest / largest,
+    return Fairness{.smallest_over_largest = smallest / largest,
                     .jain_index = sum * sum / (static_cast<double>(shares.size()) * sum_of_squares)};
 }
 

@@ -1,4 +1,4 @@
-// How evenly something is spread over ranks: what a dispatcher is judged by besides its throughput.
+// How fairly ranks share a throughput.
 #pragma once
 
 #include <optional>
@@ -6,14 +6,14 @@
 
 namespace weir::telemetry {
 
-struct Evenness {
+struct Fairness {
     double smallest_over_largest = 0;  ///< 1: all equal; 0: one got nothing
-    /// (sum of x)^2 / (n * sum of x^2): 1 if all are equal, k/n if k of n share everything evenly and the
+    /// (sum of x)^2 / (n * sum of x^2): 1 if all are equal, k/n if k of n share everything equally and the
     /// others have nothing. R. Jain, D. Chiu, W. Hawe, DEC research report TR-301 (1984).
     double jain_index = 0;
 };
 
 /// Nothing without shares, or if all are 0. Shares are 0 or more.
-std::optional<Evenness> evenness_of(std::span<const double> shares);
+std::optional<Fairness> fairness_of(std::span<const double> shares);
 
 }  // namespace weir::telemetry

@@ -1,15 +1,15 @@
-#include "telemetry/evenness.hpp"
+#include "telemetry/fairness.hpp"
 
 #include <vector>
 
 #include "catch.hpp"
 
-using weir::telemetry::evenness_of;
+using weir::telemetry::fairness_of;
 
 namespace {
 
-std::optional<weir::telemetry::Evenness> of(const std::vector<double>& shares) {
-    return evenness_of(shares);
+std::optional<weir::telemetry::Fairness> of(const std::vector<double>& shares) {
+    return fairness_of(shares);
 }
 
 }  // namespace
