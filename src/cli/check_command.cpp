@@ -29,7 +29,7 @@
 #include "runtime/counter_sampler.hpp"
 #include "runtime/host_probe.hpp"
 #include "runtime/host_snapshot.hpp"
-#include "runtime/last_words.hpp"
+#include "runtime/abort_message.hpp"
 #include "runtime/mpi_choice.hpp"
 #include "runtime/pair_probe.hpp"
 #include "runtime/signals.hpp"
@@ -204,9 +204,9 @@ int end_before_mpi(const CheckResult& local, const std::vector<preflight::Findin
 /// The job under MPI, from the introduction to the exit status.
 class JobCheck {
   public:
-    JobCheck(runtime::Job& job, runtime::Watchdog& watchdog, runtime::LastWords& last_words,
+    JobCheck(runtime::Job& job, runtime::Watchdog& watchdog, runtime::AbortMessage& abort_message,
              const Output& output)
-        : job_(job), watchdog_(watchdog), last_words_(last_words), output_(output) {}
+        : job_(job), watchdog_(watchdog), abort_message_(abort_message), output_(output) {}
 
     int run(config::RunRequest request, HostSettings settings, const std::string& root,
             core::Duration probe_time) {
@@ -218,7 +218,7 @@ class JobCheck {
         if (leads()) {
             result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.places);
             preflight::judge(result_);
-            last_words_.prepare({.text = output_.broken_off(result_)});
+            abort_message_.set({.text = output_.broken_off(result_)});
         }
         const auto time = core::Duration{
             std::stoll(job_.broadcast(std::to_string(probe_time.ns), 0, "agreement on the probe"))};
@@ -273,7 +273,7 @@ class JobCheck {
                  silent),
              .advice = "look at the hosts that are missing above: links, firewalls, routes, GID types"});
         result_.findings = preflight::in_order(std::move(result_.findings));
-        last_words_.prepare({});
+        abort_message_.set({});
         output_.print(result_);
         runtime::Job::abort(participant::exit_requirement);
     }
@@ -368,7 +368,7 @@ class JobCheck {
     int end(bool clean) {
         int status = participant::exit_ok;
         if (leads()) {
-            last_words_.prepare({});
+            abort_message_.set({});
             output_.print(result_);
             status = status_of(result_);
             if (!clean) {
@@ -381,7 +381,7 @@ class JobCheck {
 
     runtime::Job& job_;
     runtime::Watchdog& watchdog_;
-    runtime::LastWords& last_words_;
+    runtime::AbortMessage& abort_message_;
     const Output& output_;
     CheckResult result_;
 };
@@ -419,7 +419,7 @@ int check_command(const CommandLine& line) {
     if (!reasons.empty()) {
         return end_before_mpi(local, reasons, output);
     }
-    runtime::LastWords last_words;
+    runtime::AbortMessage abort_message;
     int argument_count = 0;
     char** arguments = nullptr;
     std::optional<runtime::Job> job;
@@ -435,22 +435,22 @@ int check_command(const CommandLine& line) {
     job->set_waiting_hook([&] {
         watchdog.alive();
         if (runtime::caught_signal() != 0) {
-            runtime::LastWords::say();
+            runtime::AbortMessage::write_now();
             runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
         }
     });
     try {
-        return JobCheck(*job, watchdog, last_words, output).run(request, settings, line.root, probe_time);
+        return JobCheck(*job, watchdog, abort_message, output).run(request, settings, line.root, probe_time);
     } catch (const config::UsageError& error) {
         if (job->rank() == 0) {
             fmt::print(stderr, "weir check: {}\n", error.what());
         }
-        last_words.prepare({});
+        abort_message.set({});
         job->barrier("refusal");
         return participant::exit_usage;
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir check: rank {}: {}\n", job->rank(), error.what());
-        runtime::LastWords::say();
+        runtime::AbortMessage::write_now();
         runtime::Job::abort(participant::exit_failed);
     }
 }

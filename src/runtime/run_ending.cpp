@@ -85,13 +85,13 @@ void RunEnding::prepare_for_abort(int silent) {
     if (silent >= 0) {
         what += fmt::format("; {} was not heard any more", rank_text(parts_.settings, silent));
     }
-    LastWords::Words said{.text = fmt::format("weir run: {}\n", what), .descriptor = STDERR_FILENO};
+    AbortMessage::Content message{.text = fmt::format("weir run: {}\n", what), .descriptor = STDERR_FILENO};
     if (leads()) {
-        said.path = parts_.settings.directory + "/run.json";
-        said.content = telemetry::run_json_text(
+        message.path = parts_.settings.directory + "/run.json";
+        message.file = telemetry::run_json_text(
             parts_.report.failed(parts_.collector.get(), failure_of(silent >= 0 ? silent : self, what)));
     }
-    last_words_.prepare(std::move(said));
+    abort_message_.set(std::move(message));
 }
 
 void RunEnding::note_signal(int number) const {

@@ -8,7 +8,7 @@
 
 #include "participant/run_report.hpp"
 #include "runtime/job.hpp"
-#include "runtime/last_words.hpp"
+#include "runtime/abort_message.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_settings.hpp"
@@ -43,7 +43,7 @@ class RunEnding {
     /// been heard (-1: nobody is missed). On the scheduler's rank that goes into run.json, too.
     void prepare_for_abort(int silent);
     /// run.json is about to say how the run ended: an abort() after that leaves it as it is.
-    void has_ended() { last_words_.prepare({}); }
+    void has_ended() { abort_message_.set({}); }
 
     /// Scheduler's rank: a signal will end the run. Writes that down, in case there is no time for more.
     void note_signal(int number) const;
@@ -70,7 +70,7 @@ class RunEnding {
     void speak_for_the_scheduler(const LoopEnd& end);
 
     Parts parts_;
-    LastWords last_words_;
+    AbortMessage abort_message_;
 };
 
 }  // namespace weir::runtime

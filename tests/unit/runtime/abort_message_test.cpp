@@ -1,5 +1,5 @@
-// What a process leaves behind that a library ends with abort().
-#include "runtime/last_words.hpp"
+// What a process leaves behind if a library ends it with abort().
+#include "runtime/abort_message.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,15 +18,15 @@ namespace {
 
 struct Left {
     int signal = 0;  ///< that ended the process
-    std::string said;
+    std::string printed;
     std::string file;  ///< its content; empty: there is none
 };
 
-/// Runs `action` in a process of its own, with a descriptor and a path for its words.
+/// Runs `action` in a process of its own, with a descriptor and a path for its message.
 template <typename Action>
 Left left_by(Action&& action) {
     const auto directory =
-        std::filesystem::temp_directory_path() / ("weir-words-" + std::to_string(getpid()));
+        std::filesystem::temp_directory_path() / ("weir-abort-" + std::to_string(getpid()));
     std::filesystem::create_directories(directory);
     const std::string path = directory / "run.json";
     int ends[2];
@@ -42,7 +42,7 @@ Left left_by(Action&& action) {
     Left left;
     char buffer[512];
     for (ssize_t length = 0; (length = read(ends[0], buffer, sizeof buffer)) > 0;) {
-        left.said.append(buffer, static_cast<std::size_t>(length));
+        left.printed.append(buffer, static_cast<std::size_t>(length));
     }
     close(ends[0]);
     int status = 0;
@@ -51,7 +51,7 @@ Left left_by(Action&& action) {
     std::ostringstream content;
     content << std::ifstream(path).rdbuf();
     left.file = content.str();
-    // The directory holds what was asked for, and nothing half written.
+    // The directory holds the file, and nothing half written.
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
         CHECK(entry.path() == path);
     }
@@ -59,50 +59,50 @@ Left left_by(Action&& action) {
     return left;
 }
 
-LastWords::Words words(int descriptor, const std::string& path) {
-    return {.text = "rank 0 was ended\n", .descriptor = descriptor, .path = path, .content = "{}\n"};
+AbortMessage::Content content(int descriptor, const std::string& path) {
+    return {.text = "rank 0 was ended\n", .descriptor = descriptor, .path = path, .file = "{}\n"};
 }
 
 }  // namespace
 
-TEST_CASE("A process that is ended by abort() says its last words and writes its file") {
+TEST_CASE("A process that is ended by abort() prints its message and writes its file") {
     const Left left = left_by([](int descriptor, const std::string& path) {
-        LastWords last;
-        last.prepare({.text = "first\n", .descriptor = descriptor});
-        last.prepare(words(descriptor, path));
+        AbortMessage message;
+        message.set({.text = "first\n", .descriptor = descriptor});
+        message.set(content(descriptor, path));
         std::abort();
     });
     CHECK(left.signal == SIGABRT);
-    CHECK(left.said == "rank 0 was ended\n");
+    CHECK(left.printed == "rank 0 was ended\n");
     CHECK(left.file == "{}\n");
 }
 
-TEST_CASE("Last words without a file are only said") {
+TEST_CASE("A message without a file is only printed") {
     const Left left = left_by([](int descriptor, const std::string& /*path*/) {
-        LastWords last;
-        last.prepare({.text = "the end\n", .descriptor = descriptor});
+        AbortMessage message;
+        message.set({.text = "the end\n", .descriptor = descriptor});
         std::abort();
     });
-    CHECK(left.said == "the end\n");
+    CHECK(left.printed == "the end\n");
     CHECK(left.file.empty());
 }
 
-TEST_CASE("After what was said in full there are no last words") {
-    for (const bool taken_back : {true, false}) {
-        const Left left = left_by([taken_back](int descriptor, const std::string& path) {
+TEST_CASE("A message that was removed is neither printed nor written") {
+    for (const bool removed : {true, false}) {
+        const Left left = left_by([removed](int descriptor, const std::string& path) {
             std::ofstream(path) << "whole\n";
             {
-                LastWords last;
-                last.prepare(words(descriptor, path));
-                if (taken_back) {
-                    last.prepare({});
+                AbortMessage message;
+                message.set(content(descriptor, path));
+                if (removed) {
+                    message.set({});
                     std::abort();
                 }
             }
             std::abort();
         });
         CHECK(left.signal == SIGABRT);
-        CHECK(left.said.empty());
+        CHECK(left.printed.empty());
         CHECK(left.file == "whole\n");
     }
 }

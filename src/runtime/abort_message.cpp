@@ -1,4 +1,4 @@
-#include "runtime/last_words.hpp"
+#include "runtime/abort_message.hpp"
 
 #include <fcntl.h>
 
@@ -13,22 +13,19 @@ namespace weir::runtime {
 
 namespace {
 
-/// What a signal handler may read. Points into the one LastWords.
-struct Saying {
-    const std::string* text;
-    int descriptor;
-    const std::string* path;
-    const std::string* temporary;
-    const std::string* content;
+/// What a signal handler may read: points into the one AbortMessage.
+struct Prepared {
+    const AbortMessage::Content* content;
+    const std::string* temporary_path;
 };
-Saying saying;
-std::atomic<const Saying*> words{nullptr};
+Prepared prepared;
+std::atomic<const Prepared*> message{nullptr};
 
 /// MPI may have one of its own, which shows where the program was.
 struct sigaction handler_before = {};
 
 void at_abort(int signal) {
-    LastWords::say();
+    AbortMessage::write_now();
     sigaction(signal, &handler_before, nullptr);
     static_cast<void>(raise(signal));
 }
@@ -50,44 +47,43 @@ bool write_all(int descriptor, const std::string& text) {
 
 }  // namespace
 
-LastWords::LastWords() {
-    WEIR_ASSERT(words.load() == nullptr);
+AbortMessage::AbortMessage() {
+    WEIR_ASSERT(message.load() == nullptr);
     struct sigaction action = {};
     action.sa_handler = at_abort;
     sigemptyset(&action.sa_mask);
     sigaction(SIGABRT, &action, &handler_before);
 }
 
-LastWords::~LastWords() {
-    words = nullptr;
+AbortMessage::~AbortMessage() {
+    message = nullptr;
     sigaction(SIGABRT, &handler_before, nullptr);
 }
 
-void LastWords::prepare(Words next) {
-    words = nullptr;
-    static_cast<Words&>(prepared_) = std::move(next);
-    prepared_.temporary = prepared_.path + ".last";
-    saying = {&prepared_.text, prepared_.descriptor, &prepared_.path, &prepared_.temporary,
-              &prepared_.content};
-    words = &saying;
+void AbortMessage::set(Content content) {
+    message = nullptr;
+    content_ = std::move(content);
+    temporary_path_ = content_.path + ".last";
+    prepared = {&content_, &temporary_path_};
+    message = &prepared;
 }
 
-void LastWords::say() {
-    const Saying* now = words.exchange(nullptr);
+void AbortMessage::write_now() {
+    const Prepared* now = message.exchange(nullptr);
     if (now == nullptr) {
         return;
     }
-    static_cast<void>(write_all(now->descriptor, *now->text));
-    if (now->path->empty()) {
+    static_cast<void>(write_all(now->content->descriptor, now->content->text));
+    if (now->content->path.empty()) {
         return;
     }
-    const int file = ::open(now->temporary->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int file = ::open(now->temporary_path->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) {
         return;
     }
-    const bool whole = write_all(file, *now->content);
+    const bool whole = write_all(file, now->content->file);
     if (::close(file) == 0 && whole) {
-        static_cast<void>(std::rename(now->temporary->c_str(), now->path->c_str()));
+        static_cast<void>(std::rename(now->temporary_path->c_str(), now->content->path.c_str()));
     }
 }
 
