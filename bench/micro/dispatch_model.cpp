@@ -172,7 +172,7 @@ class Weir {
                               {.kind = MessageKind::done,
                                .flag = 1,
                                .node = chunk.to.value,
-                               .slot = chunk.slot.value,
+                               .slot = chunk.place.value,
                                .event = chunk.chunk.event.value,
                                .events = 1,
                                .bytes = event_bytes.count,

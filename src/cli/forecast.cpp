@@ -157,7 +157,7 @@ double simulation_memory_bytes(const core::Plan& plan) {
     const double slots = static_cast<double>(plan.consumers) * plan.slots;
     return node_bytes * (1.0 + plan.producers + plan.consumers) +
            pair_bytes * plan.producers * plan.consumers +
-           slots * (slot_bytes + static_cast<double>(plan.chunks_per_slot()) / 8);
+           slots * (slot_bytes + static_cast<double>(plan.chunks_per_fragment()) / 8);
 }
 
 std::string seconds_text(double seconds) {

@@ -1,6 +1,6 @@
 // What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every
 // input appends to an Actions, and the runtime (or the simulator) carries it out in this order:
-// open_slots, chunks, results, messages. A slot is therefore open, and its result under way, before the
+// open_places, chunks, results, messages. A slot is therefore open, and its result under way, before the
 // credit for it leaves.
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace weir::core {
 
-/// The identity and place of one message of data on the wire.
+/// What one message of data on the wire holds, and where that lies in its event.
 struct ChunkDescription {
     EventId event;
     Bytes event_bytes;
-    Bytes offset;  ///< place of the chunk's first byte in the event
+    Bytes offset;  ///< of the chunk's first byte in the event
     Bytes length;
     std::uint32_t sequence = 0;  ///< 0, 1, 2, ... within the event
     Instant generated_at;        ///< when the event was generated
@@ -28,7 +28,7 @@ struct ChunkDescription {
 /// Send one chunk. The core keeps at most `window` of them under way per stream.
 struct SendChunk {
     ConsumerId to;
-    SlotId slot;
+    PlaceId place;
     StreamId stream;
     ChunkDescription chunk;
     Instant due_at{};  ///< shaping: when it should have been handed over
@@ -102,23 +102,23 @@ struct Fault {
 };
 
 struct Actions {
-    std::vector<SlotId> open_slots;
+    std::vector<PlaceId> open_places;
     std::vector<SendChunk> chunks;
     std::vector<SendResult> results;
     std::vector<SendMessage> messages;
     std::vector<Observation> observations;
     std::vector<Fault> faults;
-    bool close_slots = false;  ///< withdraw every posted receive: the run is over
+    bool close_places = false;  ///< withdraw every posted receive: the run is over
 
     /// Empties the lists and keeps their memory.
     void clear() {
-        open_slots.clear();
+        open_places.clear();
         chunks.clear();
         results.clear();
         messages.clear();
         observations.clear();
         faults.clear();
-        close_slots = false;
+        close_places = false;
     }
 };
 

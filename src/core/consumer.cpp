@@ -57,9 +57,10 @@ void Consumer::on_start(Instant /*now*/, Actions& out) {
 // Slots and credits
 
 void Consumer::open_places(SlotId slot, Actions& out) {
-    for (std::uint32_t place = slot.value * fragments_; place < (slot.value + 1) * fragments_; ++place) {
-        places_[place].set_free();
-        out.open_slots.push_back({place});
+    for (std::uint32_t fragment = 0; fragment < fragments_; ++fragment) {
+        const PlaceId place = plan_.place_of(slot, fragment);
+        places_[place.value].set_free();
+        out.open_places.push_back(place);
     }
 }
 
@@ -93,22 +94,22 @@ bool Consumer::withholds() {
 }
 
 /// The slot has nothing in it any more.
-void Consumer::free_slot(SlotId slot, Actions& out) {
-    Slot& place = slots_[slot.value];
-    WEIR_ASSERT(place.state == SlotState::queued);
+void Consumer::free_slot(SlotId id, Actions& out) {
+    Slot& slot = slots_[id.value];
+    WEIR_ASSERT(slot.state == SlotState::queued);
     --use_.queued;
-    place.assigned = false;
-    send_result(slot, out);
+    slot.assigned = false;
+    send_result(id, out);
     if (withholds()) {
-        place.state = SlotState::withheld;
+        slot.state = SlotState::withheld;
         ++use_.withheld;
-        withheld_.push(slot.value);
+        withheld_.push(id.value);
         return;
     }
-    place.state = SlotState::free;
+    slot.state = SlotState::free;
     ++use_.free;
-    open_places(slot, out);
-    give_credit(slot, out);
+    open_places(id, out);
+    give_credit(id, out);
     give_withheld(out);
 }
 
@@ -123,47 +124,47 @@ void Consumer::give_withheld(Actions& out) {
     }
 }
 
-void Consumer::begin_event(SlotId slot, std::uint64_t number) {
-    Slot& place = slots_[slot.value];
-    WEIR_ASSERT(place.state == SlotState::free);
-    place.state = SlotState::receiving;
-    place.number = number;
-    place.settled = 0;
-    place.whole = {};
-    place.generated_at = Instant::never();
+void Consumer::begin_event(SlotId id, std::uint64_t number) {
+    Slot& slot = slots_[id.value];
+    WEIR_ASSERT(slot.state == SlotState::free);
+    slot.state = SlotState::receiving;
+    slot.number = number;
+    slot.settled = 0;
+    slot.whole = {};
+    slot.generated_at = Instant::never();
     --use_.free;
     ++use_.receiving;
 }
 
 /// All fragments of the event are settled. One that is not whole holds nothing to process.
-void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
-    Slot& place = slots_[slot.value];
-    const bool complete = place.whole.events == fragments_;
+void Consumer::end_event(Instant now, SlotId id, Actions& out) {
+    Slot& slot = slots_[id.value];
+    const bool complete = slot.whole.events == fragments_;
     const bool works = busy_ && complete;
     --use_.receiving;
     ++use_.queued;
-    place.state = SlotState::queued;
+    slot.state = SlotState::queued;
     ++(complete ? finished_events_ : given_up_events_);
     if (builds()) {
         out.observations.push_back(
             {.kind = complete ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
              .peer = node_of(id_),
-             .event = place.fragment,
-             .bytes = place.whole.bytes,
-             .elapsed = place.generated_at == Instant::never() ? Duration{} : now - place.generated_at});
+             .event = slot.fragment,
+             .bytes = slot.whole.bytes,
+             .elapsed = slot.generated_at == Instant::never() ? Duration{} : now - slot.generated_at});
     }
     if (settling_) {
         report_progress(out);
     }
     const std::size_t before = out.messages.size();
     if (!works) {
-        free_slot(slot, out);
+        free_slot(id, out);
     }
     if (!direct()) {
         // The credit travels with the done message, except with policy `none`, where it is a
         // grant of its own.
-        const bool credit = !works && place.state == SlotState::free;
-        ControlMessage done = done_message(slot, credit);
+        const bool credit = !works && slot.state == SlotState::free;
+        ControlMessage done = done_message(id, credit);
         done.result_bytes = credit ? out.messages[before].message.result_bytes : 0;
         if (credit) {
             out.messages[before].message = done;  // in place of `ready`
@@ -172,7 +173,7 @@ void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
         }
     }
     if (works) {
-        queue_.push(slot.value);
+        queue_.push(id.value);
         if (!processing()) {
             start_processing(now);
             on_time(now, out);
@@ -180,18 +181,18 @@ void Consumer::end_event(Instant now, SlotId slot, Actions& out) {
     }
 }
 
-ControlMessage Consumer::done_message(SlotId slot, bool credit) const {
-    const Slot& place = slots_[slot.value];
-    const bool complete = place.whole.events == fragments_;
+ControlMessage Consumer::done_message(SlotId id, bool credit) const {
+    const Slot& slot = slots_[id.value];
+    const bool complete = slot.whole.events == fragments_;
     return {.kind = MessageKind::done,
             .flag = static_cast<std::uint8_t>((credit ? DoneFlag::slot_is_free : 0) |
                                               (complete ? 0 : DoneFlag::incomplete)),
             .node = id_.value,
-            .slot = slot.value,
-            .event = place.fragment.value,
-            .events = place.whole.events,
-            .bytes = place.whole.bytes.count,
-            .hash = place.whole.hash};
+            .slot = id.value,
+            .event = slot.fragment.value,
+            .events = slot.whole.events,
+            .bytes = slot.whole.bytes.count,
+            .hash = slot.whole.hash};
 }
 
 void Consumer::start_processing(Instant from) {
@@ -206,14 +207,14 @@ void Consumer::start_processing(Instant from) {
 
 void Consumer::on_time(Instant now, Actions& out) {
     while (!finished_ && processing_until_ <= now) {
-        const SlotId slot{queue_.pop()};
-        const Slot& place = slots_[slot.value];
+        const SlotId id{queue_.pop()};
+        const Slot& slot = slots_[id.value];
         out.observations.push_back({.kind = Observation::Kind::processed,
-                                    .peer = node_of(place.fragment.producer()),
-                                    .event = place.fragment,
-                                    .bytes = place.whole.bytes,
+                                    .peer = node_of(slot.fragment.producer()),
+                                    .event = slot.fragment,
+                                    .bytes = slot.whole.bytes,
                                     .elapsed = current_processing_});
-        free_slot(slot, out);
+        free_slot(id, out);
         if (queue_.empty()) {
             processing_until_ = Instant::never();
         } else {
@@ -235,9 +236,9 @@ Instant Consumer::next_deadline() const {
 // Fragments
 
 /// The fragment is whole.
-void Consumer::end_fragment(Instant now, SlotId place, Actions& out) {
+void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
     FragmentPlace& fragment = places_[place.value];
-    Slot& slot = slots_[slot_of(place).value];
+    Slot& slot = slots_[plan_.slot_of(place).value];
     const EventId event = fragment.event();
     const Bytes bytes = fragment.bytes();
     ledger_.received.add(event, bytes);
@@ -260,8 +261,8 @@ void Consumer::end_fragment(Instant now, SlotId place, Actions& out) {
 }
 
 /// Nothing more is expected in this place.
-void Consumer::settle(Instant now, SlotId place, Actions& out) {
-    const SlotId slot = slot_of(place);
+void Consumer::settle(Instant now, PlaceId place, Actions& out) {
+    const SlotId slot = plan_.slot_of(place);
     places_[place.value].settle();
     if (pulls()) {
         WEIR_ASSERT(asked_ > 0 && is_asked_[place.value]);
@@ -290,12 +291,12 @@ bool Consumer::on_decline(Instant now, NodeId from, const ControlMessage& messag
         give_credit({message.slot}, out);
         return true;
     }
-    const SlotId place{message.slot};
+    const PlaceId place{message.slot};
     const EventId event = EventId::of({from.index}, builds() ? message.events : 0);
     if ((!builds() && !pulls()) || message.events >= EventId::sequence_limit || !belongs(place, event)) {
         return false;
     }
-    const SlotId slot = slot_of(place);
+    const SlotId slot = plan_.slot_of(place);
     if (slots_[slot.value].state == SlotState::free) {
         begin_event(slot, event.sequence());
     }
@@ -378,7 +379,7 @@ void Consumer::close(Actions& out) {
             out.messages.push_back({scheduler_node(), done_message({slot}, false)});
         }
     }
-    out.close_slots = true;
+    out.close_places = true;
     finished_ = true;
     append_ledger_report(ledger_, node_of(id_), out);
 }

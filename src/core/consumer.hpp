@@ -55,7 +55,7 @@ class Consumer {
 
     /// Opens all slots and gives their credits. Once, before any other input.
     void on_start(Instant now, Actions& out);
-    void on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out);
+    void on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     /// Ends processing that is over and begins the next; asks again for what is overdue, or gives it up.
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
@@ -99,7 +99,7 @@ class Consumer {
     /// A fragment to ask for.
     struct Request {
         ProducerId producer;
-        SlotId place;
+        PlaceId place;
         std::uint64_t number = 0;  ///< build: of the event
     };
 
@@ -118,30 +118,29 @@ class Consumer {
     void start_processing(Instant from);
 
     // Fragments.
-    [[nodiscard]] SlotId slot_of(SlotId place) const { return {place.value / fragments_}; }
     /// Whether a fragment of this event belongs into this place now.
-    [[nodiscard]] bool belongs(SlotId place, EventId event) const;
+    [[nodiscard]] bool belongs(PlaceId place, EventId event) const;
     /// Whether the chunks lie where their sequence numbers say, in an event of this size.
     [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
-    bool begin_fragment(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out);
-    void notice_transfer(Instant now, SlotId place, Instant begun_at, Actions& out) const;
-    void end_fragment(Instant now, SlotId place, Actions& out);
-    void settle(Instant now, SlotId place, Actions& out);
-    void refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& arrived, const char* detail,
+    bool begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
+    void notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const;
+    void end_fragment(Instant now, PlaceId place, Actions& out);
+    void settle(Instant now, PlaceId place, Actions& out);
+    void refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
                       Actions& out);
 
     // Lossy transports (consumer_losses.cpp).
-    void on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out);
-    void begin_unannounced(SlotId place, EventId event);
+    void on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
+    void begin_unannounced(PlaceId place, EventId event);
     bool on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void look_after_overdue(Instant now, Actions& out);
     void count_as_lost(const FragmentPlace& fragment, Actions& out);
-    void give_up(Instant now, SlotId place, Actions& out);
-    void end_waiting(SlotId place, Actions& out);
-    [[nodiscard]] std::size_t over_index(SlotId place, EventId event) const;
+    void give_up(Instant now, PlaceId place, Actions& out);
+    void end_waiting(PlaceId place, Actions& out);
+    [[nodiscard]] std::size_t over_index(PlaceId place, EventId event) const;
     /// Nothing more can come of it in this place: it was whole there, or was given up, or is older than one
     /// that was.
-    [[nodiscard]] bool is_over(SlotId place, EventId event) const;
+    [[nodiscard]] bool is_over(PlaceId place, EventId event) const;
 
     // Initiation pull.
     bool on_assign(NodeId from, const ControlMessage& message, Actions& out);

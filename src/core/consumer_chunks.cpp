@@ -6,7 +6,7 @@
 
 namespace weir::core {
 
-void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out) {
+void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     WEIR_ASSERT(place.value < places_.size());
     if (finished_) {
         return;
@@ -62,14 +62,14 @@ void Consumer::on_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, 
     }
 }
 
-bool Consumer::belongs(SlotId place, EventId event) const {
-    const Slot& slot = slots_[slot_of(place).value];
+bool Consumer::belongs(PlaceId place, EventId event) const {
+    const Slot& slot = slots_[plan_.slot_of(place).value];
     const bool in_time = slot.state == SlotState::free || slot.state == SlotState::receiving;
     const bool number_known = slot.state == SlotState::receiving || slot.assigned;
     const bool wanted = pulls() ? is_asked_[place.value] : !direct() || slot.source.has_value();
     return in_time && wanted && event.producer().value < plan_.producers &&
            (!slot.source || event.producer() == *slot.source) &&
-           (!builds() || (event.producer().value == place.value % fragments_ &&
+           (!builds() || (event.producer().value == plan_.fragment_of(place) &&
                           (!number_known || event.sequence() == slot.number)));
 }
 
@@ -77,12 +77,12 @@ bool Consumer::fits(const ArrivedChunk& arrived, Bytes event_bytes) const {
     const ChunkDescription& chunk = arrived.chunk;
     const std::uint32_t last = chunk.sequence + arrived.count - 1;
     const Bytes offset = plan_.chunk_size * chunk.sequence;
-    return last < plan_.chunks_per_slot() && chunk.offset == offset &&
+    return last < plan_.chunks_per_fragment() && chunk.offset == offset &&
            plan_.chunk_size * last < event_bytes &&
            chunk.length == std::min(plan_.chunk_size * arrived.count, event_bytes - offset);
 }
 
-bool Consumer::begin_fragment(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out) {
+bool Consumer::begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     const ChunkDescription& chunk = arrived.chunk;
     // All of it is checked before the place is taken: a chunk that is wrong must not shut out the event
     // that the slot was granted to.
@@ -93,8 +93,8 @@ bool Consumer::begin_fragment(Instant now, SlotId place, const ArrivedChunk& arr
     if (!plausible) {
         return false;
     }
-    if (slots_[slot_of(place).value].state == SlotState::free) {
-        begin_event(slot_of(place), chunk.event.sequence());
+    if (slots_[plan_.slot_of(place).value].state == SlotState::free) {
+        begin_event(plan_.slot_of(place), chunk.event.sequence());
     }
     places_[place.value].begin(chunk.event, chunk.event_bytes, plan_.chunk_size, chunk.generated_at);
     notice_transfer(now, place, chunk.begun_at, out);
@@ -102,7 +102,7 @@ bool Consumer::begin_fragment(Instant now, SlotId place, const ArrivedChunk& arr
 }
 
 /// The fragment in the place has been on its way for longer than anything of it has been here.
-void Consumer::notice_transfer(Instant now, SlotId place, Instant begun_at, Actions& out) const {
+void Consumer::notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const {
     // Two clocks, and bytes that came from outside: neither the future nor a time before all runs.
     constexpr Duration longest = Duration::seconds(1000000);
     const EventId event = places_[place.value].event();
@@ -113,7 +113,7 @@ void Consumer::notice_transfer(Instant now, SlotId place, Instant begun_at, Acti
                                 .elapsed = now - std::clamp(begun_at, now - longest, now)});
 }
 
-void Consumer::refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& arrived, const char* detail,
+void Consumer::refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
                             Actions& out) {
     out.faults.push_back({.kind = kind,
                           .source = arrived.source,
@@ -125,7 +125,7 @@ void Consumer::refuse_chunk(Fault::Kind kind, SlotId place, const ArrivedChunk& 
     // The refused chunk took the receive of a chunk that is still to come: post another one.
     const FragmentPlace::State state = places_[place.value].state();
     if (state == FragmentPlace::State::receiving || state == FragmentPlace::State::free) {
-        out.open_slots.push_back(place);
+        out.open_places.push_back(place);
     }
 }
 

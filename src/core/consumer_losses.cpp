@@ -21,7 +21,7 @@ void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) 
 
 }  // namespace
 
-void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arrived, Actions& out) {
+void Consumer::on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     const ChunkDescription& chunk = arrived.chunk;
     FragmentPlace& fragment = places_[place.value];
     if (!arrived.header_intact || !arrived.payload_intact) {
@@ -33,7 +33,7 @@ void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arr
         return;
     }
     const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
-                           chunk.sequence < plan_.chunks_per_slot();
+                           chunk.sequence < plan_.chunks_per_fragment();
     if (plausible && fragment.state() == FragmentPlace::State::free && !is_over(place, chunk.event)) {
         begin_unannounced(place, chunk.event);
     }
@@ -49,8 +49,8 @@ void Consumer::on_lossy_chunk(Instant now, SlotId place, const ArrivedChunk& arr
     }
 }
 
-void Consumer::begin_unannounced(SlotId place, EventId event) {
-    const SlotId slot = slot_of(place);
+void Consumer::begin_unannounced(PlaceId place, EventId event) {
+    const SlotId slot = plan_.slot_of(place);
     if (slots_[slot.value].state == SlotState::free) {
         begin_event(slot, event.sequence());
     }
@@ -66,7 +66,7 @@ bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, 
         !is_generation_instant(plan_, generated_at)) {
         return false;
     }
-    const SlotId place{message.slot};
+    const PlaceId place{message.slot};
     FragmentPlace& fragment = places_[place.value];
     if (is_over(place, event)) {
         return true;  // it became whole, or was given up, while the producer sent it again
@@ -98,7 +98,7 @@ bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, 
 
 void Consumer::look_after_overdue(Instant now, Actions& out) {
     while (!finished_ && !overdue_.empty() && overdue_.key(overdue_.top()) <= now.ns) {
-        const SlotId place{overdue_.top()};
+        const PlaceId place{overdue_.top()};
         FragmentPlace& fragment = places_[place.value];
         if (fragment.asked() == plan_.reasks) {
             give_up(now, place, out);
@@ -134,16 +134,16 @@ void Consumer::count_as_lost(const FragmentPlace& fragment, Actions& out) {
                                 .elapsed = {}});
 }
 
-void Consumer::give_up(Instant now, SlotId place, Actions& out) {
+void Consumer::give_up(Instant now, PlaceId place, Actions& out) {
     const FragmentPlace& fragment = places_[place.value];
     count_as_lost(fragment, out);
-    slots_[slot_of(place).value].fragment = fragment.event();
+    slots_[plan_.slot_of(place).value].fragment = fragment.event();
     end_waiting(place, out);
     settle(now, place, out);
 }
 
 /// The fragment in the place is whole or given up.
-void Consumer::end_waiting(SlotId place, Actions& out) {
+void Consumer::end_waiting(PlaceId place, Actions& out) {
     const EventId event = places_[place.value].event();
     overdue_.erase(place.value);
     std::uint64_t& over = over_[over_index(place, event)];
@@ -155,11 +155,11 @@ void Consumer::end_waiting(SlotId place, Actions& out) {
     }
 }
 
-std::size_t Consumer::over_index(SlotId place, EventId event) const {
-    return std::size_t{slot_of(place).value} * plan_.producers + event.producer().value;
+std::size_t Consumer::over_index(PlaceId place, EventId event) const {
+    return std::size_t{plan_.slot_of(place).value} * plan_.producers + event.producer().value;
 }
 
-bool Consumer::is_over(SlotId place, EventId event) const {
+bool Consumer::is_over(PlaceId place, EventId event) const {
     return event.sequence() < over_[over_index(place, event)];
 }
 

@@ -22,7 +22,7 @@ bool Consumer::on_assign(NodeId from, const ControlMessage& message, Actions& ou
     for (std::uint32_t step = 0; step < fragments_; ++step) {
         const std::uint32_t fragment = (first + step) % fragments_;
         to_ask_.push({{builds() ? fragment : message.node},
-                      {message.slot * fragments_ + fragment},
+                      plan_.place_of({message.slot}, fragment),
                       builds() ? message.events : 0});
     }
     ask(out);

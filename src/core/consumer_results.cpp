@@ -7,15 +7,15 @@
 namespace weir::core {
 
 /// Sends the result of the event that was in the slot. One that was given up has none.
-void Consumer::send_result(SlotId slot, Actions& out) {
-    Slot& place = slots_[slot.value];
-    if (!result_size_ || direct() || place.whole.events < fragments_) {
+void Consumer::send_result(SlotId id, Actions& out) {
+    Slot& slot = slots_[id.value];
+    if (!result_size_ || direct() || slot.whole.events < fragments_) {
         return;
     }
     const Bytes bytes{std::max<std::int64_t>(1, result_size_->next())};
-    place.result_bytes = static_cast<std::uint32_t>(bytes.count);
-    ledger_.results.add(place.fragment, bytes);
-    out.results.push_back({slot, place.fragment, bytes});
+    slot.result_bytes = static_cast<std::uint32_t>(bytes.count);
+    ledger_.results.add(slot.fragment, bytes);
+    out.results.push_back({id, slot.fragment, bytes});
 }
 
 ControlMessage Consumer::ready(SlotId slot) {

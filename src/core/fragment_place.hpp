@@ -19,7 +19,7 @@ class FragmentPlace {
     /// `settled`: nothing more is expected, the fragment is whole or was given up.
     enum class State : std::uint8_t { closed, free, receiving, settled };
 
-    explicit FragmentPlace(const Plan& plan) : ahead_(plan.chunks_per_slot(), false) {}
+    explicit FragmentPlace(const Plan& plan) : ahead_(plan.chunks_per_fragment(), false) {}
 
     [[nodiscard]] State state() const { return state_; }
     [[nodiscard]] EventId event() const { return event_; }

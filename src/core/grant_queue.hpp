@@ -16,7 +16,7 @@ namespace weir::core {
 
 struct Grant {
     ConsumerId consumer;
-    SlotId place;
+    PlaceId place;
     std::uint64_t number = 0;  ///< pattern `build`: of the event
     Instant received_at;
 };

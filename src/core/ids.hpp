@@ -32,6 +32,8 @@ using ProducerId = Index<struct ProducerKind>;
 using ConsumerId = Index<struct ConsumerKind>;
 /// One event buffer of a consumer.
 using SlotId = Index<struct SlotKind>;
+/// Room for one fragment in a consumer's slot, counted over all its slots. core::Plan converts between both.
+using PlaceId = Index<struct PlaceKind>;
 /// One of the transfers that a producer may have under way at a time.
 using StreamId = Index<struct StreamKind>;
 

@@ -71,7 +71,7 @@ constexpr std::int64_t chunk_buffers_per_stream(const Plan& plan) {
 }
 
 /// Chunk buffers of one place of a slot: one for every chunk of the largest fragment.
-constexpr std::int64_t chunk_buffers_per_slot(const Plan& plan) {
+constexpr std::int64_t chunk_buffers_per_place(const Plan& plan) {
     return detail::ceil_div(plan.slot_size.count, plan.chunk_size.count);
 }
 
@@ -88,7 +88,7 @@ constexpr std::int64_t consumer_memory_bytes(const Plan& plan) {
         return datagrams_at_a_time * chunk_stride_bytes(plan);
     }
     const std::int64_t buffers =
-        detail::saturating_product(chunk_buffers_per_slot(plan), std::int64_t{plan.places()});
+        detail::saturating_product(chunk_buffers_per_place(plan), std::int64_t{plan.places()});
     return detail::saturating_product(buffers, chunk_stride_bytes(plan));
 }
 

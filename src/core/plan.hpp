@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/ids.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {
@@ -152,11 +153,20 @@ struct Plan {
     [[nodiscard]] constexpr std::uint32_t fragments_per_event() const {
         return pattern == Pattern::build ? producers : 1;
     }
-    /// Places of a consumer: a place holds one fragment, a slot is fragments_per_event() places. Place
-    /// slot x fragments_per_event() + f is for fragment f of the event in that slot.
+    /// Places of a consumer: a place holds one fragment, a slot is fragments_per_event() places.
     [[nodiscard]] constexpr std::uint32_t places() const { return slots * fragments_per_event(); }
+    /// The place for fragment `fragment` of the event in `slot`; and from a place back to both.
+    [[nodiscard]] constexpr PlaceId place_of(SlotId slot, std::uint32_t fragment) const {
+        return {slot.value * fragments_per_event() + fragment};
+    }
+    [[nodiscard]] constexpr SlotId slot_of(PlaceId place) const {
+        return {place.value / fragments_per_event()};
+    }
+    [[nodiscard]] constexpr std::uint32_t fragment_of(PlaceId place) const {
+        return place.value % fragments_per_event();
+    }
     /// Messages into which the largest fragment is cut.
-    [[nodiscard]] constexpr std::uint32_t chunks_per_slot() const {
+    [[nodiscard]] constexpr std::uint32_t chunks_per_fragment() const {
         return static_cast<std::uint32_t>((slot_size.count + chunk_size.count - 1) / chunk_size.count);
     }
 };

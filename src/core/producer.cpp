@@ -151,13 +151,13 @@ void Producer::violation(NodeId from, EventId event, const char* detail, Actions
 
 void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     const bool names_a_place = message.node < plan_.consumers && message.slot < plan_.places() &&
-                               message.slot % plan_.fragments_per_event() == (builds() ? id_.value : 0);
+                               plan_.fragment_of({message.slot}) == (builds() ? id_.value : 0);
     const bool in_order = asked_by_consumers()
                               ? from == NodeId{Role::consumer, message.node}
                               : from == scheduler_node() && message.events == granted_events_;
     const bool offered = !builds() || message.events < offered_events_;
     if (!names_a_place || !in_order || !offered || grants_.full({message.node})) {
-        violation(from, {message.event}, "a grant that is out of order or names no slot", out);
+        violation(from, {message.event}, "a grant that is out of order or names no place", out);
         return;
     }
     ++granted_events_;

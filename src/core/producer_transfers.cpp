@@ -100,7 +100,7 @@ void Producer::hand_over(Instant now, Actions& out) {
 
 void Producer::describe_next(const Transfer& transfer, StreamId stream, Bytes length, SendChunk& next) const {
     next.to = transfer.grant.consumer;
-    next.slot = transfer.grant.place;
+    next.place = transfer.grant.place;
     next.stream = stream;
     next.chunk.event = EventId::of(id_, transfer.event.sequence);
     next.chunk.event_bytes = transfer.event.bytes;

@@ -11,9 +11,9 @@ RetainedFragments::RetainedFragments(const Plan& plan)
       asked_(2 * kept_.size()) {}
 
 std::size_t RetainedFragments::index(Destination to) const {
-    const std::size_t place = std::size_t{to.consumer.value} * slots_ + to.place.value / fragments_;
-    WEIR_ASSERT(place < kept_.size());
-    return place;
+    const std::size_t slot = std::size_t{to.consumer.value} * slots_ + to.place.value / fragments_;
+    WEIR_ASSERT(slot < kept_.size());
+    return slot;
 }
 
 void RetainedFragments::keep(Destination to, const WaitingEvent& event) {

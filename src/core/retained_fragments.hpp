@@ -17,7 +17,7 @@ namespace weir::core {
 /// Where a fragment was sent to.
 struct Destination {
     ConsumerId consumer;
-    SlotId place;
+    PlaceId place;
     bool operator==(const Destination&) const = default;
 };
 

@@ -119,9 +119,9 @@ void Scheduler::on_result(NodeId from, const SendResult& result, Actions& out) {
 }
 
 bool Scheduler::take_result(NodeId from, const ControlMessage& message) {
-    Slot& place = consumers_[from.index].slots[message.slot];
-    const Bytes arrived = place.result;
-    place.result = Bytes{0};
+    Slot& slot = consumers_[from.index].slots[message.slot];
+    const Bytes arrived = slot.result;
+    slot.result = Bytes{0};
     return arrived == Bytes{std::int64_t{message.result_bytes}};
 }
 
@@ -230,18 +230,18 @@ void Scheduler::on_done(NodeId from, const ControlMessage& message, Actions& out
     }
 }
 
-void Scheduler::return_grant(ConsumerId consumer, SlotId slot, Bytes actual) {
+void Scheduler::return_grant(ConsumerId consumer, SlotId id, Bytes actual) {
     ConsumerAccount& account = consumers_[consumer.value];
-    Slot& place = account.slots[slot.value];
-    ProducerAccount& producer = source(place.producer);
-    WEIR_ASSERT(place.state == SlotState::granted);
+    Slot& slot = account.slots[id.value];
+    ProducerAccount& producer = source(slot.producer);
+    WEIR_ASSERT(slot.state == SlotState::granted);
     WEIR_ASSERT(producer.under_way > 0 && outstanding_ > 0);
-    place.state = SlotState::held_by_consumer;
+    slot.state = SlotState::held_by_consumer;
     --producer.under_way;
     --outstanding_;
-    producer.granted_bytes += actual - place.estimate;
-    account.granted_bytes += actual - place.estimate;
-    update_policy(ProducerId{place.producer});
+    producer.granted_bytes += actual - slot.estimate;
+    account.granted_bytes += actual - slot.estimate;
+    update_policy(ProducerId{slot.producer});
     update_policy(consumer);
 }
 
@@ -271,12 +271,12 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     ConsumerAccount& consumer = consumers_[pair.consumer.value];
     WEIR_ASSERT(producer.offered_events > producer.granted_events);
     WEIR_ASSERT(producer.under_way < under_way_limit_);
-    const SlotId slot{consumer.free.pop()};
-    Slot& place = consumer.slots[slot.value];
-    WEIR_ASSERT(place.state == SlotState::free);
+    const SlotId id{consumer.free.pop()};
+    Slot& slot = consumer.slots[id.value];
+    WEIR_ASSERT(slot.state == SlotState::free);
     const Bytes estimate = estimate_waiting(producer);
-    place = {SlotState::granted, true, pair.producer.value, estimate, {}};
-    say_grant(pair, slot, producer.granted_events, out);
+    slot = {SlotState::granted, true, pair.producer.value, estimate, {}};
+    send_grant(pair, id, producer.granted_events, out);
     ++producer.granted_events;
     producer.granted_bytes += estimate;
     ++producer.under_way;
@@ -300,7 +300,7 @@ Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
     return {bytes.count > 0 ? bytes.count / static_cast<std::int64_t>(waiting) : 0};
 }
 
-void Scheduler::say_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const {
+void Scheduler::send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const {
     if (plan_.initiation == Initiation::pull) {
         out.messages.push_back({node_of(pair.consumer),
                                 {.kind = MessageKind::assign,
@@ -314,7 +314,7 @@ void Scheduler::say_grant(Pairing pair, SlotId slot, std::uint64_t number, Actio
         out.messages.push_back({node_of(ProducerId{builds() ? fragment : pair.producer.value}),
                                 {.kind = MessageKind::grant,
                                  .node = pair.consumer.value,
-                                 .slot = slot.value * fragments + fragment,
+                                 .slot = plan_.place_of(slot, fragment).value,
                                  .events = number}});
     }
 }

@@ -126,7 +126,7 @@ class Scheduler {
     void return_grant(ConsumerId consumer, SlotId slot, Bytes actual);
     void grant_all(Actions& out);
     void grant(Pairing pair, Actions& out);
-    void say_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const;
+    void send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const;
     [[nodiscard]] Bytes estimate_waiting(const ProducerAccount& source) const;
     void update_policy(ProducerId producer);
     void update_policy(ConsumerId consumer);

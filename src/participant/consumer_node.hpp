@@ -22,9 +22,9 @@ class ConsumerNode : public Node {
     void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
     void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                     core::Actions& out) override;
-    virtual void on_chunk(core::Instant now, core::SlotId slot, const core::ArrivedChunk& chunk,
+    virtual void on_chunk(core::Instant now, core::PlaceId place, const core::ArrivedChunk& chunk,
                           core::Actions& out) {
-        core_.on_chunk(now, slot, chunk, out);
+        core_.on_chunk(now, place, chunk, out);
     }
     /// From now on each event takes `factor` times as long.
     void slow_down(double factor) { core_.slow_down(factor); }

@@ -115,7 +115,7 @@ void RankLoop::feed_chunks(core::Instant now) {
         }
     } else if (participant::ConsumerNode* const consumer = parts_.node.consumer()) {
         for (const transport::ChunkArrived& chunk : found_.chunks) {
-            consumer->on_chunk(now, chunk.slot,
+            consumer->on_chunk(now, chunk.place,
                                {.source = parts_.settings.roles.node(chunk.source.value),
                                 .header_intact = chunk.header_intact,
                                 .payload_intact = chunk.payload_intact,
@@ -201,8 +201,8 @@ void RankLoop::take_result(core::Instant now, int rank, std::span<const std::byt
 }
 
 void RankLoop::carry_out() {
-    for (const core::SlotId slot : actions_.open_slots) {
-        parts_.transport.open_slot(slot);
+    for (const core::PlaceId place : actions_.open_places) {
+        parts_.transport.open_place(place);
     }
     for (const core::SendChunk& chunk : actions_.chunks) {
         parts_.transport.send_chunk(chunk);
@@ -217,8 +217,8 @@ void RankLoop::carry_out() {
     if (participant::SchedulerNode* const scheduler = parts_.node.scheduler()) {
         scheduler->record_control_packets(last_turn_, control_packets_ + outbox_.packets());
     }
-    if (actions_.close_slots) {
-        parts_.transport.close_slots();
+    if (actions_.close_places) {
+        parts_.transport.close_places();
     }
     take_faults();
     actions_.clear();

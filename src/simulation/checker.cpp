@@ -151,18 +151,18 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
     if (event == nullptr || event->fate != Fate::waiting || chunk.event.producer() != producer ||
         chunk.offset != event->handed_over || chunk.offset + chunk.length > event->bytes ||
         chunk.event_bytes != event->bytes || sent.to.value >= plan_.consumers ||
-        sent.slot.value >= plan_.places()) {
+        sent.place.value >= plan_.places()) {
         object("producer {} sends a chunk of event {} at byte {} that it does not have or has sent before",
                producer.value, chunk.event.sequence(), chunk.offset.count);
         return;
     }
-    const std::uint32_t flat_place = flat(sent.to.value, sent.slot.value);
+    const std::uint32_t flat_place = flat(sent.to.value, sent.place.value);
     Place& place = places_[flat_place];
     if (event->place == no_place) {
         if (place.credit != Credit::granted || place.producer != producer.value || place.carries ||
             (pulls() && !place.asked)) {
             object("producer {} sends event {} into place {} of consumer {}, which was not granted to it",
-                   producer.value, chunk.event.sequence(), sent.slot.value, sent.to.value);
+                   producer.value, chunk.event.sequence(), sent.place.value, sent.to.value);
             return;
         }
         if (builds() && place.event != chunk.event) {
@@ -201,8 +201,8 @@ void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
     }
 }
 
-void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::ChunkDescription& chunk) {
-    const Place& place = places_[flat(consumer.value, slot.value)];
+void Checker::chunk_arrived(ConsumerId consumer, core::PlaceId into, const core::ChunkDescription& chunk) {
+    const Place& place = places_[flat(consumer.value, into.value)];
     Event* event = find(chunk.event);
     if (plan_.lossy()) {
         // May be late, of an event that is over; what counts is what the consumer makes of it.
@@ -218,8 +218,8 @@ void Checker::chunk_arrived(ConsumerId consumer, core::SlotId slot, const core::
     if (!place.posted || !place.carries || place.event != chunk.event || event == nullptr ||
         (!in_order && plan_.shaping.kind == core::ShapingKind::none) ||
         event->arrived + chunk.length > event->handed_over) {
-        object("a chunk of event {} of producer {} at byte {} arrives unexpected in slot {} of consumer {}",
-               chunk.event.sequence(), chunk.event.producer().value, chunk.offset.count, slot.value,
+        object("a chunk of event {} of producer {} at byte {} arrives unexpected in place {} of consumer {}",
+               chunk.event.sequence(), chunk.event.producer().value, chunk.offset.count, into.value,
                consumer.value);
         return;
     }

@@ -49,7 +49,7 @@ class Checker {
     explicit Checker(const core::Plan& plan);
 
     // What a node does.
-    void slot_opened(core::ConsumerId consumer, core::SlotId slot);
+    void place_opened(core::ConsumerId consumer, core::PlaceId place);
     void chunk_handed_over(core::ProducerId producer, const core::SendChunk& sent);
     void message_sent(core::NodeId from, const core::SendMessage& sent);
     void observed(core::Instant now, core::NodeId node, const core::Observation& observation) {
@@ -73,7 +73,7 @@ class Checker {
     void message_taken(core::Instant now, core::NodeId from, core::NodeId to,
                        const core::ControlMessage& message);
     void chunk_left(core::Instant now, core::ProducerId producer, const core::ChunkDescription& chunk);
-    void chunk_arrived(core::ConsumerId consumer, core::SlotId slot, const core::ChunkDescription& chunk);
+    void chunk_arrived(core::ConsumerId consumer, core::PlaceId place, const core::ChunkDescription& chunk);
 
     /// The protocol has come to its end everywhere. Producers say of so many sets that they know their fate,
     /// and that so many were late.

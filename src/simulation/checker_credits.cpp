@@ -14,11 +14,11 @@ using core::PolicyKind;
 using core::ProducerId;
 using core::Role;
 
-void Checker::slot_opened(ConsumerId consumer, core::SlotId slot) {
-    Place& place = places_[flat(consumer.value, slot.value)];
+void Checker::place_opened(ConsumerId consumer, core::PlaceId opened) {
+    Place& place = places_[flat(consumer.value, opened.value)];
     // An event that lacks a fragment frees its slot with receives left over.
     if (place.posted && !place.declined) {
-        object("consumer {} posts the receives of slot {} twice", consumer.value, slot.value);
+        object("consumer {} posts the receives of place {} twice", consumer.value, opened.value);
     }
     place.posted = true;
     place.declined = false;

@@ -288,8 +288,8 @@ void Simulator::tell_arrived(Transfer& transfer) {
     const std::uint32_t count = transfer.arrived - transfer.arrived_told;
     const core::ChunkDescription chunks = chunks_of(transfer, transfer.arrived_told, count);
     transfer.arrived_told = transfer.arrived;
-    checker_.chunk_arrived(transfer.first.to, transfer.first.slot, chunks);
-    consumers_[transfer.first.to.value].on_chunk(now_, transfer.first.slot,
+    checker_.chunk_arrived(transfer.first.to, transfer.first.place, chunks);
+    consumers_[transfer.first.to.value].on_chunk(now_, transfer.first.place,
                                                  {.source = {core::Role::producer, transfer.producer},
                                                   .header_intact = true,
                                                   .payload_intact = true,

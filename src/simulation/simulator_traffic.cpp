@@ -18,8 +18,8 @@ void Simulator::carry_out(FlatNode node) {
     for (const core::Observation& observation : actions_.observations) {
         checker_.observed(now_, name, observation);
     }
-    for (const core::SlotId slot : actions_.open_slots) {
-        checker_.slot_opened({name.index}, slot);
+    for (const core::PlaceId place : actions_.open_places) {
+        checker_.place_opened({name.index}, place);
     }
     take_chunks(node);
     for (const core::SendResult& result : actions_.results) {
@@ -268,12 +268,12 @@ void Simulator::datagram_arrived(const Event& event) {
     }
     unused_datagrams_.push_back(event.a);
     core::ChunkDescription chunk = datagram.chunk.chunk;
-    checker_.chunk_arrived(datagram.chunk.to, datagram.chunk.slot, chunk);
+    checker_.chunk_arrived(datagram.chunk.to, datagram.chunk.place, chunk);
     // What a datagram does not say.
     chunk.event_bytes = {};
     chunk.generated_at = {};
     turn(consumer, [&](core::Actions& out) {
-        consumers_[datagram.chunk.to.value].on_chunk(now_, datagram.chunk.slot,
+        consumers_[datagram.chunk.to.value].on_chunk(now_, datagram.chunk.place,
                                                      {.source = {Role::producer, datagram.producer},
                                                       .header_intact = true,
                                                       .payload_intact = true,

@@ -4,7 +4,7 @@
 
 namespace weir::transport {
 
-ChunkArrived inspect_chunk(std::span<const std::byte> message, core::SlotId slot, Rank source,
+ChunkArrived inspect_chunk(std::span<const std::byte> message, core::PlaceId place, Rank source,
                            const ChunkBounds& bounds, core::Verify verify) {
     const DecodedHeader header = decode_header(message, bounds, verify);
     const bool header_intact = header.state == HeaderState::intact;
@@ -13,7 +13,7 @@ ChunkArrived inspect_chunk(std::span<const std::byte> message, core::SlotId slot
         payload_intact = payload_checksum(message.subspan(header_bytes), header.chunk.event,
                                           header.chunk.offset) == header.payload_checksum;
     }
-    return {.slot = slot,
+    return {.place = place,
             .source = source,
             .header_intact = header_intact,
             .payload_intact = payload_intact,

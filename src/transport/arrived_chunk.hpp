@@ -12,7 +12,7 @@
 namespace weir::transport {
 
 /// `message` is header and payload, all bytes that are said to have arrived.
-[[nodiscard]] ChunkArrived inspect_chunk(std::span<const std::byte> message, core::SlotId slot, Rank source,
+[[nodiscard]] ChunkArrived inspect_chunk(std::span<const std::byte> message, core::PlaceId place, Rank source,
                                          const ChunkBounds& bounds, core::Verify verify);
 
 }  // namespace weir::transport

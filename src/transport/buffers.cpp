@@ -57,7 +57,7 @@ std::size_t producer_buffers(const core::Plan& plan) {
 }
 
 std::size_t consumer_buffers(const core::Plan& plan) {
-    return static_cast<std::size_t>(core::chunk_buffers_per_slot(plan)) * plan.places();
+    return static_cast<std::size_t>(core::chunk_buffers_per_place(plan)) * plan.places();
 }
 
 }  // namespace

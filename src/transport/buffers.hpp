@@ -43,7 +43,7 @@ class ChunkBuffers {
     ChunkBuffers() = default;
     /// All chunk buffers of a producer: those of stream s are [s * per_stream, (s + 1) * per_stream).
     static ChunkBuffers for_producer(const core::Plan& plan);
-    /// All chunk buffers of a consumer: those of slot s are [s * per_slot, (s + 1) * per_slot).
+    /// All chunk buffers of a consumer: those of place p are [p * per_place, (p + 1) * per_place).
     static ChunkBuffers for_consumer(const core::Plan& plan);
     /// The same in memory that is there already, core::producer_memory_bytes() or
     /// core::consumer_memory_bytes() of it, and stays the caller's.

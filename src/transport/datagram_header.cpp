@@ -28,7 +28,7 @@ struct Header {
     std::uint64_t who = 0;   ///< checksum, producer, place, from the lowest bit on
     std::uint64_t what = 0;  ///< number of the event, sequence of the chunk
 
-    static Header of(core::ProducerId producer, core::SlotId place, std::uint64_t what) {
+    static Header of(core::ProducerId producer, core::PlaceId place, std::uint64_t what) {
         return {
             (std::uint64_t{producer.value} << producer_shift) | (std::uint64_t{place.value} << place_shift),
             what};
@@ -57,7 +57,7 @@ DatagramForm::DatagramForm(const core::Plan& plan, std::uint64_t run)
     : verify_(plan.verify),
       producers_(plan.producers),
       places_(plan.places()),
-      chunks_(plan.chunks_per_slot()),
+      chunks_(plan.chunks_per_fragment()),
       chunk_size_(plan.chunk_size),
       run_(run) {}
 
@@ -73,13 +73,13 @@ std::uint32_t DatagramForm::checksum(std::uint64_t header_sum, std::span<const s
 
 void DatagramForm::write(std::span<std::byte> datagram, const core::SendChunk& chunk) const {
     const core::EventId event = chunk.chunk.event;
-    WEIR_ASSERT(datagram.size() >= datagram_header_bytes && chunk.slot.value < datagram_index_limit);
+    WEIR_ASSERT(datagram.size() >= datagram_header_bytes && chunk.place.value < datagram_index_limit);
     WEIR_ASSERT(event.sequence() < datagram_events_limit && chunk.chunk.sequence < datagram_chunks_limit);
     const auto payload = datagram.subspan(datagram_header_bytes);
     if (verify_ == core::Verify::full) {
         stamp_payload(payload, event, chunk.chunk.offset);
     }
-    Header header = Header::of(event.producer(), chunk.slot,
+    Header header = Header::of(event.producer(), chunk.place,
                                event.sequence() | (std::uint64_t{chunk.chunk.sequence} << event_bits));
     header.who |= checksum(header.sum(run_), payload, event, chunk.chunk.offset);
     header.store(datagram.data());

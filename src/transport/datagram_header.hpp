@@ -35,7 +35,7 @@ inline constexpr std::uint32_t datagram_chunks_limit = std::uint32_t{1} << 24;
 
 /// What a datagram of a chunk says of it.
 struct DatagramContent {
-    core::SlotId place;
+    core::PlaceId place;
     core::ChunkDescription chunk;  ///< without event_bytes and generated_at
 };
 

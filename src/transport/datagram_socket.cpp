@@ -99,7 +99,7 @@ DatagramSocket::~DatagramSocket() {
     ::close(descriptor_);
 }
 
-/// Equal datagrams that follow each other to one place become one message; the last of them may be shorter.
+/// Equal datagrams that follow each other to one address become one message; the last of them may be shorter.
 std::size_t DatagramSocket::put_together(std::span<const Outgoing> datagrams) {
     std::size_t messages = 0;
     std::size_t end = 0;

@@ -31,7 +31,7 @@ DatagramTransport::DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::P
                             std::to_string(core::datagram_most_bytes) + " bytes");
     }
     if (plan_.producers > datagram_index_limit || plan_.places() > datagram_index_limit ||
-        plan_.chunks_per_slot() > datagram_chunks_limit) {
+        plan_.chunks_per_fragment() > datagram_chunks_limit) {
         throw CapacityError("a datagram has room for " + std::to_string(datagram_index_limit) +
                             " producers, as many --slots of a consumer, and " +
                             std::to_string(datagram_chunks_limit) + " chunks of an event");
@@ -83,13 +83,13 @@ std::unique_ptr<Warmup> DatagramTransport::make_warmup() {
                                                                   .form = form_});
 }
 
-void DatagramTransport::open_slot(core::SlotId slot) {
-    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < plan_.places());
+void DatagramTransport::open_place(core::PlaceId place) {
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
     WEIR_ASSERT(!warming_up() && !closed_);
 }
 
 void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(chunk.to.value < peers_.consumers.size() && !warming_up());
     if (chunk.chunk.event.sequence() >= datagram_events_limit) {
         throw TransportError("sending datagrams", Rank{}, "an event's number has more than 40 bits");
@@ -213,7 +213,7 @@ bool DatagramTransport::take_datagrams(Polled& found) {
             continue;
         }
         ChunkArrived& arrival = found.chunks.emplace_back();
-        arrival.slot = content->place;
+        arrival.place = content->place;
         arrival.source = {roles_.rank(core::node_of(content->chunk.event.producer()))};
         arrival.chunk = content->chunk;
         count_received(datagram.bytes.size());
@@ -230,7 +230,7 @@ void DatagramTransport::take_unreadable(const DatagramSocket::Incoming& datagram
         ++state_.strays;
         return;
     }
-    found.chunks.push_back({.slot = {},
+    found.chunks.push_back({.place = {},
                             .source = Rank{producer->second},
                             .header_intact = false,
                             .payload_intact = false,

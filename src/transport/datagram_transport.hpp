@@ -6,7 +6,7 @@
 // again at the next poll, never dropped here. A consumer checks each datagram where the kernel has put it, in
 // a ring of a few buffers, and lets it be overwritten: what was taken off the socket counts as delivered.
 // (Rejected: copying it into its slot. That measures this host's memory and not the network, and there is
-// nothing to post: `open_slot` has nothing to do.) A producer's datagrams come out of memory as large as
+// nothing to post: `open_place` has nothing to do.) A producer's datagrams come out of memory as large as
 // --buffer, like those of the other transports.
 #pragma once
 
@@ -42,7 +42,7 @@ class DatagramTransport final : public MpiTransport {
     DatagramTransport& operator=(const DatagramTransport&) = delete;
     ~DatagramTransport() override;
 
-    void open_slot(core::SlotId slot) override;
+    void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
     [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
     [[nodiscard]] const SocketState* socket_state() const override {

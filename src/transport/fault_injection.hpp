@@ -56,10 +56,10 @@ class FaultInjection final : public Transport {
 
     [[nodiscard]] std::size_t packet_limit() const override { return inner_.packet_limit(); }
     void send_packet(Rank to, std::span<const std::byte> packet) override { inner_.send_packet(to, packet); }
-    void open_slot(core::SlotId slot) override { inner_.open_slot(slot); }
+    void open_place(core::PlaceId place) override { inner_.open_place(place); }
     void send_chunk(const core::SendChunk& chunk) override;
     void poll(Polled& found) override;
-    void close_slots() override { inner_.close_slots(); }
+    void close_places() override { inner_.close_places(); }
     [[nodiscard]] std::size_t packets_under_way() const override { return inner_.packets_under_way(); }
 
     [[nodiscard]] const SocketState* socket_state() const override { return inner_.socket_state(); }

@@ -70,13 +70,14 @@ void MpiControl::poll(Polled& found) {
     reclaim();
 }
 
-MpiControl::LentReceive::LentReceive(MpiControl& owner, MPI_Request& place) : owner_(owner), place_(place) {
-    place_ = owner_.closed_ ? MPI_REQUEST_NULL : owner_.receiving_[owner_.head_];
+MpiControl::LentReceive::LentReceive(MpiControl& owner, MPI_Request& request)
+    : owner_(owner), request_(request) {
+    request_ = owner_.closed_ ? MPI_REQUEST_NULL : owner_.receiving_[owner_.head_];
 }
 
 MpiControl::LentReceive::~LentReceive() {
     if (!owner_.closed_) {
-        owner_.receiving_[owner_.head_] = place_;
+        owner_.receiving_[owner_.head_] = request_;
     }
 }
 

@@ -46,11 +46,11 @@ class MpiControl {
     // For who has other requests to test, and tests all of them with one call: each call that finds nothing
     // makes progress, and gives up the core where ranks share cores.
 
-    /// The receive of the next packet, for as long as this lives, in a place among other requests;
+    /// The receive of the next packet, for as long as this lives, as one of other requests;
     /// MPI_REQUEST_NULL once closed.
     class LentReceive {
       public:
-        LentReceive(MpiControl& owner, MPI_Request& place);
+        LentReceive(MpiControl& owner, MPI_Request& request);
         /// What the test has made of it is the owner's again, also when the test failed.
         ~LentReceive();
         LentReceive(const LentReceive&) = delete;
@@ -58,7 +58,7 @@ class MpiControl {
 
       private:
         MpiControl& owner_;
-        MPI_Request& place_;
+        MPI_Request& request_;
     };
     /// As poll(), when that test completed the receive with this status (null: did not).
     void poll_after(const MPI_Status* status, Polled& found);

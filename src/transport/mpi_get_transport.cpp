@@ -15,7 +15,7 @@ namespace weir::transport {
 
 namespace {
 
-/// Chunks that can be on offer to a consumer at a time: a slot is granted to one stream, which has `window`
+/// Chunks that can be on offer to a consumer at a time: a place is granted to one stream, which has `window`
 /// under way, and each may be doubled on purpose.
 std::size_t offers_bound(const core::Plan& plan) {
     return 2 * std::size_t{plan.places()} * plan.window;
@@ -38,11 +38,11 @@ MpiGetTransport::MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan 
 
 void MpiGetTransport::set_up_consumer() {
     buffers_ = ChunkBuffers::for_consumer(plan_);
-    const std::size_t per_slot = buffers_.count() / plan_.places();
-    for (std::uint32_t slot = 0; slot < plan_.places(); ++slot) {
-        slots_.push_back({core::RingQueue<std::size_t>(per_slot), core::RingQueue<std::size_t>(per_slot)});
-        for (std::size_t buffer = 0; buffer < per_slot; ++buffer) {
-            slots_.back().idle.push(buffer);
+    const std::size_t per_place = buffers_.count() / plan_.places();
+    for (std::uint32_t place = 0; place < plan_.places(); ++place) {
+        places_.push_back({core::RingQueue<std::size_t>(per_place), core::RingQueue<std::size_t>(per_place)});
+        for (std::size_t buffer = 0; buffer < per_place; ++buffer) {
+            places_.back().idle.push(buffer);
         }
     }
     requests_.assign(std::min(RmaWindow::requests_limit, offers_bound(plan_)), MPI_REQUEST_NULL);
@@ -85,17 +85,17 @@ std::unique_ptr<Warmup> MpiGetTransport::make_warmup() {
                                                         .buffers = buffers_});
 }
 
-void MpiGetTransport::open_slot(core::SlotId slot) {
-    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < slots_.size());
+void MpiGetTransport::open_place(core::PlaceId place) {
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
     WEIR_ASSERT(!warming_up() && !closed_);
-    Slot& place = slots_[slot.value];
-    while (!place.idle.empty()) {
-        place.available.push(place.idle.pop());
+    Buffers& buffers = places_[place.value];
+    while (!buffers.idle.empty()) {
+        buffers.available.push(buffers.idle.pop());
     }
 }
 
 void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, take_fault());
     const OutgoingChunks::Chunk& begun = outgoing_.at(entry);
@@ -104,7 +104,7 @@ void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
     for (int copy = 0; copy < begun.copies; ++copy) {
         notices_.add(rank_of(begun.to),
                      {.kind = RmaNotice::Kind::offered,
-                      .slot = begun.slot.value,
+                      .place = begun.place,
                       .sequence = begun.sequence,
                       .message_bytes = static_cast<std::uint32_t>(message.size()),
                       .stream = begun.stream.value,
@@ -163,8 +163,8 @@ bool MpiGetTransport::is_possible(const RmaNotices::Received& offer) const {
     const RmaNotice& notice = offer.notice;
     const auto buffers = static_cast<std::uint64_t>(core::chunk_buffers_per_stream(plan_)) * plan_.streams;
     return roles_.node(offer.from).role == core::Role::producer && notice.kind == RmaNotice::Kind::offered &&
-           notice.slot < plan_.places() && notice.buffer < buffers && notice.message_bytes > header_bytes &&
-           notice.message_bytes <= buffers_.message_bytes();
+           notice.place.value < plan_.places() && notice.buffer < buffers &&
+           notice.message_bytes > header_bytes && notice.message_bytes <= buffers_.message_bytes();
 }
 
 void MpiGetTransport::begin_reads() {
@@ -174,19 +174,20 @@ void MpiGetTransport::begin_reads() {
             answer(offer, RmaNotice::Kind::refused);
             continue;
         }
-        Slot& place = slots_[offer.notice.slot];
-        if (free_requests_.empty() || place.available.empty()) {
+        Buffers& buffers = places_[offer.notice.place.value];
+        if (free_requests_.empty() || buffers.available.empty()) {
             offers_[kept++] = offer;
             continue;
         }
         const std::size_t request = free_requests_.back();
         free_requests_.pop_back();
-        const std::size_t buffer = place.available.pop();
+        const std::size_t buffer = buffers.available.pop();
         readings_[request] = {offer, buffer};
-        const std::size_t per_slot = buffers_.count() / plan_.places();
-        window_->get(buffers_.at(offer.notice.slot * per_slot + buffer).first(offer.notice.message_bytes),
-                     offer.from, std::int64_t{offer.notice.buffer} * core::chunk_stride_bytes(plan_),
-                     requests_[request]);
+        const std::size_t per_place = buffers_.count() / plan_.places();
+        window_->get(
+            buffers_.at(offer.notice.place.value * per_place + buffer).first(offer.notice.message_bytes),
+            offer.from, std::int64_t{offer.notice.buffer} * core::chunk_stride_bytes(plan_),
+            requests_[request]);
     }
     offers_.resize(kept);
 }
@@ -201,11 +202,11 @@ void MpiGetTransport::complete_reads(Polled& found) {
     for (std::size_t i = 0; i < finished; ++i) {
         const auto request = static_cast<std::size_t>(finished_[i]);
         const auto& [offer, buffer] = readings_[request];
-        const std::size_t per_slot = buffers_.count() / plan_.places();
+        const std::size_t per_place = buffers_.count() / plan_.places();
         const std::span<const std::byte> message =
-            buffers_.at(offer.notice.slot * per_slot + buffer).first(offer.notice.message_bytes);
+            buffers_.at(offer.notice.place.value * per_place + buffer).first(offer.notice.message_bytes);
         ChunkArrived arrived =
-            inspect_chunk(message, {offer.notice.slot}, Rank{offer.from}, bounds_, plan_.verify);
+            inspect_chunk(message, offer.notice.place, Rank{offer.from}, bounds_, plan_.verify);
         // What was read must be what was offered: a producer that had used the buffer again would be at
         // fault.
         if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != offer.notice.event) {
@@ -213,7 +214,7 @@ void MpiGetTransport::complete_reads(Polled& found) {
         }
         found.chunks.push_back(arrived);
         count_received(payload_bytes(message.size()));
-        slots_[offer.notice.slot].idle.push(buffer);
+        places_[offer.notice.place.value].idle.push(buffer);
         answer(offer, RmaNotice::Kind::taken);
         free_requests_.push_back(request);
     }

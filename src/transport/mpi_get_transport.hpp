@@ -1,8 +1,9 @@
 // Transport `get`: one-sided reads. The producers' chunk buffers are a window; a producer tells the consumer
-// where each chunk for its slot lies, the consumer reads it into the slot and says so, and only then is the
-// buffer used again. A chunk is read into a buffer of the slot that open_slot() made available, so data moves
-// into open slots only, as with `send`; a chunk that finds none waits. Chunks are reported as sent when the
-// consumer's word is here. Nothing here blocks: a request of MPI_Rget completes when the data has arrived.
+// where each chunk for it lies, the consumer reads it into its place and says so, and only then is the
+// buffer used again. A chunk is read into a buffer of the place that open_place() made available, so data
+// moves into open places only, as with `send`; a chunk that finds none waits. Chunks are reported as sent
+// when the consumer's word is here. Nothing here blocks: a request of MPI_Rget completes when the data has
+// arrived.
 #pragma once
 
 #include <mpi.h>
@@ -28,20 +29,20 @@ class MpiGetTransport final : public MpiTransport {
     ~MpiGetTransport() override;
 
     void expose_buffers() override;
-    void open_slot(core::SlotId slot) override;
+    void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
     [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
   private:
-    /// Chunk buffers of a slot, by index in it.
-    struct Slot {
-        core::RingQueue<std::size_t> idle;       ///< read into; available again when the slot is opened
+    /// Chunk buffers of a place, by index in it.
+    struct Buffers {
+        core::RingQueue<std::size_t> idle;       ///< read into; available again when the place is opened
         core::RingQueue<std::size_t> available;  ///< for chunks to come
     };
     /// A chunk that is being read.
     struct Reading {
         RmaNotices::Received offer;
-        std::size_t buffer = 0;  ///< in its slot
+        std::size_t buffer = 0;  ///< in its place
     };
 
     std::unique_ptr<Warmup> make_warmup() override;
@@ -66,7 +67,7 @@ class MpiGetTransport final : public MpiTransport {
     OutgoingChunks outgoing_;
 
     // Consumer.
-    std::vector<Slot> slots_;
+    std::vector<Buffers> places_;
     std::vector<RmaNotices::Received> offers_;  ///< of chunks that are not being read yet, in order
     std::vector<MPI_Request> requests_;
     std::vector<Reading> readings_;  ///< parallel to requests_

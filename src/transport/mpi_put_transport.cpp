@@ -73,16 +73,16 @@ std::unique_ptr<Warmup> MpiPutTransport::make_warmup() {
                                                         .buffers = buffers_});
 }
 
-void MpiPutTransport::open_slot(core::SlotId slot) {
-    // A slot's memory can be written to at any time; that nobody does who was not granted it is the
+void MpiPutTransport::open_place(core::PlaceId place) {
+    // A place's memory can be written to at any time; that nobody does who was not granted it is the
     // protocol's.
-    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < plan_.places());
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
     WEIR_ASSERT(!warming_up() && !closed_);
 }
 
 void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
-    WEIR_ASSERT(chunk.to.value < targets_.size() && chunk.chunk.sequence < plan_.chunks_per_slot());
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
+    WEIR_ASSERT(chunk.to.value < targets_.size() && chunk.chunk.sequence < plan_.chunks_per_fragment());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, take_fault());
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
@@ -98,11 +98,11 @@ void MpiPutTransport::begin_writes() {
         const std::size_t request = free_requests_.back();
         free_requests_.pop_back();
         const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
-        const std::int64_t place =
-            std::int64_t{chunk.slot.value} * core::chunk_buffers_per_slot(plan_) + chunk.sequence;
+        const std::int64_t buffer =
+            std::int64_t{chunk.place.value} * core::chunk_buffers_per_place(plan_) + chunk.sequence;
         entry_of_[request] = entry;
         ++targets_[chunk.to.value].writing;
-        window_->put(outgoing_.message(entry), rank_of(chunk.to), place * core::chunk_stride_bytes(plan_),
+        window_->put(outgoing_.message(entry), rank_of(chunk.to), buffer * core::chunk_stride_bytes(plan_),
                      requests_[request]);
     }
 }
@@ -158,7 +158,7 @@ void MpiPutTransport::flush(core::ConsumerId consumer, Polled& found) {
         const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
         const auto message = outgoing_.message(entry);
         notices_.add(rank, {.kind = RmaNotice::Kind::written,
-                            .slot = chunk.slot.value,
+                            .place = chunk.place,
                             .sequence = chunk.sequence,
                             .message_bytes = static_cast<std::uint32_t>(message.size()),
                             .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)});
@@ -180,11 +180,11 @@ bool MpiPutTransport::take_notices(Polled& found) {
             refuse_notice(received);
         }
         const RmaNotice& notice = received.notice;
-        const auto per_slot = static_cast<std::size_t>(core::chunk_buffers_per_slot(plan_));
+        const auto per_place = static_cast<std::size_t>(core::chunk_buffers_per_place(plan_));
         const std::span<const std::byte> message =
-            buffers_.at(notice.slot * per_slot + notice.sequence).first(notice.message_bytes);
+            buffers_.at(notice.place.value * per_place + notice.sequence).first(notice.message_bytes);
         ChunkArrived arrived =
-            inspect_chunk(message, {notice.slot}, Rank{received.from}, bounds_, plan_.verify);
+            inspect_chunk(message, notice.place, Rank{received.from}, bounds_, plan_.verify);
         // A notice that comes late, of a chunk that another one has overwritten, must not pass for that one.
         if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != notice.event) {
             arrived.header_intact = false;
@@ -198,8 +198,8 @@ bool MpiPutTransport::take_notices(Polled& found) {
 bool MpiPutTransport::is_possible(const RmaNotices::Received& received) const {
     const RmaNotice& notice = received.notice;
     return roles_.node(received.from).role == core::Role::producer &&
-           notice.kind == RmaNotice::Kind::written && notice.slot < plan_.places() &&
-           notice.sequence < plan_.chunks_per_slot() && notice.message_bytes > header_bytes &&
+           notice.kind == RmaNotice::Kind::written && notice.place.value < plan_.places() &&
+           notice.sequence < plan_.chunks_per_fragment() && notice.message_bytes > header_bytes &&
            notice.message_bytes <= buffers_.message_bytes();
 }
 

@@ -33,7 +33,7 @@ class MpiPutTransport final : public MpiTransport {
     ~MpiPutTransport() override;
 
     void expose_buffers() override;
-    void open_slot(core::SlotId slot) override;
+    void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
     [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
     [[nodiscard]] int waits_for() const override { return window_ == nullptr ? -1 : window_->waits_for(); }

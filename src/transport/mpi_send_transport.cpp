@@ -12,7 +12,7 @@ namespace weir::transport {
 
 namespace {
 
-/// Tags 0 .. slots - 1 are slots, the one after them is warm-up's.
+/// Tags 0 .. places - 1 are places, the one after them is warm-up's.
 void check_tags(const core::Plan& plan) {
     void* attribute = nullptr;
     int found = 0;
@@ -25,22 +25,6 @@ void check_tags(const core::Plan& plan) {
                             " slots need as many message tags, and this MPI has " +
                             std::to_string(largest_tag) + ": --slots must be at most that");
     }
-}
-
-template <typename T>
-void push_ring(std::vector<T>& ring, std::size_t head, std::size_t& count, T value) {
-    WEIR_ASSERT(count < ring.size());
-    ring[(head + count) % ring.size()] = value;
-    ++count;
-}
-
-template <typename T>
-T pop_ring(const std::vector<T>& ring, std::size_t& head, std::size_t& count) {
-    WEIR_ASSERT(count > 0);
-    const T value = ring[head];
-    head = (head + 1) % ring.size();
-    --count;
-    return value;
 }
 
 }  // namespace
@@ -70,21 +54,19 @@ void MpiSendTransport::set_up_producer() {
 
 void MpiSendTransport::set_up_consumer() {
     buffers_ = ChunkBuffers::for_consumer(plan_);
-    const std::size_t per_slot = buffers_.count() / plan_.places();
-    // Only one sender is active in a slot, with at most `window` chunks under way, and MPI gives them the
+    const std::size_t per_place = buffers_per_place();
+    // Only one sender is active in a place, with at most `window` chunks under way, and MPI gives them the
     // receives in the order in which these were posted. So the next to complete is among the oldest `window`,
     // and however many receives are posted, no more are tested. (A sender whose chunk has left may have begun
     // the next before that one is complete here; then the younger is found one poll later.)
-    watched_per_slot_ = std::min<std::size_t>(plan_.window, per_slot);
-    slots_.resize(plan_.places());
-    for (Slot& slot : slots_) {
-        slot.idle.resize(per_slot);
-        slot.queue.resize(per_slot);
-        for (std::size_t buffer = 0; buffer < per_slot; ++buffer) {
-            push_ring(slot.idle, slot.idle_head, slot.idle_count, buffer);
+    watched_per_place_ = std::min<std::size_t>(plan_.window, per_place);
+    for (std::uint32_t place = 0; place < plan_.places(); ++place) {
+        places_.push_back({core::RingQueue<std::size_t>(per_place), core::RingQueue<Posted>(per_place)});
+        for (std::size_t buffer = 0; buffer < per_place; ++buffer) {
+            places_.back().idle.push(buffer);
         }
     }
-    requests_.assign(std::size_t{plan_.places()} * watched_per_slot_ + 1, MPI_REQUEST_NULL);
+    requests_.assign(std::size_t{plan_.places()} * watched_per_place_ + 1, MPI_REQUEST_NULL);
     watched_.resize(requests_.size());
     finished_.resize(requests_.size());
     statuses_.resize(requests_.size());
@@ -105,42 +87,42 @@ std::unique_ptr<Warmup> MpiSendTransport::make_warmup() {
                                        MpiControl::warmup_tag, roles_, plan_, buffers_);
 }
 
-void MpiSendTransport::open_slot(core::SlotId slot) {
-    WEIR_ASSERT(self_.role == core::Role::consumer && slot.value < slots_.size());
+void MpiSendTransport::open_place(core::PlaceId place) {
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
     WEIR_ASSERT(!warming_up() && !closed_);
-    Slot& place = slots_[slot.value];
-    const std::size_t first_buffer = slot.value * place.idle.size();
-    const std::size_t first_entry = slot.value * watched_per_slot_;
-    while (place.idle_count > 0) {
-        const std::size_t buffer = pop_ring(place.idle, place.idle_head, place.idle_count);
+    Receives& receives = places_[place.value];
+    const std::size_t first_buffer = place.value * buffers_per_place();
+    const std::size_t first_entry = place.value * watched_per_place_;
+    while (!receives.idle.empty()) {
+        const std::size_t buffer = receives.idle.pop();
         const auto memory = buffers_.at(first_buffer + buffer);
         MPI_Request request = MPI_REQUEST_NULL;
         check_mpi(MPI_Irecv(memory.data(), static_cast<int>(memory.size()), MPI_BYTE, MPI_ANY_SOURCE,
-                            static_cast<int>(slot.value), data_comm_, &request),
-                  "MPI_Irecv for a slot");
-        push_ring(place.queue, place.queue_head, place.queue_count, Posted{request, buffer});
+                            static_cast<int>(place.value), data_comm_, &request),
+                  "MPI_Irecv for a place");
+        receives.queue.push({request, buffer});
     }
-    for (std::size_t entry = first_entry; entry < first_entry + watched_per_slot_; ++entry) {
+    for (std::size_t entry = first_entry; entry < first_entry + watched_per_place_; ++entry) {
         watch_next(entry);
     }
 }
 
 void MpiSendTransport::watch_next(std::size_t entry) {
-    Slot& place = slots_[entry / watched_per_slot_];
-    if (requests_[entry] == MPI_REQUEST_NULL && place.queue_count > 0) {
-        const Posted posted = pop_ring(place.queue, place.queue_head, place.queue_count);
+    Receives& receives = places_[entry / watched_per_place_];
+    if (requests_[entry] == MPI_REQUEST_NULL && !receives.queue.empty()) {
+        const Posted posted = receives.queue.pop();
         requests_[entry] = posted.request;
         watched_[entry] = posted.buffer;
     }
 }
 
 void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
-    WEIR_ASSERT(self_.role == core::Role::producer && chunk.slot.value < plan_.places());
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, take_fault());
     const auto message = outgoing_.message(entry);
     const int to = rank_of(chunk.to);
-    const int tag = static_cast<int>(chunk.slot.value);
+    const int tag = static_cast<int>(chunk.place.value);
     const int size = static_cast<int>(message.size());
     check_mpi(MPI_Isend(message.data(), size, MPI_BYTE, to, tag, data_comm_, &requests_[entry]),
               "MPI_Isend of a chunk", to);
@@ -166,7 +148,7 @@ void MpiSendTransport::poll_data(Polled& found) {
         } else if (self_.role == core::Role::producer) {
             sent_copy(entry, found);
         } else {
-            arrived(entry / watched_per_slot_, watched_[entry], statuses_[i], found);
+            arrived(place_of(entry), watched_[entry], statuses_[i], found);
             watch_next(entry);
         }
     }
@@ -209,15 +191,14 @@ void MpiSendTransport::sent_copy(std::size_t entry, Polled& found) {
     }
 }
 
-void MpiSendTransport::arrived(std::size_t slot, std::size_t buffer, const MPI_Status& status,
+void MpiSendTransport::arrived(core::PlaceId place, std::size_t buffer, const MPI_Status& status,
                                Polled& found) {
-    Slot& place = slots_[slot];
     const std::size_t size = bytes_of(status);
     WEIR_ASSERT(size <= buffers_.message_bytes());
-    const std::span<const std::byte> message = buffers_.at(slot * place.idle.size() + buffer).first(size);
-    found.chunks.push_back(inspect_chunk(message, {static_cast<std::uint32_t>(slot)}, Rank{status.MPI_SOURCE},
-                                         bounds_, plan_.verify));
-    push_ring(place.idle, place.idle_head, place.idle_count, buffer);
+    const std::span<const std::byte> message =
+        buffers_.at(place.value * buffers_per_place() + buffer).first(size);
+    found.chunks.push_back(inspect_chunk(message, place, Rank{status.MPI_SOURCE}, bounds_, plan_.verify));
+    places_[place.value].idle.push(buffer);
     count_received(payload_bytes(size));
 }
 
@@ -225,7 +206,7 @@ bool MpiSendTransport::stop_receiving(Deadline deadline, Polled& late) {
     closed_ = true;
     for (std::size_t entry = 0; self_.role == core::Role::consumer && entry < chunk_entries(); ++entry) {
         for (; requests_[entry] != MPI_REQUEST_NULL; watch_next(entry)) {
-            withdrawing_.push_back({requests_[entry], entry / watched_per_slot_, watched_[entry]});
+            withdrawing_.push_back({requests_[entry], place_of(entry), watched_[entry]});
             requests_[entry] = MPI_REQUEST_NULL;
         }
     }
@@ -233,7 +214,7 @@ bool MpiSendTransport::stop_receiving(Deadline deadline, Polled& late) {
     std::transform(withdrawing_.begin(), withdrawing_.end(), receives.begin(),
                    [](const Withdrawing& one) { return one.request; });
     const bool all = withdraw(receives, deadline, [&](std::size_t i, const MPI_Status& status) {
-        arrived(withdrawing_[i].slot, withdrawing_[i].buffer, status, late);
+        arrived(withdrawing_[i].place, withdrawing_[i].buffer, status, late);
     });
     std::size_t kept = 0;
     for (std::size_t i = 0; i < receives.size(); ++i) {

@@ -1,5 +1,5 @@
 // Transport `send`: two-sided MPI. A chunk is one MPI_Isend from a producer's chunk buffer into an MPI_Irecv
-// that was posted when the slot was opened; under UCX on RDMA networks that is a rendezvous without a copy.
+// that was posted when the place was opened; under UCX on RDMA networks that is a rendezvous without a copy.
 // (Rejected: persistent requests, which Open MPI's UCX layer turns into ordinary ones; receives posted for
 // the granted producer only, which would need the grant to travel to the consumer first.)
 #pragma once
@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/ring_queue.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 
@@ -23,7 +24,7 @@ class MpiSendTransport final : public MpiTransport {
     MpiSendTransport& operator=(const MpiSendTransport&) = delete;
     ~MpiSendTransport() override;
 
-    void open_slot(core::SlotId slot) override;
+    void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
     [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
@@ -35,17 +36,13 @@ class MpiSendTransport final : public MpiTransport {
     };
     struct Withdrawing {
         MPI_Request request = MPI_REQUEST_NULL;
-        std::size_t slot = 0;
+        core::PlaceId place;
         std::size_t buffer = 0;
     };
-    /// Rings of fixed size; nothing is allocated after construction.
-    struct Slot {
-        std::vector<std::size_t> idle;  ///< buffers without a receive, ring
-        std::size_t idle_head = 0;
-        std::size_t idle_count = 0;
-        std::vector<Posted> queue;  ///< posted and not watched, in posting order, ring
-        std::size_t queue_head = 0;
-        std::size_t queue_count = 0;
+    /// Of a place.
+    struct Receives {
+        core::RingQueue<std::size_t> idle;  ///< buffers without a receive
+        core::RingQueue<Posted> queue;      ///< posted and not watched, in posting order
     };
     /// A second copy of a chunk; only with fault injection.
     struct Duplicate {
@@ -62,16 +59,20 @@ class MpiSendTransport final : public MpiTransport {
     void set_up_consumer();
     /// Of requests_, those of chunks; the receive of the next packet comes after them.
     [[nodiscard]] std::size_t chunk_entries() const { return requests_.size() - 1; }
-    /// Tests requests_. How many are complete: finished_ has their places, statuses_ what became of them.
+    [[nodiscard]] std::size_t buffers_per_place() const { return buffers_.count() / plan_.places(); }
+    [[nodiscard]] core::PlaceId place_of(std::size_t entry) const {
+        return {static_cast<std::uint32_t>(entry / watched_per_place_)};
+    }
+    /// Tests requests_. How many are complete: finished_ has their indices, statuses_ what became of them.
     std::size_t complete_requests();
     void poll_duplicates(Polled& found);
     void sent_copy(std::size_t entry, Polled& found);
-    void arrived(std::size_t slot, std::size_t buffer, const MPI_Status& status, Polled& found);
+    void arrived(core::PlaceId place, std::size_t buffer, const MPI_Status& status, Polled& found);
     void watch_next(std::size_t entry);
 
     ChunkBuffers buffers_;
     /// What one poll tests: a producer's sends, an entry of outgoing_ each; of a consumer's receives the
-    /// oldest of each slot, at most `window`.
+    /// oldest of each place, at most `window`.
     std::vector<MPI_Request> requests_;
     std::vector<int> finished_;         ///< scratch
     std::vector<MPI_Status> statuses_;  ///< scratch
@@ -79,9 +80,9 @@ class MpiSendTransport final : public MpiTransport {
     OutgoingChunks outgoing_;            ///< producer
     std::vector<Duplicate> duplicates_;  ///< producer
 
-    std::size_t watched_per_slot_ = 0;
+    std::size_t watched_per_place_ = 0;
     std::vector<std::size_t> watched_;  ///< consumer, parallel to requests_: the buffer
-    std::vector<Slot> slots_;
+    std::vector<Receives> places_;
     std::vector<Withdrawing> withdrawing_;  ///< what stop_receiving could not withdraw so far
 };
 

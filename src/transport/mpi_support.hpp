@@ -26,7 +26,7 @@ void check_mpi(int code, const char* operation, int peer = -1);
                                       const std::function<int(std::size_t)>& peer_of);
 
 /// Completes what can be completed by now (MPI_Testsome). Returns how many requests that are; the first so
-/// many of `finished` are their places, of `statuses` what became of them. Both are as long as `requests`.
+/// many of `finished` are their indices, of `statuses` what became of them. Both are as long as `requests`.
 /// Throws TransportError; `peer_of(i)` is the peer of requests[finished[i]], or -1.
 template <typename PeerOf>
 std::size_t complete_some(std::span<MPI_Request> requests, std::span<int> finished,

@@ -98,7 +98,7 @@ void MpiTransport::poll(Polled& found) {
     }
 }
 
-void MpiTransport::close_slots() {
+void MpiTransport::close_places() {
     // What is stuck here is tried again at the end: shut_down() says whether it worked.
     static_cast<void>(stop_receiving(std::chrono::steady_clock::now() + close_limit, late_));
 }

@@ -54,7 +54,7 @@ class MpiTransport : public Transport, public FaultHook {
     [[nodiscard]] std::size_t packet_limit() const final { return MpiControl::packet_limit; }
     void send_packet(Rank to, std::span<const std::byte> packet) final;
     void poll(Polled& found) final;
-    void close_slots() final;
+    void close_places() final;
     [[nodiscard]] std::size_t packets_under_way() const final;
 
     /// Collective, once, when all ranks have constructed theirs: makes those chunk buffers that peers reach
@@ -62,7 +62,7 @@ class MpiTransport : public Transport, public FaultHook {
     /// here for ever, so the job must be aborted.
     virtual void expose_buffers() {}
 
-    // Warm-up. All ranks do it, before any slot is opened; until it is done no chunk may be sent. Also fills
+    // Warm-up. All ranks do it, before any place is opened; until it is done no chunk may be sent. Also fills
     // the producers' buffers with payload. Packets may be sent and polled meanwhile.
 
     /// Starts this rank's part; does not wait.
@@ -133,7 +133,7 @@ class MpiTransport : public Transport, public FaultHook {
     ChunkBounds bounds_;
     MPI_Comm data_comm_ = MPI_COMM_NULL;
     MPI_Comm control_comm_ = MPI_COMM_NULL;
-    bool closed_ = false;  ///< no slot is open any more
+    bool closed_ = false;  ///< no place is open any more
 
   private:
     std::unique_ptr<MpiControl> control_;
@@ -141,7 +141,7 @@ class MpiTransport : public Transport, public FaultHook {
     std::unique_ptr<Warmup> warmup_;
     bool warm_ = false;
     bool shut_down_ = false;  ///< nothing is left that MPI could know of
-    Polled late_;             ///< what arrived while slots were closed
+    Polled late_;             ///< what arrived while places were closed
     std::optional<FaultKind> next_fault_;
     TransportCounters counters_;
 };

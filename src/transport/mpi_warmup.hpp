@@ -20,9 +20,9 @@ namespace weir::transport {
 
 class MpiWarmup final : public Warmup {
   public:
-    /// Starts the exchange of this rank. `data_tag` is a tag of `data` that no slot has, `control_tag` one of
-    /// `control` that no packet has. `buffers` are this rank's (none for the scheduler), all free, and stay
-    /// in use until step() has returned true.
+    /// Starts the exchange of this rank. `data_tag` is a tag of `data` that no place has, `control_tag` one
+    /// of `control` that no packet has. `buffers` are this rank's (none for the scheduler), all free, and
+    /// stay in use until step() has returned true.
     MpiWarmup(MPI_Comm data, int data_tag, MPI_Comm control, int control_tag, const core::RoleMap& roles,
               const core::Plan& plan, const ChunkBuffers& buffers);
 

@@ -20,7 +20,7 @@ constexpr std::size_t chunks_ahead = 16;
 OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffers)
     : buffers_(&buffers),
       verify_(plan.verify),
-      window_(std::min(plan.window, plan.chunks_per_slot())),
+      window_(std::min(plan.window, plan.chunks_per_fragment())),
       per_stream_(buffers.count() / plan.streams),
       capacity_bytes_(static_cast<std::size_t>(core::chunk_capacity_bytes(plan))),
       chunks_(std::size_t{plan.streams} * window_),
@@ -62,7 +62,7 @@ std::size_t OutgoingChunks::reserve(const core::SendChunk& chunk, std::size_t me
     Chunk& taken = chunks_[entry];
     taken.stream = chunk.stream;
     taken.sequence = chunk.chunk.sequence;
-    taken.slot = chunk.slot;
+    taken.place = chunk.place;
     taken.to = chunk.to;
     taken.in_ring = rings_[chunk.stream.value].take();
     taken.buffer = chunk.stream.value * per_stream_ + taken.in_ring;

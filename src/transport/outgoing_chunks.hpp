@@ -22,7 +22,7 @@ class OutgoingChunks {
     struct Chunk {
         core::StreamId stream;
         std::uint32_t sequence = 0;
-        core::SlotId slot;
+        core::PlaceId place;
         core::ConsumerId to;
         std::size_t buffer = 0;  ///< of all of this producer's
         std::size_t in_ring = 0;

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t stamp_bytes = sizeof(std::uint64_t);
 
-/// One number for a place in an event; events and places next to each other give unrelated numbers.
-std::uint64_t mix(core::EventId event, std::int64_t place) {
-    return core::SplitMix64(core::SplitMix64(event.value).next() + static_cast<std::uint64_t>(place)).next();
+/// One number for an offset in an event; events and offsets next to each other give unrelated numbers.
+std::uint64_t mix(core::EventId event, std::int64_t offset) {
+    return core::SplitMix64(core::SplitMix64(event.value).next() + static_cast<std::uint64_t>(offset)).next();
 }
 
 using Stamp = std::array<std::byte, stamp_bytes>;

@@ -2,9 +2,10 @@
 //
 // Buffers are filled once with pseudo-random bytes; making new ones for every chunk would measure the
 // generator. So that old data in a reused buffer never passes as new, Verify::full stamps every 4 KiB page of
-// a chunk with a mix of event id and place before it leaves, and checks the whole payload by an XXH3 checksum
-// seeded with the same. (Rejected: CRC32C, which is as fast only where the CPU has it and finds less; a
-// checksum without stamps, which would take a page left over from the same buffer's previous round for good.)
+// a chunk with a mix of event id and offset before it leaves, and checks the whole payload by an XXH3
+// checksum seeded with the same. (Rejected: CRC32C, which is as fast only where the CPU has it and finds
+// less; a checksum without stamps, which would take a page left over from the same buffer's previous round
+// for good.)
 #pragma once
 
 #include <cstddef>

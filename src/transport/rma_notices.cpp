@@ -65,8 +65,8 @@ void refuse_notice(const RmaNotices::Received& received) {
     const RmaNotice& notice = received.notice;
     throw TransportError(
         "receiving a notice", Rank{received.from},
-        "it cannot be right: kind " + std::to_string(static_cast<std::uint32_t>(notice.kind)) + ", slot " +
-            std::to_string(notice.slot) + ", stream " + std::to_string(notice.stream) + ", sequence " +
+        "it cannot be right: kind " + std::to_string(static_cast<std::uint32_t>(notice.kind)) + ", place " +
+            std::to_string(notice.place.value) + ", stream " + std::to_string(notice.stream) + ", sequence " +
             std::to_string(notice.sequence) + ", buffer " + std::to_string(notice.buffer) + ", " +
             std::to_string(notice.message_bytes) + " bytes");
 }

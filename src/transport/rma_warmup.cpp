@@ -41,7 +41,7 @@ RmaWarmup::RmaWarmup(const Parts& parts)
         return;
     }
     to_complete_ = per_pair_ * others;
-    peer_buffers_ = static_cast<std::size_t>(producer ? core::chunk_buffers_per_slot(plan) * plan.places()
+    peer_buffers_ = static_cast<std::size_t>(producer ? core::chunk_buffers_per_place(plan) * plan.places()
                                                       : core::chunk_buffers_per_stream(plan) * plan.streams);
     // Ranks begin at different peers, so that these are not all asked at the same time.
     const std::uint32_t alike = producer ? roles.producers() : roles.consumers();

@@ -1,7 +1,7 @@
 // The transport contract: how chunks and control packets move. One rank owns one Transport and calls it from
 // one thread. Nothing here blocks: calls start work, poll() reports what has finished.
 //
-// Chunks go straight from the producer's buffer into the slot that was opened for them; a transport never
+// Chunks go straight from the producer's buffer into the place that was opened for them; a transport never
 // allocates per chunk. Memory is given at the start (see the implementations) and touched by warm-up.
 #pragma once
 
@@ -38,9 +38,9 @@ inline std::uint32_t successive(std::span<const ChunkSent> sent) {
     return count;
 }
 
-/// Data that ought to be a chunk lies in an open slot of this consumer.
+/// Data that ought to be a chunk lies in an open place of this consumer.
 struct ChunkArrived {
-    core::SlotId slot;
+    core::PlaceId place;
     Rank source;
     bool header_intact = true;   ///< false: `chunk` is what the bytes say, not to be believed
     bool payload_intact = true;  ///< always true when payloads are not verified
@@ -102,10 +102,10 @@ class Transport {
     /// Copies and sends a control packet. Packets between two ranks arrive in order.
     virtual void send_packet(Rank to, std::span<const std::byte> packet) = 0;
 
-    /// Makes every chunk buffer of the slot ready to be filled (consumers only), so that all chunks of the
-    /// largest event find one. On a slot that is open already it only tops up: that is what to do after a
-    /// chunk that should not have come (a duplicate) took the place of one that is still to come.
-    virtual void open_slot(core::SlotId slot) = 0;
+    /// Makes every chunk buffer of the place ready to be filled (consumers only), so that all chunks of the
+    /// largest fragment find one. On a place that is open already it only tops up: that is what to do after a
+    /// chunk that should not have come (a duplicate) filled the buffer of one that is still to come.
+    virtual void open_place(core::PlaceId place) = 0;
 
     /// Starts sending one chunk (producers only). At most `window` chunks of a stream may be under way.
     virtual void send_chunk(const core::SendChunk& chunk) = 0;
@@ -115,7 +115,7 @@ class Transport {
 
     /// Takes in no chunk any more; takes a bounded time. Chunks that had arrived before are found by the next
     /// poll(); after that one no chunk arrives.
-    virtual void close_slots() = 0;
+    virtual void close_places() = 0;
 
     /// Packets handed to send_packet that have not left yet.
     [[nodiscard]] virtual std::size_t packets_under_way() const = 0;

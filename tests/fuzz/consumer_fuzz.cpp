@@ -44,7 +44,7 @@ class Harness {
                 consumer_.on_time(now_, out);
                 break;
             case fuzz::Step::chunk: {
-                const core::SlotId place{input.take<std::uint8_t>() % plan_.places()};
+                const core::PlaceId place{input.take<std::uint8_t>() % plan_.places()};
                 consumer_.on_chunk(now_, place, take_chunk(input), out);
                 break;
             }

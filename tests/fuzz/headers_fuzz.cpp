@@ -38,11 +38,11 @@ void read_datagram(const core::Plan& plan, std::uint64_t run, std::span<const st
     if (const auto content = form.read(bytes)) {
         fuzz::demand(content->place.value < plan.places() &&
                          content->chunk.event.producer().value < plan.producers &&
-                         content->chunk.sequence < plan.chunks_per_slot(),
+                         content->chunk.sequence < plan.chunks_per_fragment(),
                      "a datagram out of bounds");
         std::vector<std::byte> again(bytes.begin(), bytes.end());
         core::SendChunk chunk;
-        chunk.slot = content->place;
+        chunk.place = content->place;
         chunk.chunk = content->chunk;
         form.write(again, chunk);
         fuzz::demand(

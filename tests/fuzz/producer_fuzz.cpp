@@ -57,7 +57,7 @@ class Harness {
     }
 
     void check(const core::SendChunk& chunk) const {
-        fuzz::demand(chunk.to.value < plan_.consumers && chunk.slot.value < plan_.places() &&
+        fuzz::demand(chunk.to.value < plan_.consumers && chunk.place.value < plan_.places() &&
                          chunk.stream.value < plan_.streams,
                      "a chunk for no consumer, place or stream");
         fuzz::demand(chunk.chunk.length > core::Bytes{0} && chunk.chunk.length <= plan_.chunk_size &&

@@ -173,13 +173,13 @@ class World {
         }
         if (chunk.to.value == 0) {
             const core::ChunkDescription& described = chunk.chunk;
-            to_consumer.put(fuzz::Step::chunk).put(static_cast<std::uint8_t>(chunk.slot.value)).put(from);
+            to_consumer.put(fuzz::Step::chunk).put(static_cast<std::uint8_t>(chunk.place.value)).put(from);
             to_consumer.put(std::uint8_t{0}).put(described.event.value).put(described.event_bytes.count);
             to_consumer.put(described.offset.count).put(described.length.count);
             to_consumer.put(described.sequence).put(described.generated_at.ns);
         }
         core::Actions arrived;
-        consumers_[chunk.to.value].on_chunk(now_, chunk.slot, {from, true, true, chunk.chunk}, arrived);
+        consumers_[chunk.to.value].on_chunk(now_, chunk.place, {from, true, true, chunk.chunk}, arrived);
         carry_out(node_of(chunk.to), arrived);
         carry_out(from, left);
     }

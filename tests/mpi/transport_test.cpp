@@ -115,13 +115,13 @@ void close_under_way(const core::RoleMap& roles) {
     const bool receiver = self == core::node_of(core::ConsumerId{0});
     const bool sender = self == core::node_of(core::ProducerId{0});
     if (self.role == core::Role::consumer) {
-        net->open_slot({0});
-        net->open_slot({1});
+        net->open_place({0});
+        net->open_place({1});
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (sender) {
         net->send_chunk({.to = {0},
-                         .slot = {1},
+                         .place = {1},
                          .stream = {0},
                          .chunk = {.event = {7},
                                    .event_bytes = {500},
@@ -138,22 +138,22 @@ void close_under_way(const core::RoleMap& roles) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     usleep(20000);
-    net->close_slots();
+    net->close_places();
     net->poll(found);
     if (receiver) {
         check(found.chunks.size() <= 1, "at most the one chunk was found");
         for (const auto& chunk : found.chunks) {
-            check(chunk.header_intact && chunk.payload_intact && chunk.slot == core::SlotId{1} &&
+            check(chunk.header_intact && chunk.payload_intact && chunk.place == core::PlaceId{1} &&
                       chunk.chunk.event == core::EventId{7},
                   "the chunk that had arrived is whole");
         }
-        std::printf("close_slots: the chunk under way was %s\n",
+        std::printf("close_places: the chunk under way was %s\n",
                     found.chunks.empty() ? "not received" : "received");
     }
     found.clear();
     net->poll(found);
     check(found.chunks.empty(), "after that no chunk is found");
-    check(net->shut_down(core::Duration::seconds(10)), "shut_down after close_slots");
+    check(net->shut_down(core::Duration::seconds(10)), "shut_down after close_places");
     check(net->chunks_under_way() == 0, "nothing is under way after shut_down");
 }
 
@@ -165,7 +165,7 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
         const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
         net->expose_buffers();
         if (roles.node(rank).role == core::Role::consumer) {
-            net->open_slot({0});
+            net->open_place({0});
         }
     }
     check(Clock::now() - begin < std::chrono::seconds(5), "the destructor is quick");

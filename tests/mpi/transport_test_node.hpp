@@ -53,7 +53,7 @@ enum class Kind : std::uint32_t { traffic, grant, decline, sent, quit };
 /// Every packet of the test begins with this; `traffic` is followed by `size` bytes that the seed fixes.
 struct Packet {
     Kind kind = Kind::traffic;
-    std::uint32_t slot = 0;
+    std::uint32_t place = 0;
     std::uint64_t sequence = 0;  ///< of all packets from this rank to that
     std::uint64_t event = 0;
     std::uint64_t size = 0;
@@ -92,15 +92,15 @@ class Node {
           next_in_(static_cast<std::size_t>(ranks)),
           traffic_out_(static_cast<std::size_t>(ranks)),
           transfers_(plan_.streams),
-          slots_(plan_.slots),
+          places_(plan_.places()),
           exhausted_(roles.producers(), false) {}
 
     void run() {
         warm_up();
         if (self_.role == core::Role::consumer) {
-            for (std::uint32_t slot = 0; slot < plan_.slots; ++slot) {
-                inner_.open_slot({slot});
-                ask(slot);
+            for (std::uint32_t place = 0; place < plan_.places(); ++place) {
+                inner_.open_place({place});
+                ask(place);
             }
         }
         const auto deadline = Clock::now() + std::chrono::seconds(25);
@@ -126,7 +126,7 @@ class Node {
                 give_up(scenario_.name + ": not finished in time");
             }
         }
-        net_.close_slots();
+        net_.close_places();
         found_.clear();
         net_.poll(found_);
         check(found_.chunks.empty(), "no chunk comes out of withdrawn receives");
@@ -145,9 +145,9 @@ class Node {
         std::uint32_t sequence = 0;
         std::uint32_t under_way = 0;
         core::ConsumerId to;
-        core::SlotId slot;
+        core::PlaceId place;
     };
-    struct Slot {
+    struct Place {
         bool waiting = false;  ///< for the event of `producer`
         std::uint32_t producer = 0;
         std::optional<core::EventId> event;
@@ -164,7 +164,7 @@ class Node {
 
     core::Bytes event_bytes(core::EventId event) const {
         const std::uint64_t sequence = event.sequence();
-        // Event 2, which faults are about, fills its slot: the case in which every receive is needed.
+        // Event 2, which faults are about, fills its place: the case in which every receive is needed.
         if (sequence == 2) {
             return plan_.slot_size;
         }
@@ -201,8 +201,8 @@ class Node {
               "counters are clean after warm-up");
     }
 
-    void send(int to, Kind kind, std::uint32_t slot = 0, std::uint64_t event = 0, std::uint64_t size = 0) {
-        Packet head{kind, slot, next_out_[static_cast<std::size_t>(to)]++, event, size};
+    void send(int to, Kind kind, std::uint32_t place = 0, std::uint64_t event = 0, std::uint64_t size = 0) {
+        Packet head{kind, place, next_out_[static_cast<std::size_t>(to)]++, event, size};
         std::vector<std::byte> bytes(sizeof(head) + size);
         std::memcpy(bytes.data(), &head, sizeof(head));
         for (std::size_t i = 0; i < size; ++i) {
@@ -252,18 +252,18 @@ class Node {
                 ++quits_;
                 break;
             case Kind::grant:
-                grants_.push_back({core::ConsumerId{node.index}, core::SlotId{head.slot}});
+                grants_.push_back({core::ConsumerId{node.index}, core::PlaceId{head.place}});
                 break;
             case Kind::decline:
                 exhausted_[node.index] = true;
-                slots_[head.slot].waiting = false;
-                ask(head.slot);
+                places_[head.place].waiting = false;
+                ask(head.place);
                 break;
             case Kind::sent:
-                if (slots_[head.slot].waiting && slots_[head.slot].producer == node.index &&
-                    slots_[head.slot].last.value != head.event) {
-                    slots_[head.slot].sent = core::EventId{head.event};
-                    slots_[head.slot].changed = Clock::now();
+                if (places_[head.place].waiting && places_[head.place].producer == node.index &&
+                    places_[head.place].last.value != head.event) {
+                    places_[head.place].sent = core::EventId{head.event};
+                    places_[head.place].changed = Clock::now();
                 }
                 break;
         }
@@ -275,10 +275,10 @@ class Node {
         for (std::uint32_t stream = 0; stream < transfers_.size(); ++stream) {
             Transfer& transfer = transfers_[stream];
             while (!transfer.active && !grants_.empty()) {
-                const auto [to, slot] = grants_.front();
+                const auto [to, place] = grants_.front();
                 grants_.pop_front();
                 if (next_event_ == events_per_producer) {
-                    send(roles_.rank(core::node_of(to)), Kind::decline, slot.value);
+                    send(roles_.rank(core::node_of(to)), Kind::decline, place.value);
                     continue;
                 }
                 transfer = Transfer{};
@@ -286,7 +286,7 @@ class Node {
                 transfer.event = core::EventId::of(core::ProducerId{self_.index}, next_event_);
                 transfer.bytes = event_bytes(transfer.event);
                 transfer.to = to;
-                transfer.slot = slot;
+                transfer.place = place;
                 ++next_event_;
                 tally_.events += 1;
                 tally_.hash += core::ledger_mix(transfer.event, transfer.bytes);
@@ -301,7 +301,7 @@ class Node {
                transfer.under_way < plan_.window) {
             const core::Bytes length = std::min(plan_.chunk_size, transfer.bytes - transfer.handed_over);
             net_.send_chunk({.to = transfer.to,
-                             .slot = transfer.slot,
+                             .place = transfer.place,
                              .stream = {stream},
                              .chunk = {.event = transfer.event,
                                        .event_bytes = transfer.bytes,
@@ -321,7 +321,7 @@ class Node {
         }
         --transfer.under_way;
         if (transfer.handed_over == transfer.bytes && transfer.under_way == 0) {
-            send(roles_.rank(core::node_of(transfer.to)), Kind::sent, transfer.slot.value,
+            send(roles_.rank(core::node_of(transfer.to)), Kind::sent, transfer.place.value,
                  transfer.event.value);
             transfer.active = false;
         }
@@ -329,20 +329,20 @@ class Node {
 
     // Consumer.
 
-    void ask(std::uint32_t slot) {
+    void ask(std::uint32_t place) {
         for (std::uint32_t tried = 0; tried < roles_.producers(); ++tried) {
             const std::uint32_t producer = next_producer_++ % roles_.producers();
             if (!exhausted_[producer]) {
-                const core::EventId last = slots_[slot].last;
-                slots_[slot] = Slot{};
-                slots_[slot].waiting = true;
-                slots_[slot].producer = producer;
-                slots_[slot].last = last;
-                send(roles_.rank(core::node_of(core::ProducerId{producer})), Kind::grant, slot);
+                const core::EventId last = places_[place].last;
+                places_[place] = Place{};
+                places_[place].waiting = true;
+                places_[place].producer = producer;
+                places_[place].last = last;
+                send(roles_.rank(core::node_of(core::ProducerId{producer})), Kind::grant, place);
                 return;
             }
         }
-        if (++slots_done_ == plan_.slots) {
+        if (++places_done_ == plan_.places()) {
             for (int to = 0; to < ranks; ++to) {
                 if (to != rank) {
                     send(to, Kind::quit);
@@ -360,56 +360,57 @@ class Node {
             chunk.length = std::min(chunk.length, chunk.event_bytes - chunk.offset);
             chunk.generated_at = generated_at(chunk.event);
         }
-        Slot& slot = slots_[arrived.slot.value];
+        Place& place = places_[arrived.place.value];
         if (!arrived.header_intact) {
             ++tally_.corrupt_header;
-            net_.open_slot(arrived.slot);
+            net_.open_place(arrived.place);
             return;
         }
         if (!arrived.payload_intact) {
             ++tally_.corrupt_payload;
         }
-        if (chunk.event == slot.last || (slot.event == chunk.event && slot.chunks.contains(chunk.sequence))) {
+        if (chunk.event == place.last ||
+            (place.event == chunk.event && place.chunks.contains(chunk.sequence))) {
             ++tally_.duplicate;
-            net_.open_slot(arrived.slot);
+            net_.open_place(arrived.place);
             return;
         }
         const bool right =
-            slot.waiting && (!slot.event || *slot.event == chunk.event) &&
-            roles_.node(arrived.source.value) == core::node_of(core::ProducerId{slot.producer}) &&
-            chunk.event.producer().value == slot.producer &&
+            place.waiting && (!place.event || *place.event == chunk.event) &&
+            roles_.node(arrived.source.value) == core::node_of(core::ProducerId{place.producer}) &&
+            chunk.event.producer().value == place.producer &&
             chunk.offset == plan_.chunk_size * chunk.sequence &&
             chunk.generated_at == generated_at(chunk.event);
         if (!right) {
             ++tally_.unexpected;
-            net_.open_slot(arrived.slot);
+            net_.open_place(arrived.place);
             return;
         }
-        slot.event = chunk.event;
-        slot.chunks[chunk.sequence] = chunk.length;
-        slot.bytes += chunk.length;
-        slot.changed = Clock::now();
-        if (slot.bytes == chunk.event_bytes) {
+        place.event = chunk.event;
+        place.chunks[chunk.sequence] = chunk.length;
+        place.bytes += chunk.length;
+        place.changed = Clock::now();
+        if (place.bytes == chunk.event_bytes) {
             tally_.events += 1;
             tally_.hash += core::ledger_mix(chunk.event, chunk.event_bytes);
-            slot.last = chunk.event;
-            next_event(arrived.slot);
+            place.last = chunk.event;
+            next_event(arrived.place);
         }
     }
 
-    void next_event(core::SlotId slot) {
-        slots_[slot.value].waiting = false;
-        net_.open_slot(slot);
-        ask(slot.value);
+    void next_event(core::PlaceId place) {
+        places_[place.value].waiting = false;
+        net_.open_place(place);
+        ask(place.value);
     }
 
     void give_up_lost_events() {
-        for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-            if (slots_[slot].waiting && slots_[slot].sent &&
-                Clock::now() - slots_[slot].changed > std::chrono::milliseconds(600)) {
+        for (std::uint32_t place = 0; place < places_.size(); ++place) {
+            if (places_[place].waiting && places_[place].sent &&
+                Clock::now() - places_[place].changed > std::chrono::milliseconds(600)) {
                 ++tally_.lost;
-                slots_[slot].last = *slots_[slot].sent;
-                next_event({slot});
+                places_[place].last = *places_[place].sent;
+                next_event({place});
             }
         }
     }
@@ -476,13 +477,13 @@ class Node {
     std::uint32_t quits_ = 0;
 
     std::vector<Transfer> transfers_;
-    std::deque<std::pair<core::ConsumerId, core::SlotId>> grants_;
+    std::deque<std::pair<core::ConsumerId, core::PlaceId>> grants_;
     std::uint64_t next_event_ = 0;
 
-    std::vector<Slot> slots_;
+    std::vector<Place> places_;
     std::vector<bool> exhausted_;
     std::uint32_t next_producer_ = static_cast<std::uint32_t>(rank);
-    std::uint32_t slots_done_ = 0;
+    std::uint32_t places_done_ = 0;
 };
 
 }  // namespace weir::test

@@ -171,8 +171,8 @@ class World {
     void perform(NodeId node, Input&& input) {
         Actions out;
         input(out);
-        for (const SlotId slot : out.open_slots) {
-            posted_[flat(node.index, slot.value)] = plan_.chunks_per_slot();
+        for (const PlaceId place : out.open_places) {
+            posted_[flat(node.index, place.value)] = plan_.chunks_per_fragment();
         }
         for (const SendChunk& chunk : out.chunks) {
             send(node, chunk);
@@ -214,7 +214,7 @@ class World {
             const std::size_t slot = flat(message.node, message.slot);
             demand(!granted_[slot], "a slot is granted twice");
             granted_[slot] = true;
-            demand(posted_[slot] == plan_.chunks_per_slot(),
+            demand(posted_[slot] == plan_.chunks_per_fragment(),
                    "a credit is spent whose receives are not posted");
             if (from.role == Role::scheduler) {
                 waiting_since_[sent.to.index] = 0;
@@ -257,18 +257,18 @@ class World {
                 });
                 return;
             case Event::Kind::chunk: {
-                const std::size_t slot = flat(event.to.index, event.chunk.slot.value);
+                const std::size_t place = flat(event.to.index, event.chunk.place.value);
                 if (consumers_[event.to.index].finished()) {
                     return;
                 }
-                demand(posted_[slot] > 0, "a chunk arrives unexpected");
-                posted_[slot] -= posted_[slot] > 0 ? 1 : 0;
+                demand(posted_[place] > 0, "a chunk arrives unexpected");
+                posted_[place] -= posted_[place] > 0 ? 1 : 0;
                 if (plan_.policy == PolicyKind::none &&
                     event.chunk.chunk.offset + event.chunk.chunk.length == event.chunk.chunk.event_bytes) {
-                    granted_[slot] = false;
+                    granted_[place] = false;
                 }
                 perform(event.to, [&](Actions& out) {
-                    consumers_[event.to.index].on_chunk(now_, event.chunk.slot,
+                    consumers_[event.to.index].on_chunk(now_, event.chunk.place,
                                                         {event.from, true, true, event.chunk.chunk}, out);
                 });
                 return;

@@ -71,7 +71,7 @@ TEST_CASE("without sets an event may be larger than a set") {
 
 TEST_CASE("the default chunk grows with the slot, so that the receives of a slot stay few") {
     CHECK(resolve(Given{{"scenario", "lhcb2021-2"}}).plan.chunk_size.count == 32 << 20);
-    CHECK(resolve(Given{{"scenario", "lhcb2021-2"}}).plan.chunks_per_slot() == 80);
+    CHECK(resolve(Given{{"scenario", "lhcb2021-2"}}).plan.chunks_per_fragment() == 80);
     CHECK(resolve(Given{{"scenario", "lhcb2021-2"}, {"chunk-size", "4MiB"}}).plan.chunk_size.count ==
           4 << 20);
 }

@@ -103,7 +103,7 @@ class Building {
     const Consumer* operator->() const { return &consumer_; }
 
   private:
-    [[nodiscard]] SlotId place(std::uint32_t slot, EventId event) const {
+    [[nodiscard]] PlaceId place(std::uint32_t slot, EventId event) const {
         const std::uint32_t fragments = plan_.fragments_per_event();
         return {slot * fragments + (fragments > 1 ? event.producer().value : 0)};
     }
@@ -134,7 +134,7 @@ std::size_t observed(const Actions& out, Observation::Kind kind) {
 
 TEST_CASE("An event is done when the fragments of all producers are in") {
     Building consumer(build_plan());
-    CHECK(consumer.start.open_slots.size() == 6);  // a place for each fragment
+    CHECK(consumer.start.open_places.size() == 6);  // a place for each fragment
     CHECK(of_kind(consumer.start, MessageKind::ready).size() == 2);
     CHECK(consumer.whole(at_ms(2), 1, fragment(2, 7)).messages.empty());
     CHECK(consumer.whole(at_ms(3), 1, fragment(0, 7)).messages.empty());
@@ -152,7 +152,7 @@ TEST_CASE("An event is done when the fragments of all producers are in") {
     CHECK(done[0].hash == all.hash);
     CHECK(consumer->ledger().received == all);
     CHECK(observed(last, Observation::Kind::event_finished) == 1);
-    CHECK(last.open_slots.size() == 3);
+    CHECK(last.open_places.size() == 3);
     CHECK(consumer->finished_events() == 1);
 }
 

@@ -115,14 +115,14 @@ void check_fault(const Actions& out, Fault::Kind kind, const ArrivedChunk& arriv
     CHECK(fault.sequence == arrived.chunk.sequence);
 }
 
-using Slots = std::vector<SlotId>;
+using Places = std::vector<PlaceId>;
 
 }  // namespace
 
 TEST_CASE("A consumer opens all its slots and gives a credit for each") {
     Driven consumer(small_plan());
     const Actions out = consumer.start();
-    CHECK(out.open_slots == Slots{{0}, {1}});
+    CHECK(out.open_places == Places{{0}, {1}});
     REQUIRE(out.messages.size() == 2);
     CHECK(out.messages[1].to == scheduler_node());
     CHECK(out.messages[1].message == ControlMessage{.kind = MessageKind::ready, .node = 1, .slot = 1});
@@ -198,7 +198,7 @@ TEST_CASE("Chunks make an event whole in any order") {
                                                      .events = 1,
                                                      .bytes = 100,
                                                      .hash = ledger_mix(event_a, {100})});
-    CHECK(last.open_slots == Slots{{1}});  // not busy: the credit travels with the done message
+    CHECK(last.open_places == Places{{1}});  // not busy: the credit travels with the done message
     REQUIRE(last.observations.size() == 2);
     CHECK(last.observations[1].kind == Observation::Kind::received);
     CHECK(last.observations[1].elapsed == Duration::milliseconds(5));
@@ -257,7 +257,7 @@ TEST_CASE("A busy consumer processes one event after the other in order of arriv
     const Actions first = consumer.whole_event(at_ms(100), 1, event_a);
     REQUIRE(first.messages.size() == 1);
     CHECK(first.messages[0].message.flag == 0);
-    CHECK(first.open_slots.empty());
+    CHECK(first.open_places.empty());
     CHECK(consumer->processing());
     CHECK(consumer->next_deadline() == at_ms(110));
     consumer.whole_event(at_ms(104), 0, event_b);
@@ -266,7 +266,7 @@ TEST_CASE("A busy consumer processes one event after the other in order of arriv
     CHECK(consumer.time(at_ms(109)).messages.empty());
 
     const Actions freed = consumer.time(at_ms(110));
-    CHECK(freed.open_slots == Slots{{1}});
+    CHECK(freed.open_places == Places{{1}});
     REQUIRE(freed.messages.size() == 1);
     CHECK(freed.messages[0].message == ControlMessage{.kind = MessageKind::ready, .node = 1, .slot = 1});
     REQUIRE(freed.observations.size() == 1);
@@ -274,7 +274,7 @@ TEST_CASE("A busy consumer processes one event after the other in order of arriv
     CHECK(freed.observations[0].event == event_a);
     CHECK(freed.observations[0].elapsed == Duration::milliseconds(10));
     CHECK(consumer->next_deadline() == at_ms(120));
-    CHECK(consumer.time(at_ms(120)).open_slots == Slots{{0}});
+    CHECK(consumer.time(at_ms(120)).open_places == Places{{0}});
     CHECK_FALSE(consumer->processing());
 }
 
@@ -283,13 +283,13 @@ TEST_CASE("Processing goes on back to back however late the rank notices") {
     consumer.start();
     consumer.whole_event(at_ms(100), 0, event_a);
     consumer.whole_event(at_ms(100), 1, event_b);
-    CHECK(consumer.time(at_ms(117)).open_slots == Slots{{0}});
+    CHECK(consumer.time(at_ms(117)).open_places == Places{{0}});
     CHECK(consumer->next_deadline() == at_ms(120));  // and not 127
-    CHECK(consumer.time(at_ms(500)).open_slots == Slots{{1}});
+    CHECK(consumer.time(at_ms(500)).open_places == Places{{1}});
 
     consumer.whole_event(at_ms(600), 0, EventId::of({0}, 8));
     consumer.whole_event(at_ms(600), 1, EventId::of({1}, 8));
-    CHECK(consumer.time(at_ms(900)).open_slots == Slots{{0}, {1}});
+    CHECK(consumer.time(at_ms(900)).open_places == Places{{0}, {1}});
 }
 
 TEST_CASE("A processing time of zero frees the slot at once") {
@@ -300,7 +300,7 @@ TEST_CASE("A processing time of zero frees the slot at once") {
     CHECK(out.messages[0].message.kind == MessageKind::done);
     CHECK(out.messages[0].message.flag == 0);
     CHECK(out.messages[1].message.kind == MessageKind::ready);
-    CHECK(out.open_slots == Slots{{0}});
+    CHECK(out.open_places == Places{{0}});
     CHECK_FALSE(consumer->processing());
     CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
 }
@@ -330,7 +330,7 @@ TEST_CASE("A chunk with which no event can begin is refused and leaves the slot 
     for (const ArrivedChunk& wrong : {wrong_source, from_a_consumer, of_no_producer, too_large, empty}) {
         const Actions out = consumer.arrive(at_ms(1), 0, wrong);
         check_fault(out, Fault::Kind::unexpected_chunk, wrong);
-        CHECK(out.open_slots == Slots{{0}});  // it took the receive of a chunk that is still to come
+        CHECK(out.open_places == Places{{0}});  // it took the receive of a chunk that is still to come
         CHECK(out.messages.empty());
         CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
     }
@@ -371,7 +371,7 @@ TEST_CASE("A chunk that does not belong into the event under way is refused") {
          {foreign, other_size, other_offset, other_length, behind_the_end, far_behind_the_end}) {
         const Actions out = consumer.arrive(at_ms(1), 0, wrong);
         check_fault(out, Fault::Kind::unexpected_chunk, wrong);
-        CHECK(out.open_slots == Slots{{0}});
+        CHECK(out.open_places == Places{{0}});
         CHECK(out.observations.empty());
     }
     consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 1));
@@ -396,7 +396,7 @@ TEST_CASE("A chunk that arrives twice is named and its event counted once") {
     consumer.arrive(at_ms(1), 0, twice);
     const Actions out = consumer.arrive(at_ms(1), 0, twice);
     check_fault(out, Fault::Kind::duplicate_chunk, twice);
-    CHECK(out.open_slots == Slots{{0}});
+    CHECK(out.open_places == Places{{0}});
     CHECK(out.observations.empty());
     consumer.arrive(at_ms(1), 0, twice);
     CHECK(consumer->ledger().duplicate_events == 1);
@@ -412,7 +412,7 @@ TEST_CASE("A late copy of the last event does not pass for the beginning of a ne
     const ArrivedChunk late = chunk(event_a, 100, 2);
     const Actions out = consumer.arrive(at_ms(2), 0, late);
     check_fault(out, Fault::Kind::duplicate_chunk, late);
-    CHECK(out.open_slots == Slots{{0}});
+    CHECK(out.open_places == Places{{0}});
     CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
     CHECK(consumer->ledger().duplicate_events == 1);
 
@@ -428,11 +428,11 @@ TEST_CASE("A late copy in a slot that is being processed does not open it") {
     const ArrivedChunk late = chunk(event_a, 100, 1);
     const Actions out = consumer.arrive(at_ms(2), 0, late);
     check_fault(out, Fault::Kind::duplicate_chunk, late);
-    CHECK(out.open_slots.empty());
+    CHECK(out.open_places.empty());
     const ArrivedChunk foreign = chunk(event_b, 100, 1);
     const Actions other = consumer.arrive(at_ms(2), 0, foreign);
     check_fault(other, Fault::Kind::unexpected_chunk, foreign);
-    CHECK(other.open_slots.empty());
+    CHECK(other.open_places.empty());
 }
 
 TEST_CASE("A chunk whose header does not verify is refused and its event stays incomplete") {
@@ -443,7 +443,7 @@ TEST_CASE("A chunk whose header does not verify is refused and its event stays i
     corrupt.header_intact = false;
     const Actions out = consumer.arrive(at_ms(1), 0, corrupt);
     check_fault(out, Fault::Kind::corrupt_header, corrupt);
-    CHECK(out.open_slots == Slots{{0}});
+    CHECK(out.open_places == Places{{0}});
     CHECK(consumer->ledger().corrupt.events == 0);
 
     const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
@@ -460,7 +460,7 @@ TEST_CASE("An event with a corrupt payload is received and counted as corrupt") 
     corrupt.payload_intact = false;
     const Actions out = consumer.arrive(at_ms(1), 0, corrupt);
     check_fault(out, Fault::Kind::corrupt_payload, corrupt);
-    CHECK(out.open_slots.empty());
+    CHECK(out.open_places.empty());
     CHECK(consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 2)).messages.size() == 1);
     Tally one;
     one.add(event_a, {100});
@@ -479,7 +479,7 @@ TEST_CASE("At the end an incomplete event is named with its first missing chunk"
     consumer.arrive(at_ms(1), 1, chunk(event_a, 100, 0));
     consumer.arrive(at_ms(1), 1, chunk(event_a, 100, 2));
     const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
-    CHECK(end.close_slots);
+    CHECK(end.close_places);
     CHECK(consumer->finished());
     CHECK(consumer->next_deadline() == Instant::never());
     REQUIRE(end.faults.size() == 1);
@@ -512,7 +512,7 @@ TEST_CASE("An event in processing at the end counts as received") {
     CHECK(end.faults.empty());
     CHECK(consumer->ledger().received.events == 1);
     CHECK(consumer->next_deadline() == Instant::never());
-    CHECK(consumer.time(at_ms(200000)).open_slots.empty());
+    CHECK(consumer.time(at_ms(200000)).open_places.empty());
 }
 
 TEST_CASE("Asked to settle a consumer says what it has and every change") {
@@ -546,7 +546,7 @@ TEST_CASE("Without a scheduler free slots go to the producers in turn") {
     REQUIRE(next.messages.size() == 1);  // no done message: the scheduler does not follow
     CHECK(next.messages[0].to == producer_1);
     CHECK(next.messages[0].message.kind == MessageKind::grant);
-    CHECK(next.open_slots == Slots{{0}});
+    CHECK(next.open_places == Places{{0}});
 }
 
 TEST_CASE("A slot that a drained producer declines goes to another and then to nobody") {

@@ -64,7 +64,7 @@ struct Driven {
         const Actions out = take(from, message);
         return out.faults.size() == 1 && out.faults[0].kind == Fault::Kind::protocol_violation;
     }
-    Actions chunk(SlotId place, EventId event, Instant generated_at = {}) {
+    Actions chunk(PlaceId place, EventId event, Instant generated_at = {}) {
         ArrivedChunk arrived;
         arrived.source = node_of(event.producer());
         arrived.chunk = {.event = event,

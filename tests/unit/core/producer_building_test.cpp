@@ -106,7 +106,7 @@ TEST_CASE("A grant of an event takes this producer's fragment of it into its pla
     producer.time(at_ms(0));
     const Actions out = producer.grant(at_ms(1), 2, 3, 0);
     REQUIRE(out.chunks.size() == 2);
-    CHECK(out.chunks[0].slot == SlotId{7});  // the second place of slot 3
+    CHECK(out.chunks[0].place == PlaceId{7});  // the second place of slot 3
     CHECK(out.chunks[0].chunk.event == EventId::of(self, 0));
     // Out of order, or for the place of another producer's fragment.
     CHECK(producer.grant(at_ms(1), 2, 2, 2).faults.size() == 1);

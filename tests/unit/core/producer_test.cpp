@@ -337,7 +337,7 @@ TEST_CASE("Without a scheduler grants come from consumers and nothing is offered
     CHECK(out.messages.empty());
     REQUIRE(out.chunks.size() == 2);
     CHECK(out.chunks[0].to == ConsumerId{2});
-    CHECK(out.chunks[0].slot == SlotId{1});
+    CHECK(out.chunks[0].place == PlaceId{1});
     CHECK(out.chunks[0].chunk.generated_at == at_ms(-1000));
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("A granted event leaves as chunks with a window of them under way") {
     const Actions begun = producer.grant(at_ms(30), 2, 1);
     REQUIRE(begun.chunks.size() == 2);
     CHECK(begun.chunks[0].to == ConsumerId{2});
-    CHECK(begun.chunks[0].slot == SlotId{1});
+    CHECK(begun.chunks[0].place == PlaceId{1});
     CHECK(begun.chunks[0].stream == StreamId{0});
     CHECK(begun.chunks[1].chunk ==
           ChunkDescription{EventId::of(self, 0), {100}, {40}, {40}, 1, at_ms(0), at_ms(30)});

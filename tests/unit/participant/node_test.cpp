@@ -138,7 +138,7 @@ class World {
                                                            1, out);
             });
             perform(to, [&](Actions& out) {
-                to.rank_node->consumer()->on_chunk(now_, next.chunk.slot,
+                to.rank_node->consumer()->on_chunk(now_, next.chunk.place,
                                                    {.source = next.from, .chunk = next.chunk.chunk}, out);
             });
         }

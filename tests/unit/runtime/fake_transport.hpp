@@ -36,7 +36,7 @@ class FakeTransport final : public transport::Transport {
         packets.push_back({to.value, {packet.begin(), packet.end()}});
         calls.push_back("packet " + std::to_string(to.value));
     }
-    void open_slot(core::SlotId slot) override { calls.push_back("open " + std::to_string(slot.value)); }
+    void open_place(core::PlaceId place) override { calls.push_back("open " + std::to_string(place.value)); }
     void send_chunk(const core::SendChunk& chunk) override {
         chunks.push_back(chunk);
         calls.push_back("chunk " + std::to_string(chunk.chunk.sequence));
@@ -54,7 +54,7 @@ class FakeTransport final : public transport::Transport {
         arriving.clear();
         leaving.clear();
     }
-    void close_slots() override { calls.emplace_back("close"); }
+    void close_places() override { calls.emplace_back("close"); }
     [[nodiscard]] std::size_t packets_under_way() const override { return 0; }
 
     /// Puts a packet into the inbox.

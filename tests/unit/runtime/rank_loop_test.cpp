@@ -33,7 +33,7 @@ struct FakeState {
     Actions at_start;
     std::function<void(Instant, Actions&)> at_time = [](Instant, Actions&) {};
     std::vector<std::pair<NodeId, ControlMessage>> messages;
-    std::vector<std::pair<SlotId, ArrivedChunk>> chunks;
+    std::vector<std::pair<PlaceId, ArrivedChunk>> chunks;
     struct Sent {
         StreamId stream;
         std::uint32_t first = 0;
@@ -79,8 +79,8 @@ class FakeProducer final : public FakeNode<ProducerNode> {
 class FakeConsumer final : public FakeNode<ConsumerNode> {
   public:
     using FakeNode::FakeNode;
-    void on_chunk(Instant /*now*/, SlotId slot, const ArrivedChunk& chunk, Actions& /*out*/) override {
-        state_.chunks.emplace_back(slot, chunk);
+    void on_chunk(Instant /*now*/, PlaceId place, const ArrivedChunk& chunk, Actions& /*out*/) override {
+        state_.chunks.emplace_back(place, chunk);
     }
 };
 
@@ -270,11 +270,11 @@ TEST_CASE("The scheduler's rank ends when its node is finished and tells the oth
 TEST_CASE("Slots are opened before chunks go and chunks before messages") {
     Rig rig(producer_rank);
     Actions& out = rig.node.at_start;
-    out.close_slots = true;
+    out.close_places = true;
     out.messages.push_back({scheduler_node(), {.kind = MessageKind::offer, .events = 9}});
     out.messages.push_back({{Role::consumer, 0}, {.kind = MessageKind::decline}});
     out.chunks.emplace_back().chunk.sequence = 5;
-    out.open_slots.push_back({3});
+    out.open_places.push_back({3});
     rig.notice(scheduler_rank, make_notice(EndReason::none, scheduler_rank, 0, {}));
     rig.loop.run();
     REQUIRE(rig.transport.calls.size() >= 5);
@@ -291,7 +291,7 @@ TEST_CASE("What arrives reaches the node with the part that its rank plays") {
     rig.transport.receive(producer_rank, PacketKind::control,
                           ControlMessage{.kind = MessageKind::decline, .slot = 3});
     weir::transport::ChunkArrived& chunk = rig.transport.arriving.emplace_back();
-    chunk.slot = {1};
+    chunk.place = {1};
     chunk.source = {producer_rank};
     chunk.header_intact = false;
     chunk.chunk.sequence = 7;
@@ -301,7 +301,7 @@ TEST_CASE("What arrives reaches the node with the part that its rank plays") {
     CHECK(rig.node.messages[0].first == NodeId{Role::producer, 0});
     CHECK(rig.node.messages[0].second.slot == 3);
     REQUIRE(rig.node.chunks.size() == 1);
-    CHECK(rig.node.chunks[0].first == SlotId{1});
+    CHECK(rig.node.chunks[0].first == PlaceId{1});
     CHECK(rig.node.chunks[0].second.source == NodeId{Role::producer, 0});
     CHECK_FALSE(rig.node.chunks[0].second.header_intact);
     CHECK(rig.node.chunks[0].second.chunk.sequence == 7);

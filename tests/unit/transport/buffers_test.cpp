@@ -41,11 +41,11 @@ TEST_CASE("a producer's ring holds its buffer, and at least its windows") {
 
 TEST_CASE("a slot has a chunk buffer for every chunk of the largest event") {
     core::Plan plan = example_plan();
-    CHECK(core::chunk_buffers_per_slot(plan) == 16);
-    CHECK(core::chunk_buffers_per_slot(plan) == plan.chunks_per_slot());
+    CHECK(core::chunk_buffers_per_place(plan) == 16);
+    CHECK(core::chunk_buffers_per_place(plan) == plan.chunks_per_fragment());
     CHECK(core::consumer_memory_bytes(plan) == 2 * 16 * (mebi + 4096));
     plan.slot_size = {16 * mebi + 1};
-    CHECK(core::chunk_buffers_per_slot(plan) == 17);
+    CHECK(core::chunk_buffers_per_place(plan) == 17);
 }
 
 TEST_CASE("chunk buffers are no larger than the event and packed when small") {
@@ -53,10 +53,10 @@ TEST_CASE("chunk buffers are no larger than the event and packed when small") {
     plan.slot_size = {1000};
     CHECK(core::chunk_capacity_bytes(plan) == 1000);
     CHECK(core::chunk_stride_bytes(plan) == 1088);  // 64 + 1000, rounded up to 64
-    CHECK(core::chunk_buffers_per_slot(plan) == 1);
+    CHECK(core::chunk_buffers_per_place(plan) == 1);
     plan.chunk_size = {1};
     CHECK(core::chunk_stride_bytes(plan) == 128);
-    CHECK(core::chunk_buffers_per_slot(plan) == 1000);
+    CHECK(core::chunk_buffers_per_place(plan) == 1000);
 }
 
 TEST_CASE("impossible plans need a saturated amount of memory and no overflow") {
@@ -149,9 +149,9 @@ TEST_CASE("warm-up uses every chunk buffer on both sides") {
                 const std::int64_t messages = transport::warmup_messages_per_pair(plan);
                 CHECK(messages >= 1);
                 CHECK(messages * consumers >= core::chunk_buffers_per_stream(plan) * plan.streams);
-                CHECK(messages * producers >= core::chunk_buffers_per_slot(plan) * plan.slots);
+                CHECK(messages * producers >= core::chunk_buffers_per_place(plan) * plan.slots);
                 CHECK(((messages - 1) * consumers < core::chunk_buffers_per_stream(plan) * plan.streams ||
-                       (messages - 1) * producers < core::chunk_buffers_per_slot(plan) * plan.slots));
+                       (messages - 1) * producers < core::chunk_buffers_per_place(plan) * plan.slots));
             }
         }
     }

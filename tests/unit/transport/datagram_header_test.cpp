@@ -25,7 +25,7 @@ core::Plan plan_of_datagrams(core::Verify verify) {
 
 core::SendChunk one_datagram() {
     return {.to = {1},
-            .slot = {399},
+            .place = {399},
             .stream = {0},
             .chunk = {.event = core::EventId::of(core::ProducerId{299}, (std::uint64_t{1} << 40) - 2),
                       .event_bytes = {2500},
@@ -50,7 +50,7 @@ TEST_CASE("a datagram says which chunk it is") {
         const core::SendChunk chunk = one_datagram();
         const auto content = form.read(datagram_with(form, chunk));
         REQUIRE(content);
-        CHECK(content->place == chunk.slot);
+        CHECK(content->place == chunk.place);
         CHECK(content->chunk.event == chunk.chunk.event);
         CHECK(content->chunk.offset == chunk.chunk.offset);
         CHECK(content->chunk.length == chunk.chunk.length);

@@ -17,14 +17,14 @@ class RecordingTransport final : public transport::Transport, public transport::
   public:
     [[nodiscard]] std::size_t packet_limit() const override { return 100; }
     void send_packet(transport::Rank /*to*/, std::span<const std::byte> /*packet*/) override { ++packets; }
-    void open_slot(core::SlotId /*slot*/) override { ++opened; }
+    void open_place(core::PlaceId /*place*/) override { ++opened; }
     void send_chunk(const core::SendChunk& chunk) override { sent.push_back(chunk); }
     void poll(transport::Polled& found) override {
         for (; reported < sent.size(); ++reported) {
             found.sent.push_back({sent[reported].stream, sent[reported].chunk.sequence});
         }
     }
-    void close_slots() override { ++closed; }
+    void close_places() override { ++closed; }
     [[nodiscard]] std::size_t packets_under_way() const override { return packets; }
     void fault_next_chunk(FaultKind kind) override { faults.emplace_back(sent.size(), kind); }
 
@@ -105,8 +105,8 @@ TEST_CASE("everything else passes through fault injection") {
     RecordingTransport inner;
     transport::FaultInjection faulty(inner, inner, {});
     faulty.send_packet({0}, {});
-    faulty.open_slot({0});
-    faulty.close_slots();
+    faulty.open_place({0});
+    faulty.close_places();
     CHECK(faulty.packet_limit() == 100);
     CHECK(faulty.packets_under_way() == 1);
     CHECK(inner.opened == 1);

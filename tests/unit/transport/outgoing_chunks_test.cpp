@@ -28,7 +28,7 @@ core::Plan example_plan(core::Verify verify) {
 
 core::SendChunk chunk_of(std::uint32_t stream, std::uint32_t sequence) {
     return {.to = {1},
-            .slot = {1},
+            .place = {1},
             .stream = {stream},
             .chunk = {.event = core::EventId::of(core::ProducerId{2}, 77),
                       .event_bytes = {2500},
@@ -70,7 +70,7 @@ TEST_CASE("a chunk that leaves is found intact and as it was described, at every
         CHECK(arrived.header_intact);
         CHECK(arrived.payload_intact);
         CHECK(arrived.chunk == chunk_of(0, 2).chunk);
-        CHECK(arrived.slot == core::SlotId{1});
+        CHECK(arrived.place == core::PlaceId{1});
         CHECK(arrived.source == transport::Rank{4});
     }
 }
@@ -95,7 +95,7 @@ TEST_CASE("no more chunks of a stream can be under way than its event has") {
     plan.window = 64;
     const transport::ChunkBuffers buffers = transport::ChunkBuffers::for_producer(plan);
     transport::OutgoingChunks chunks(plan, buffers);
-    CHECK(plan.chunks_per_slot() == 3);
+    CHECK(plan.chunks_per_fragment() == 3);
     CHECK(chunks.entries() == 3 * std::size_t{plan.streams});
     for (const std::uint32_t sequence : {0U, 1U, 2U}) {
         chunks.begin(chunk_of(1, sequence), std::nullopt);

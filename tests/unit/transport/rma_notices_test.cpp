@@ -44,8 +44,8 @@ TEST_CASE("notices arrive whole and in order, however many are gathered") {
     RmaNotices notices(MPI_COMM_SELF, 4, 16, 1);
     constexpr std::uint32_t count = 500;  // several packets
     for (std::uint32_t i = 0; i < count; ++i) {
-        notices.add(0,
-                    {.kind = RmaNotice::Kind::offered, .slot = i, .stream = 7, .event = ~std::uint64_t{i}});
+        notices.add(
+            0, {.kind = RmaNotice::Kind::offered, .place = {i}, .stream = 7, .event = ~std::uint64_t{i}});
     }
     CHECK(notices.under_way() > 0);
     notices.send();
@@ -53,9 +53,9 @@ TEST_CASE("notices arrive whole and in order, however many are gathered") {
     REQUIRE(all.size() == count);
     for (std::uint32_t i = 0; i < count; ++i) {
         CHECK(all[i].from == 0);
-        CHECK(
-            all[i].notice ==
-            RmaNotice{.kind = RmaNotice::Kind::offered, .slot = i, .stream = 7, .event = ~std::uint64_t{i}});
+        CHECK(all[i].notice ==
+              RmaNotice{
+                  .kind = RmaNotice::Kind::offered, .place = {i}, .stream = 7, .event = ~std::uint64_t{i}});
     }
     notices.send();  // nothing
     CHECK(notices.poll().empty());
