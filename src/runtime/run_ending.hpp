@@ -7,8 +7,8 @@
 #include <string>
 
 #include "participant/run_report.hpp"
-#include "runtime/job.hpp"
 #include "runtime/abort_message.hpp"
+#include "runtime/job.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_settings.hpp"
