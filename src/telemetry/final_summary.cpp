@@ -155,14 +155,16 @@ void add_occupancy(Page& page, const RunRecord& record) {
     }
     if (fullest != nullptr) {
         const core::Plan& plan = record.plan;
-        const std::string one_set = plan.generation == core::Generation::sets
-                                        ? fmt::format(" (one new set is {:.3f}; what counts is the slack)",
-                                                      static_cast<double>(plan.set_bytes().count) /
-                                                          static_cast<double>(plan.buffer.count))
-                                        : "";
+        const double one_set =
+            static_cast<double>(plan.set_bytes().count) / static_cast<double>(plan.buffer.count);
+        const std::string note =
+            plan.generation == core::Generation::sets
+                ? fmt::format(" (one new set is {:.3f}{})", one_set,
+                              record.verdict.sustained ? "; what counts is the slack" : "")
+                : "";
         page.line("worst occupancy", "{:.3f} in second {}, {}{}", fullest->summary.max_occupancy,
                   fullest->summary.max_occupancy_second, node_text(fullest->summary.node, fullest->host),
-                  one_set);
+                  note);
     }
 }
 

@@ -40,8 +40,10 @@ std::string unusable_reason(const NetworkFindings& found, core::Bytes payload) {
         return "nothing was received in the measured seconds";
     }
     if (found.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts) {
-        return fmt::format("only {} of {} came through interfaces ({})", readable(bytes_of(found.bytes)),
-                           readable(payload), uncounted(found));
+        return fmt::format(
+            "{} of {} came through interfaces ({})",
+            found.bytes == 0 ? std::string{"nothing"} : "only " + readable(bytes_of(found.bytes)),
+            readable(payload), uncounted(found));
     }
     return {};
 }

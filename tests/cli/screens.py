@@ -212,7 +212,7 @@ class DryRun(CommandTest):
 
     def test_text_says_what_matters(self):
         text = self.succeeds("run", "--dry-run", "--scenario", "quickstart")
-        for part in ("3 producers, 4 consumers, 1 scheduler: 8 ranks", "per producer", "400 Mb/s", "1.2 Gb/s", "load 0.72",
+        for part in ("3 producers, 4 consumers, 1 scheduler: 8 ranks", "per producer", "400 Mb/s", "1.2 Gb/s", "load 0.36",
                      "memory for data", "control messages/s", "* rate                400Mb/s"):
             self.assertIn(part, text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
