@@ -103,7 +103,7 @@ same options and seed give the same files. 3 producers and 4 consumers, if nothi
      .most_used = simulate_most_used,
      .options = simulate_options,
      .exit_status =
-         R"(as of `weir run`; --find: 3 if there is no limit; --explore: 1 if a rule was broken.
+         R"(as of `weir run`; --find: 3 if no value is sustained; --explore: 1 if a rule is broken.
 )"},
     {.name = "check",
      .summary = "look at hosts and network before a run",

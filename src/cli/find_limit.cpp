@@ -38,8 +38,8 @@ void check_search_options(const FindRequest& request, const std::vector<GivenOpt
         if (option.name == "require") {
             throw UsageError(
                 "--require: means nothing with --find, which looks for what is sustained; its exit status is "
-                "3 if "
-                "there is no limit");
+                "3 "
+                "if no value is");
         }
         if (request.what == "consumers" &&
             (option.name == "consumer-hosts" || option.name == "consumers-per-host")) {
