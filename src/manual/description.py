@@ -54,6 +54,7 @@ class Group:
     title: str
     options: list
     note: str = ""
+    name: str = ""  # "transfer": as `--help GROUP` takes it
 
 
 @dataclass
@@ -94,7 +95,7 @@ def read_weir(program):
 
 
 def _command_of_json(command, name):
-    groups = [Group(group["title"], [_option_of_json(option) for option in group["options"]], group["note"])
+    groups = [Group(group["title"], [_option_of_json(option) for option in group["options"]], group["note"], group["name"])
               for group in command["groups"]]
     arguments = [Option([], argument["name"], argument["help"], values=argument["values"]) for argument in command["arguments"]]
     return Command(name, command["summary"], [command["usage"]], command["description"], command["examples"],
