@@ -1,8 +1,9 @@
-# What an installation has beside the programs: scenarios as files, batch scripts, the licence and the README. Nothing
+# What an installation has beside the programs: scenarios as files, batch scripts, the licence and the documents. Nothing
 # in it knows where it lies, so the tree can be moved.
 install(DIRECTORY bench/scenarios DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
 if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/slurm")
     install(DIRECTORY slurm DESTINATION "${CMAKE_INSTALL_DATADIR}/weir" USE_SOURCE_PERMISSIONS
             PATTERN __pycache__ EXCLUDE)
 endif()
-install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -60,7 +60,7 @@ class MovedTree(unittest.TestCase):
         scenarios = self.run_there(self.bin / "weir", "scenarios").split("\n\n")[0].splitlines()[1:]
         self.assertEqual({path.stem for path in (self.share / "weir/scenarios").iterdir()},
                          {line.split()[0] for line in scenarios})
-        for name in ("LICENSE", "README.md"):
+        for name in ("LICENSE", "README.md", *(f"docs/{page.name}" for page in (SOURCE / "docs").glob("*.md"))):
             self.assertEqual((self.share / "doc/weir" / name).read_bytes(), (SOURCE / name).read_bytes())
         installed, source = ({path.relative_to(top): path.stat().st_mode & 0o111 for path in top.rglob("*") if path.is_file()}
                              for top in (self.share / "weir/slurm", SOURCE / "slurm"))
