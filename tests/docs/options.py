@@ -1,0 +1,105 @@
+"""The documents against the program: options, exit statuses."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from markdown import SOURCE, blocks, code_spans, user_pages
+
+WEIR = os.environ["WEIR"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SOURCE / "src/manual"))
+from description import read_python_commands  # noqa: E402
+
+OPTION = r"(?<![\w-])--[a-z][a-z-]+"
+# Of mpirun, srun, sbatch, cmake, git, pip and others, as these pages use them.
+FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive", "--mem", "--signal",
+           "--test-only", "--preset", "--build", "--install", "--prefix", "--workflow", "--foreground", "--oversubscribe"}
+
+
+def weir_options():
+    """Command -> its options."""
+    help_text = subprocess.run([WEIR, "--help", "json"], check=True, capture_output=True, text=True).stdout
+    everything = json.loads(help_text)
+    return {command["name"]: {name for group in command["groups"] for option in group["options"]
+                              for name in (option["name"], option["short"]) if name}
+            for command in [everything, *everything["commands"]]}
+
+
+def python_options():
+    found = {}
+    for command in read_python_commands(SOURCE / "src/report"):
+        found[command.name] = {name for part in [command, *command.commands] for option in part.options for name in option.names}
+    return found
+
+
+def script_options():
+    """Those that the scripts of bench/, tests/ and src/manual mention."""
+    scripts = [*(SOURCE / "bench").rglob("*"), SOURCE / "tests/run", *(SOURCE / "src/manual").glob("*.py")]
+    return {option for script in scripts if script.is_file() and script.suffix not in (".cpp", ".png")
+            for option in re.findall(OPTION, script.read_text(encoding="utf-8", errors="replace"))}
+
+
+def calls(text):
+    """Calls of weir's commands in a block: (command, its words)."""
+    text = re.sub(r"\\\n", " ", text)
+    return [(found[1], found[2]) for found in re.finditer(r"(?m)\b(weir (?:run|simulate|check|scenarios)|weir-[a-z]+)((?: [^\n|;#&]*)?)", text)]
+
+
+class Options(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.commands = {**{f"weir {name}" if name != "weir" else name: options for name, options in weir_options().items()},
+                        **python_options()}
+
+    def test_all_options_that_are_mentioned_exist(self):
+        known = set().union(*self.commands.values()) | script_options() | FOREIGN
+        for page in user_pages():
+            texts = code_spans(page) + [block.text for block in blocks(page) if block.language in ("sh", "text")]
+            for text in texts:
+                for option in re.findall(OPTION, text):
+                    with self.subTest(page=page.name, text=text[:80]):
+                        self.assertIn(option, known)
+
+    def test_commands_are_called_with_options_of_their_own(self):
+        """Also in blocks that no test runs."""
+        checked = 0
+        for page in user_pages():
+            for block in blocks(page):
+                for command, words in calls(block.text) if block.language == "sh" else []:
+                    words = re.sub(r"\s:\s.*", "", words)  # the next part of an mpirun line
+                    for option in re.findall(OPTION, words):
+                        checked += 1
+                        with self.subTest(place=block.place, command=command):
+                            self.assertIn(option, self.commands[command])
+        self.assertGreater(checked, 100)
+
+    def test_the_page_of_options_has_them_all(self):
+        page = (SOURCE / "docs/options.md").read_text(encoding="utf-8")
+        for name, options in self.commands.items():
+            for option in options - ({"-h", "--help", "--version"} if name.startswith("weir-") else {"-h"}):
+                self.assertTrue(re.search(rf"(?m)^\| `[^`]*{option}\b|`{option}`", page), f"{name} {option}")
+
+    def test_the_page_of_options_is_in_step_with_the_program(self):
+        done = subprocess.run([sys.executable, SOURCE / "src/manual/write_options_page.py", "--weir", WEIR, "--check"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class ExitStatuses(unittest.TestCase):
+    def test_those_of_the_program_are_described(self):
+        header = (SOURCE / "src/participant/exit_status.hpp").read_text(encoding="utf-8")
+        values = dict(re.findall(r"constexpr int exit_(\w+) = (\d+);", header))
+        self.assertGreaterEqual(set(values), {"ok", "failed", "usage", "requirement", "signal_base"})
+        base = int(values.pop("signal_base"))
+        page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
+        table = page.split("\n## Exit statuses\n\n")[1].split("\n\n")[0]
+        described = [int(number) for row in re.findall(r"(?m)^\| ([\d, ]+) \|", table) for number in row.split(", ")]
+        self.assertEqual(described, [*sorted(int(value) for value in values.values()), base + 2, base + 15])
+
+
+if __name__ == "__main__":
+    unittest.main()
