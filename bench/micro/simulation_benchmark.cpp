@@ -9,7 +9,7 @@
 
 #include "core/random.hpp"
 #include "simulation/event_queue.hpp"
-#include "simulation/fluid_network.hpp"
+#include "simulation/fair_shares.hpp"
 
 namespace {
 
@@ -19,8 +19,8 @@ using weir::core::Duration;
 using weir::core::Instant;
 using weir::core::Random;
 using weir::simulation::EventQueue;
+using weir::simulation::FairShares;
 using weir::simulation::FlowId;
-using weir::simulation::FluidNetwork;
 using weir::simulation::LinkId;
 
 /// As large as the simulator's.
@@ -64,7 +64,7 @@ void network_end_and_begin(benchmark::State& state) {
     const auto consumers = static_cast<std::uint32_t>(state.range(1));
     std::vector<BitRate> capacities(producers, BitRate{100000000000});
     capacities.resize(producers + consumers, BitRate{state.range(2) * 1000000000});
-    FluidNetwork network(std::move(capacities), producers * streams);
+    FairShares network(std::move(capacities), producers * streams);
 
     Random random(1, 0);
     struct Drawn {
@@ -81,7 +81,7 @@ void network_end_and_begin(benchmark::State& state) {
     const auto begin = [&](Instant now, LinkId up) {
         const Drawn& next = transfers[drawn++ % transfers.size()];
         up_of_flow[network.begin(now, up, next.down, next.bytes).value] = up;
-        network.settle(now);
+        network.share_out(now);
     };
     for (std::uint32_t stream = 0; stream < streams; ++stream) {
         for (std::uint32_t producer = 0; producer < producers; ++producer) {
@@ -94,7 +94,7 @@ void network_end_and_begin(benchmark::State& state) {
         const Instant now = network.next_end();
         const FlowId flow = network.next_to_end();
         network.end(now, flow);
-        network.settle(now);
+        network.share_out(now);
         begin(now, up_of_flow[flow.value]);
     }
     state.SetItemsProcessed(state.iterations());

@@ -192,6 +192,13 @@ void Checker::chunk_left(core::Instant now, ProducerId producer, const core::Chu
     set_oracle_.left(now, chunk.event, chunk.length);
 }
 
+void Checker::chunk_dropped(ProducerId producer, const core::ChunkDescription& chunk) {
+    if (!plan_.lossy()) {
+        object("a chunk of event {} of producer {} is dropped, but the transport is reliable",
+               chunk.event.sequence(), producer.value);
+    }
+}
+
 void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
     if (backlog != producers_[producer.value].backlog) {
         object(

@@ -73,6 +73,7 @@ class Checker {
     void message_taken(core::Instant now, core::NodeId from, core::NodeId to,
                        const core::ControlMessage& message);
     void chunk_left(core::Instant now, core::ProducerId producer, const core::ChunkDescription& chunk);
+    void chunk_dropped(core::ProducerId producer, const core::ChunkDescription& chunk);
     void chunk_arrived(core::ConsumerId consumer, core::PlaceId place, const core::ChunkDescription& chunk);
 
     /// The protocol has come to its end everywhere. Producers say of so many sets that they know their fate,

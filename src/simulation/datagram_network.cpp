@@ -1,108 +1,61 @@
 #include "simulation/datagram_network.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "core/assertion.hpp"
-#include "core/datagram_frames.hpp"
-
 namespace weir::simulation {
 
-using core::Bytes;
 using core::Instant;
 
-DatagramNetwork::DatagramNetwork(const core::Plan& plan, const core::NetworkPlan& network)
-    : network_(network), ends_(plan.lossy() ? 1 + plan.producers + plan.consumers : 0) {
-    if (!plan.lossy()) {
+void DatagramNetwork::send_chunks(Instant now, std::uint32_t producer,
+                                  std::span<const core::SendChunk> chunks) {
+    for (const core::SendChunk& chunk : chunks) {
+        links_.hand_over(now, row().producer(producer), datagrams_.add({producer, chunk}),
+                         chunk.chunk.length);
+    }
+}
+
+void DatagramNetwork::advance(Instant now) {
+    const DatagramLinks::Passed passed = links_.take_next();
+    if (row().is_producer(passed.node)) {
+        has_left(now, passed.datagram);
+    } else {
+        push(now + latency(), arrived, passed.datagram);
+    }
+}
+
+void DatagramNetwork::handle_data(Instant now, const Event& event) {
+    if (event.kind == left) {
+        has_left(now, event.a);
+    } else {
+        has_arrived(event.a);
+    }
+}
+
+void DatagramNetwork::has_left(Instant now, std::uint32_t index) {
+    const ChunkRun datagram = datagrams_[index];
+    const FlatNode producer = row().producer(datagram.producer);
+    if (client().stands_still(producer)) {
+        client().hold(producer, {true, left, index});
         return;
     }
-    links_.resize(1 + plan.producers, {network.producer_link, network.producer_link});
-    links_.resize(links_.size() + plan.consumers, {network.consumer_link, network.consumer_link});
+    const FlatNode consumer = row().consumer(datagram.chunk.to.value);
+    if (!links_.reach_port(now, consumer, index, datagram.chunk.chunk.length)) {
+        datagrams_.remove(index);
+        client().chunk_dropped(datagram);
+    }
+    client().chunks_left(datagram);
 }
 
-void DatagramNetwork::set_factor(Instant now, std::uint32_t node, double factor) {
-    if (node >= links_.size()) {
+void DatagramNetwork::has_arrived(std::uint32_t index) {
+    ChunkRun datagram = datagrams_[index];
+    const FlatNode consumer = row().consumer(datagram.chunk.to.value);
+    if (client().stands_still(consumer)) {
+        client().hold(consumer, {true, arrived, index});
         return;
     }
-    Link& link = links_[node];
-    if (!link.queue.empty()) {
-        link.moved = moved_by(link, now);
-        link.since = now;
-    }
-    link.rate = {std::llround(static_cast<double>(link.full.bits_per_second) * factor)};
-    set_end(node);
-}
-
-Bytes DatagramNetwork::on_the_wire(Bytes payload) const {
-    if (network_.framing == core::Framing::none) {
-        return payload;
-    }
-    return {core::wire_cost(payload.count, network_.mtu.count).bytes};
-}
-
-void DatagramNetwork::hand_over(Instant now, std::uint32_t producer, std::uint32_t datagram, Bytes payload) {
-    put(now, producer, {datagram, on_the_wire(payload)});
-}
-
-bool DatagramNetwork::reach_port(Instant now, std::uint32_t consumer, std::uint32_t datagram, Bytes payload) {
-    const Link& link = links_[consumer];
-    const Bytes bytes = on_the_wire(payload);
-    Bytes waiting;
-    if (!link.queue.empty()) {
-        const BitNanoseconds moved = std::min(moved_by(link, now), bit_nanoseconds(link.queue.front().bytes));
-        waiting = link.queued - Bytes{static_cast<std::int64_t>(moved / bit_nanoseconds(Bytes{1}))};
-    }
-    if (waiting + bytes > network_.port_buffer) {
-        return false;
-    }
-    put(now, consumer, {datagram, bytes});
-    return true;
-}
-
-void DatagramNetwork::put(Instant now, std::uint32_t node, const Queued& queued) {
-    Link& link = links_[node];
-    const bool first = link.queue.empty();
-    link.queue.push_back(queued);
-    link.queued += queued.bytes;
-    if (first) {
-        link.moved = 0;
-        link.since = now;
-        set_end(node);
-    }
-}
-
-DatagramNetwork::Passed DatagramNetwork::take_next() {
-    const std::uint32_t node = ends_.top();
-    const Instant end{ends_.key(node)};
-    Link& link = links_[node];
-    const Queued passed = link.queue.front();
-    link.queue.pop_front();
-    link.queued -= passed.bytes;
-    // It ended within the last nanosecond: the rest of that one is the next datagram's.
-    link.moved = moved_by(link, end) - bit_nanoseconds(passed.bytes);
-    WEIR_ASSERT(link.moved >= 0);
-    link.since = end;
-    set_end(node);
-    return {node, passed.datagram};
-}
-
-void DatagramNetwork::set_end(std::uint32_t node) {
-    const Link& link = links_[node];
-    if (link.queue.empty()) {
-        ends_.erase(node);
-        return;
-    }
-    const BitNanoseconds rest = bit_nanoseconds(link.queue.front().bytes) - link.moved;
-    const std::int64_t rate = link.rate.bits_per_second;
-    if (rest > 0 && rate == 0) {
-        ends_.erase(node);
-        return;
-    }
-    // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
-    // this run".
-    const BitNanoseconds end = link.since.ns + (rest <= 0 ? 0 : core::quotient(rest + rate - 1, rate));
-    constexpr BitNanoseconds latest = Instant::never().ns - 1;
-    ends_.update(node, static_cast<std::int64_t>(std::min(end, latest)));
+    datagrams_.remove(index);
+    // A datagram's header does not have them.
+    datagram.chunk.chunk.event_bytes = {};
+    datagram.chunk.chunk.generated_at = {};
+    client().chunks_arrived(datagram);
 }
 
 }  // namespace weir::simulation

@@ -1,74 +1,42 @@
-// Datagrams in virtual time: a producer's link takes them one after the other; the switch's port to the
-// consumer has a finite buffer and drops what does not fit any more (drop tail). Nothing holds a sender
-// back. A datagram is a unit: it is dropped or delivered with all its frames.
-//
-// A link is a queue and how much of its first datagram has moved, in bit nanoseconds, so that a change of
-// its speed holds for all that is queued, and no time is lost between datagrams. Rejected: the instant at
-// which the queue will be empty; it is wrong as soon as the speed changes, and after a link that stood
-// still it never comes.
+// Datagrams in virtual time: each passes its producer's link, reaches the switch's port to its consumer at
+// the same instant, and is dropped or passes the consumer's link; `latency` later it has arrived. Reports at
+// once.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <vector>
+#include <span>
 
-#include "core/indexed_heap.hpp"
-#include "core/network_plan.hpp"
-#include "core/plan.hpp"
-#include "core/units.hpp"
-#include "simulation/fluid_network.hpp"
+#include "simulation/datagram_links.hpp"
+#include "simulation/pool.hpp"
+#include "simulation/separate_control.hpp"
 
 namespace weir::simulation {
 
-class DatagramNetwork {
+class DatagramNetwork final : public SeparateControl {
   public:
-    /// Nodes are numbered as in the simulator: the scheduler, the producers, the consumers. Datagrams have
-    /// numbers of the caller's. Without datagrams in the plan nothing may be put in.
-    DatagramNetwork(const core::Plan& plan, const core::NetworkPlan& network);
+    DatagramNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
+                    NetworkClient& client)
+        : SeparateControl(plan, network, events, client), links_(plan, network) {}
 
-    /// The node's link carries this part of its speed from now on; 0: nothing, until that is changed.
-    void set_factor(core::Instant now, std::uint32_t node, double factor);
-
-    /// The producer's link takes a datagram with so much payload.
-    void hand_over(core::Instant now, std::uint32_t producer, std::uint32_t datagram, core::Bytes payload);
-    /// It has reached the port to the consumer. False: it is dropped.
-    [[nodiscard]] bool reach_port(core::Instant now, std::uint32_t consumer, std::uint32_t datagram,
-                                  core::Bytes payload);
-
-    /// When the next datagram has passed its link.
-    [[nodiscard]] core::Instant next_end() const {
-        return ends_.empty() ? core::Instant::never() : core::Instant{ends_.key(ends_.top())};
+    void send_chunks(core::Instant now, std::uint32_t producer,
+                     std::span<const core::SendChunk> chunks) override;
+    [[nodiscard]] core::Instant next(core::Instant /*now*/) override { return links_.next_end(); }
+    void advance(core::Instant now) override;
+    void set_link(core::Instant now, FlatNode node, double factor) override {
+        links_.set_factor(now, node, factor);
     }
-    struct Passed {
-        std::uint32_t node = 0;  ///< whose link
-        std::uint32_t datagram = 0;
-    };
-    /// Takes out the one that next_end() tells of; of several the one of the lowest node.
-    Passed take_next();
 
   private:
-    struct Queued {
-        std::uint32_t datagram = 0;
-        core::Bytes bytes;  ///< on the wire
+    enum Kind : std::uint8_t {
+        left = first_data_kind,  ///< a: index in datagrams_; its producer stood still when it left
+        arrived,                 ///< a: index in datagrams_
     };
-    struct Link {
-        core::BitRate full;
-        core::BitRate rate;
-        std::deque<Queued> queue{};
-        core::Bytes queued{};      ///< sum of the queue
-        BitNanoseconds moved = 0;  ///< of the first in the queue, until `since`
-        core::Instant since{};
-    };
-    [[nodiscard]] core::Bytes on_the_wire(core::Bytes payload) const;
-    [[nodiscard]] static BitNanoseconds moved_by(const Link& link, core::Instant now) {
-        return link.moved + static_cast<BitNanoseconds>(link.rate.bits_per_second) * (now - link.since).ns;
-    }
-    void put(core::Instant now, std::uint32_t node, const Queued& queued);
-    void set_end(std::uint32_t node);
+    void handle_data(core::Instant now, const Event& event) override;
+    void has_left(core::Instant now, std::uint32_t index);
+    void has_arrived(std::uint32_t index);
 
-    core::NetworkPlan network_;
-    std::vector<Link> links_;
-    core::IndexedHeap<std::int64_t> ends_;  ///< links that carry something, by the end of their first, in ns
+    DatagramLinks links_;
+    Pool<ChunkRun> datagrams_;
 };
 
 }  // namespace weir::simulation

@@ -1,264 +1,237 @@
 #include "simulation/fluid_network.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
 
 namespace weir::simulation {
 
-using core::BitRate;
 using core::Bytes;
+using core::Duration;
 using core::Instant;
 
-FluidNetwork::FluidNetwork(std::vector<BitRate> capacities, std::uint32_t flows_limit)
-    : links_(capacities.size()), flows_(flows_limit), ends_(flows_limit) {
-    for (std::size_t link = 0; link < capacities.size(); ++link) {
-        WEIR_ASSERT(capacities[link].bits_per_second >= 0);
-        links_[link].capacity = capacities[link].bits_per_second;
-    }
-    unused_.reserve(flows_limit);
-    for (std::uint32_t flow = flows_limit; flow > 0; --flow) {
-        unused_.push_back(flow - 1);
-    }
+namespace {
+
+/// Transfers that can be in the network at a time.
+std::uint32_t most_transfers(const core::Plan& plan) {
+    return plan.producers * plan.streams * (plan.shaping.kind != core::ShapingKind::none ? plan.window : 1);
 }
 
-void FluidNetwork::touch(std::uint32_t link) {
-    if (!links_[link].dirty) {
-        links_[link].dirty = true;
-        dirty_.push_back(link);
-    }
+/// Up and down, by node.
+std::vector<core::BitRate> capacities(const core::Plan& plan, const core::NetworkPlan& network) {
+    const core::BitRate producer = payload_rate(network, network.producer_link);
+    const core::BitRate consumer = payload_rate(network, network.consumer_link);
+    std::vector<core::BitRate> rates(2, std::max(producer, consumer));
+    rates.insert(rates.end(), std::size_t{2} * plan.producers, producer);
+    rates.insert(rates.end(), std::size_t{2} * plan.consumers, consumer);
+    return rates;
 }
 
-FlowId FluidNetwork::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
-    WEIR_ASSERT(!unused_.empty() && up != down && bytes > Bytes{0});
-    const std::uint32_t index = unused_.back();
-    unused_.pop_back();
-    Flow& flow = flows_[index];
-    flow = {.links = {up.value, down.value}, .total = bit_nanoseconds(bytes), .since = now, .active = true};
-    for (std::size_t side = 0; side < 2; ++side) {
-        Link& link = links_[flow.links[side]];
-        flow.places[side] = static_cast<std::uint32_t>(link.flows.size());
-        link.flows.push_back(index);
-        link.offered += links_[flow.links[1 - side]].capacity;
-        touch(flow.links[side]);
-    }
-    return {index};
+}  // namespace
+
+FluidNetwork::FluidNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
+                           NetworkClient& client)
+    : SeparateControl(plan, network, events, client),
+      chunk_size_(plan.chunk_size),
+      by_chunk_(plan.shaping.kind != core::ShapingKind::none),
+      shares_(capacities(plan, network), most_transfers(plan)),
+      transfer_of_flow_(most_transfers(plan)),
+      accounts_(row().size()) {
+    shares_.watch_rates([this](FlowId flow) { count_ticks(transfers_[transfer_of_flow_[flow.value]]); });
 }
 
-void FluidNetwork::end(Instant /*now*/, FlowId id) {
-    Flow& flow = flows_[id.value];
-    WEIR_ASSERT(flow.active);
-    for (std::size_t side = 0; side < 2; ++side) {
-        // Touched while the flow still counts: whoever shared the link with it may have more now.
-        touch(flow.links[side]);
-        Link& link = links_[flow.links[side]];
-        link.offered -= links_[flow.links[1 - side]].capacity;
-        const std::uint32_t moved = link.flows.back();
-        link.flows[flow.places[side]] = moved;
-        link.flows.pop_back();
-        flows_[moved].places[flows_[moved].links[0] == flow.links[side] ? 0 : 1] = flow.places[side];
-    }
-    flow.active = false;
-    flow.rate = 0;
-    ends_.erase(id.value);
-    unused_.push_back(id.value);
+void FluidNetwork::start(Instant now) {
+    // A nanosecond before the multiple: what has moved until then belongs to the bin and second that end
+    // there.
+    first_tick_ = next_multiple(now, tick_period) - Duration{1};
+    push(first_tick_, tick, 0);
 }
 
-void FluidNetwork::set_capacity(Instant /*now*/, LinkId id, BitRate capacity) {
-    WEIR_ASSERT(capacity.bits_per_second >= 0);
-    Link& link = links_[id.value];
-    const BitNanoseconds change = BitNanoseconds{capacity.bits_per_second} - link.capacity;
-    // The other links' bounds change with it, so they may couple others than before: all are looked at.
-    touch(id.value);
-    for (const std::uint32_t index : link.flows) {
-        const std::uint32_t other = other_link(flows_[index], id.value);
-        links_[other].offered += change;
-        touch(other);
-    }
-    link.capacity = capacity.bits_per_second;
-}
+// Transfers
 
-void FluidNetwork::settle(Instant now) {
-    if (dirty_.empty()) {
-        return;
-    }
-    collect();
-    fill(now);
-}
-
-/// Finds the links and flows whose rates the changes can reach.
-void FluidNetwork::collect() {
-    const std::uint64_t mark = ++mark_;
-    involved_links_.swap(dirty_);
-    dirty_.clear();
-    for (const std::uint32_t link : involved_links_) {
-        links_[link].dirty = false;
-        links_[link].mark = mark;
-    }
-    std::size_t flows = 0;
-    // The list grows while it is walked over: an iterator would not last.
-    for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
-        const std::uint32_t link = involved_links_[next];
-        for (const std::uint32_t index : links_[link].flows) {
-            Flow& flow = flows_[index];
-            if (flow.mark == mark) {
-                continue;
-            }
-            flow.mark = mark;
-            flow.fixed = false;
-            ++flows;
-            const std::uint32_t other = other_link(flow, link);
-            if (links_[other].mark != mark && can_fill(links_[other])) {
-                links_[other].mark = mark;
-                involved_links_.push_back(other);
-            }
+void FluidNetwork::send_chunks(Instant now, std::uint32_t producer, std::span<const core::SendChunk> chunks) {
+    for (const core::SendChunk& chunk : chunks) {
+        if (chunk.chunk.sequence == 0 || by_chunk_) {
+            begin(now, producer, chunk);
         }
     }
-    involved_flows_ = flows;
-    flows_solved_ += flows;
 }
 
-FluidNetwork::Share FluidNetwork::share_of(std::uint32_t link) const {
-    return {links_[link].left / links_[link].unfixed, link};
-}
-
-/// Progressive filling: the link whose flows get the least is full first; they are fixed at its equal share,
-/// and what they leave on their other links is shared by the rest. A link's share never falls by that, so an
-/// old entry in the heap is too small at worst and is put back.
-void FluidNetwork::fill(Instant now) {
-    shares_.clear();
-    bool link_of_all = false;
-    for (const std::uint32_t index : involved_links_) {
-        Link& link = links_[index];
-        link.left = link.capacity;
-        link.unfixed = static_cast<std::uint32_t>(link.flows.size());
-        // A link that cannot fill limits nobody; it would win ties of rounded shares.
-        if (can_fill(link)) {
-            shares_.push_back(share_of(index));
-            link_of_all = link_of_all || link.unfixed == involved_flows_;
+void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendChunk& chunk) {
+    Transfer transfer;
+    transfer.serial = ++begun_;
+    transfer.active = transfer.moving = true;
+    transfer.first = {producer, chunk};
+    transfer.bytes = by_chunk_ ? chunk.chunk.length : chunk.chunk.event_bytes;
+    transfer.first_sequence = chunk.chunk.sequence;
+    transfer.chunks =
+        static_cast<std::uint32_t>((transfer.bytes.count + chunk_size_.count - 1) / chunk_size_.count);
+    transfer.ticks = ticks_;
+    transfer.sent.next = transfer.arrived.next = boundary(transfer, 1);
+    const FlatNode from = producer_of(transfer);
+    const FlatNode to = consumer_of(transfer);
+    transfer.flow = shares_.begin(now, up(from), down(to), transfer.bytes);
+    const std::uint32_t index = transfers_.add(transfer);
+    transfer_of_flow_[transfer.flow.value] = index;
+    new_transfers_.push_back(index);
+    if (!by_chunk_) {
+        accounts_[from].transfers.push_back(index);
+        accounts_[to].transfers.push_back(index);
+        // The last chunk counts at the transfer's end and not at a tick.
+        if (transfer.chunks > 1) {
+            first_chunk_ahead_.emplace_back(index, transfer.serial);
         }
     }
-    std::size_t unfixed = involved_flows_;
-    // One link that has all flows, and the least for them, is the whole solution: no order is needed.
-    if (link_of_all) {
-        const Share least = *std::min_element(shares_.begin(), shares_.end());
-        if (links_[least.link].unfixed == unfixed) {
-            // Where most ends change, sorting them once is less work than putting each into its place.
-            sorts_once_ = 2 * unfixed > ends_.size();
-            fix_flows(now, least);
-            if (std::exchange(sorts_once_, false)) {
-                ends_.restore();
+}
+
+Instant FluidNetwork::next(Instant now) {
+    shares_.share_out(now);
+    for (const std::uint32_t index : new_transfers_) {
+        const Transfer& transfer = transfers_[index];
+        const std::int64_t rate = shares_.rate(transfer.flow).bits_per_second;
+        if (transfer.moving && rate > 0) {
+            const auto takes = static_cast<std::int64_t>((boundary(transfer, 1) + rate - 1) / rate);
+            push(now + Duration{takes} + latency(), first_chunk, index, transfer.serial);
+        }
+    }
+    new_transfers_.clear();
+    return shares_.next_end();
+}
+
+/// Of one transfer, all has moved.
+void FluidNetwork::advance(Instant now) {
+    const FlowId flow = shares_.next_to_end();
+    const std::uint32_t index = transfer_of_flow_[flow.value];
+    count_ticks(transfers_[index]);
+    shares_.end(now, flow);
+    transfers_[index].moving = false;
+    end_left(now, index);
+}
+
+void FluidNetwork::handle_data(Instant now, const Event& event) {
+    switch (event.kind) {
+        case first_chunk: {
+            const Transfer& transfer = transfers_[event.a];
+            if (transfer.moving && transfer.serial == event.b) {
+                report_sent(event.a, shares_.moved(transfer.flow, now));
+                // What is counted as sent in this instant cannot have arrived in it, unless the latency is 0.
+                report_arrived(event.a, arrived_by(now, transfers_[event.a]));
             }
             return;
         }
-    }
-    const auto later = [](const Share& a, const Share& b) { return b < a; };
-    std::make_heap(shares_.begin(), shares_.end(), later);
-    while (unfixed > 0 && !shares_.empty()) {
-        const Share least = shares_.front();
-        const bool has_flows = links_[least.link].unfixed > 0;
-        if (has_flows) {
-            if (const Share current = share_of(least.link); current.rate != least.rate) {
-                put_back(current);
-                continue;
-            }
-        }
-        std::pop_heap(shares_.begin(), shares_.end(), later);
-        shares_.pop_back();
-        if (has_flows) {
-            unfixed -= fix_flows(now, least);
-        }
-    }
-    for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
-        for (const std::uint32_t index : links_[involved_links_[next]].flows) {
-            Flow& flow = flows_[index];
-            if (!flow.fixed) {
-                flow.fixed = true;
-                --unfixed;
-                set_rate(now, index,
-                         std::min(links_[flow.links[0]].capacity, links_[flow.links[1]].capacity));
-            }
-        }
+        case all_left:
+            end_left(now, event.a);
+            return;
+        case all_arrived:
+            end_arrived(event.a);
+            return;
+        default:
+            handle_tick(now);
+            return;
     }
 }
 
-/// Gives all flows of a link that have no rate yet its share, and says how many.
-std::size_t FluidNetwork::fix_flows(Instant now, const Share& share) {
-    std::size_t fixed = 0;
-    const std::uint64_t mark = mark_;
-    for (const std::uint32_t index : links_[share.link].flows) {
-        Flow& flow = flows_[index];
-        if (flow.fixed) {
-            continue;
-        }
-        flow.fixed = true;
-        ++fixed;
-        Link& other = links_[other_link(flow, share.link)];
-        // A link that is not part of the solution cannot fill, so it carries what the other end can bring.
-        if (other.mark == mark) {
-            other.left -= share.rate;
-            --other.unfixed;
-        } else {
-            WEIR_ASSERT(share.rate <= other.capacity);
-        }
-        set_rate(now, index, share.rate);
-    }
-    return fixed;
-}
-
-/// In place of the first of the shares, which was smaller.
-void FluidNetwork::put_back(const Share& share) {
-    std::size_t place = 0;
-    for (;;) {
-        std::size_t child = 2 * place + 1;
-        if (child >= shares_.size()) {
-            break;
-        }
-        if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) {
-            ++child;
-        }
-        if (!(shares_[child] < share)) {
-            break;
-        }
-        shares_[place] = shares_[child];
-        place = child;
-    }
-    shares_[place] = share;
-}
-
-void FluidNetwork::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
-    Flow& flow = flows_[index];
-    if (rate == flow.rate && (rate == 0 || ends_.contains(index))) {
+void FluidNetwork::end_left(Instant now, std::uint32_t index) {
+    const FlatNode producer = producer_of(transfers_[index]);
+    if (client().stands_still(producer)) {
+        client().hold(producer, {true, all_left, index});
         return;
     }
-    if (watcher_) {
-        watcher_({index});
-    }
-    flow.moved += static_cast<BitNanoseconds>(flow.rate) * (now - flow.since).ns;
-    flow.since = now;
-    flow.rate = rate;
-    const BitNanoseconds rest = flow.total > flow.moved ? flow.total - flow.moved : 0;
-    if (rate == 0 && rest > 0) {
-        ends_.erase(index);
+    push(now + latency(), all_arrived, index);
+    report_sent(index, bit_nanoseconds(transfers_[index].bytes));
+    std::erase(accounts_[producer].transfers, index);
+}
+
+void FluidNetwork::end_arrived(std::uint32_t index) {
+    const FlatNode consumer = consumer_of(transfers_[index]);
+    if (client().stands_still(consumer)) {
+        client().hold(consumer, {true, all_arrived, index});
         return;
     }
-    // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
-    // this run".
-    const BitNanoseconds end = now.ns + (rest == 0 ? 0 : core::quotient(rest + rate - 1, rate));
-    constexpr BitNanoseconds latest = core::Instant::never().ns - 1;
-    const auto key = static_cast<std::int64_t>(std::min(end, latest));
-    if (sorts_once_) {
-        ends_.update_unsorted(index, key);
-    } else {
-        ends_.update(index, key);
+    report_arrived(index, bit_nanoseconds(transfers_[index].bytes));
+    std::erase(accounts_[consumer].transfers, index);
+    transfers_[index].active = false;
+    transfers_.remove(index);
+}
+
+void FluidNetwork::set_link(Instant now, FlatNode node, double factor) {
+    const core::BitRate rate = payload_rate(node);
+    const core::BitRate capacity{std::llround(static_cast<double>(rate.bits_per_second) * factor)};
+    shares_.set_capacity(now, up(node), capacity);
+    shares_.set_capacity(now, down(node), capacity);
+}
+
+// Chunks at their own time
+
+BitNanoseconds FluidNetwork::boundary(const Transfer& transfer, std::uint32_t chunks) const {
+    return bit_nanoseconds(std::min(chunk_size_ * chunks, transfer.bytes));
+}
+
+ChunkRun FluidNetwork::run_of(const Transfer& transfer, std::uint32_t first, std::uint32_t count) const {
+    ChunkRun run = transfer.first;
+    core::ChunkDescription& chunk = run.chunk.chunk;
+    chunk.sequence = transfer.first_sequence + first;
+    chunk.offset = chunk_size_ * chunk.sequence;
+    chunk.length = std::min(chunk_size_ * count, chunk.event_bytes - chunk.offset);
+    run.count = count;
+    return run;
+}
+
+std::uint32_t FluidNetwork::pass_chunks(const Transfer& transfer, Passage& end, std::uint32_t most,
+                                        BitNanoseconds moved) const {
+    if (end.next > moved || end.chunks >= most) {
+        return 0;
+    }
+    // All chunks but the last one are equally large.
+    const BitNanoseconds further = core::quotient(moved - end.next, bit_nanoseconds(chunk_size_));
+    const bool all = moved >= bit_nanoseconds(transfer.bytes);
+    const std::uint32_t rest = most - end.chunks;
+    const std::uint32_t count = all || further >= rest ? rest : static_cast<std::uint32_t>(further) + 1;
+    end.chunks += count;
+    end.next = boundary(transfer, end.chunks + 1);
+    return count;
+}
+
+BitNanoseconds FluidNetwork::arrived_by(Instant now, const Transfer& transfer) const {
+    return shares_.moved(transfer.flow, now) -
+           static_cast<BitNanoseconds>(shares_.rate(transfer.flow).bits_per_second) * latency().ns;
+}
+
+/// Reports every chunk that has left when so much has moved.
+void FluidNetwork::report_sent(std::uint32_t index, BitNanoseconds moved) {
+    const FlatNode producer = producer_of(transfers_[index]);
+    if (client().stands_still(producer)) {
+        return;
+    }
+    catch_up(producer);
+    Transfer& transfer = transfers_[index];
+    // The last chunk has left when the transfer has left the network, also at the instant of its end.
+    if (pass_chunks(transfer, transfer.sent, transfer.chunks - (transfer.moving ? 1U : 0U), moved) > 0) {
+        client().chunks_left(take_unreported(transfer, transfer.sent));
     }
 }
 
-BitRate FluidNetwork::load(LinkId link) const {
-    BitRate sum;
-    for (const std::uint32_t flow : links_[link.value].flows) {
-        sum.bits_per_second += flows_[flow].rate;
+/// Reports every chunk that has left and arrived when so much has arrived.
+void FluidNetwork::report_arrived(std::uint32_t index, BitNanoseconds arrived) {
+    const FlatNode consumer = consumer_of(transfers_[index]);
+    if (client().stands_still(consumer)) {
+        return;
     }
-    return sum;
+    catch_up(consumer);
+    Transfer& transfer = transfers_[index];
+    if (pass_chunks(transfer, transfer.arrived, transfer.sent.chunks, arrived) > 0) {
+        client().chunks_arrived(take_unreported(transfer, transfer.arrived));
+    }
+}
+
+void FluidNetwork::report_left(Instant now, FlatNode producer) {
+    // Transfers that begin meanwhile are put behind these, and nothing of them has moved.
+    const std::size_t count = accounts_[producer].transfers.size();
+    for (std::size_t position = 0; position < count; ++position) {
+        const std::uint32_t index = accounts_[producer].transfers[position];
+        if (transfers_[index].moving) {
+            report_sent(index, shares_.moved(transfers_[index].flow, now));
+        }
+    }
 }
 
 }  // namespace weir::simulation

@@ -1,138 +1,177 @@
-// The network as a fluid: every node has an up link to a non-blocking switch and a down link from it, and the
-// transfers that are under way share the links max-min fairly: no transfer can have more without another one,
-// that has no more than it, having less (Bertsekas and Gallager, "Data Networks", section 6.5.2; computed by
-// progressive filling). Rates change only when a transfer begins or ends or a link changes, so there are no
-// packets to simulate.
+// The network as a fluid: a transfer moves at its fair share of two links (fair_shares.hpp) from the instant
+// at which its producer hands over the first chunk; a chunk has left when the fluid has moved its bytes, and
+// has arrived `latency` later. That later chunks are handed over in time is the checker's to see.
 //
-// Solved incrementally: a change is followed from its two links to the transfers on them, and from a transfer
-// to its other link only if that link could be full, that is if the other ends of all its transfers together
-// could bring more than it carries. Links that cannot fill couple nobody. Rates, progress and times are
-// integers (bits per second, bit nanoseconds, nanoseconds), so that a run is the same on every machine and no
-// byte is lost to rounding.
+// Reports late, which makes the number of events that of the transfers and not that of the chunks: chunks
+// count at the next of their transfer's end, a tick (every 10 ms), and the instant before their producer's
+// next set. The first chunk of a transfer arrives on time, because it changes what its consumer's slots do.
+// Which chunks count at a tick is worked out, recorded and reported only when it matters: before anything
+// else happens to a node, its rate changes, or rows are closed (fluid_ticks.cpp). Rows are also credited with
+// how much of the chunks under way has moved when a second ends.
 //
-// Rejected: packets (10^6 times the events), and a fresh solution of the whole network at each change (the
-// farm has 4500 links and 4000 changes per second).
+// With shaping, a chunk is a transfer of its own, because each has its own instant, and all are reported at
+// once.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/indexed_heap.hpp"
-#include "core/units.hpp"
+#include "simulation/fair_shares.hpp"
+#include "simulation/pool.hpp"
+#include "simulation/separate_control.hpp"
 
 namespace weir::simulation {
 
-using LinkId = core::Index<struct LinkKind>;
-/// A transfer in the network; the number is used again after its end.
-using FlowId = core::Index<struct FlowKind>;
-
-/// Bits times nanoseconds: what a rate moves in a time, without division.
-using BitNanoseconds = core::WideInteger;
-constexpr BitNanoseconds bit_nanoseconds(core::Bytes bytes) {
-    return static_cast<BitNanoseconds>(bytes.count) * 8 * 1000000000;
-}
-
-class FluidNetwork {
+class FluidNetwork final : public SeparateControl {
   public:
-    /// `capacities`: payload rates of the links, by LinkId. `flows_limit`: flows that can be under way at a
-    /// time.
-    FluidNetwork(std::vector<core::BitRate> capacities, std::uint32_t flows_limit);
+    FluidNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
+                 NetworkClient& client);
 
-    /// A transfer of `bytes` over two different links. Its rate is known after the next settle().
-    FlowId begin(core::Instant now, LinkId up, LinkId down, core::Bytes bytes);
-    /// Takes a transfer out, finished or not.
-    void end(core::Instant now, FlowId id);
-    /// Changes what a link carries; 0: nothing.
-    void set_capacity(core::Instant now, LinkId id, core::BitRate capacity);
+    void start(core::Instant now) override;
+    void send_chunks(core::Instant now, std::uint32_t producer,
+                     std::span<const core::SendChunk> chunks) override;
+    [[nodiscard]] core::Instant next(core::Instant now) override;
+    void advance(core::Instant now) override;
+    void set_link(core::Instant now, FlatNode node, double factor) override;
 
-    /// Shares the links anew after changes, all of which were made at `now`. To be called before time moves
-    /// on.
-    void settle(core::Instant now);
-
-    /// From now on `watcher` is called with each flow whose rate a settle() changes, before it does.
-    void watch_rates(std::function<void(FlowId)> watcher) { watcher_ = std::move(watcher); }
-
-    /// When the next transfer is through, and which one (of several the one with the lowest number). Only
-    /// when settled.
-    [[nodiscard]] core::Instant next_end() const {
-        return ends_.empty() ? core::Instant::never() : core::Instant{ends_.key(ends_.top())};
+    [[nodiscard]] core::Duration report_period() const override {
+        return by_chunk_ ? core::Duration{} : tick_period;
     }
-    [[nodiscard]] FlowId next_to_end() const { return {ends_.top()}; }
-
-    /// What has moved until `now`.
-    [[nodiscard]] BitNanoseconds moved(FlowId flow, core::Instant now) const {
-        const Flow& it = flows_[flow.value];
-        return it.moved + static_cast<BitNanoseconds>(it.rate) * (now - it.since).ns;
+    void catch_up(FlatNode node) override {
+        if (accounts_[node].reported != ticks_) {
+            report_ticks(node);
+        }
     }
-    [[nodiscard]] core::BitRate rate(FlowId flow) const { return {flows_[flow.value].rate}; }
-    [[nodiscard]] core::BitRate capacity(LinkId link) const { return {links_[link.value].capacity}; }
-    [[nodiscard]] std::uint32_t flows_on(LinkId link) const {
-        return static_cast<std::uint32_t>(links_[link.value].flows.size());
+    void record(FlatNode node) override {
+        if (accounts_[node].recorded != ticks_) {
+            record_ticks(node);
+        }
     }
-    /// Sum of the rates on a link.
-    [[nodiscard]] core::BitRate load(LinkId link) const;
-
-    /// Flows whose rate was computed, in all settles so far: the work done.
-    [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
+    void report_left(core::Instant now, FlatNode producer) override;
 
   private:
-    struct Flow {
-        std::array<std::uint32_t, 2> links{};
-        std::array<std::uint32_t, 2> places{};  ///< in the lists of the links
-        std::int64_t rate = 0;                  ///< bits per second
-        BitNanoseconds total = 0;
-        BitNanoseconds moved = 0;  ///< until `since`
-        core::Instant since;
-        std::uint64_t mark = 0;  ///< the solution that it was last part of
+    static constexpr core::Duration tick_period = core::Duration::milliseconds(10);
+
+    enum Kind : std::uint8_t {
+        first_chunk = first_data_kind,  ///< a: transfer, b: its serial number
+        all_left,                       ///< a: transfer; its producer stood still when the last byte left
+        all_arrived,                    ///< a: transfer
+        tick,
+    };
+    /// How far a transfer's chunks have passed one of its ends.
+    struct Passage {
+        std::uint32_t chunks = 0;    ///< have passed
+        std::uint32_t reported = 0;  ///< of them
+        BitNanoseconds next = 0;     ///< when this has passed, the next chunk has
+        core::Bytes credited;        ///< rows know that so much has passed
+    };
+    struct Transfer {
+        FlowId flow;
+        std::uint32_t serial = 0;  ///< no other transfer has it
         bool active = false;
-        bool fixed = false;
+        bool moving = false;  ///< not all has left
+        ChunkRun first;
+        core::Bytes bytes;                 ///< of the whole transfer
+        std::uint32_t first_sequence = 0;  ///< of its chunks
+        std::uint32_t chunks = 0;
+        std::uint64_t ticks = 0;  ///< so many have been counted
+        Passage sent;
+        Passage arrived;
     };
-    struct Link {
-        std::int64_t capacity = 0;
-        BitNanoseconds offered = 0;  ///< sum over its flows of the capacity of their other link
-        std::vector<std::uint32_t> flows;
-        std::uint64_t mark = 0;
-        bool dirty = false;
-        // While a solution is computed:
-        std::int64_t left = 0;
-        std::uint32_t unfixed = 0;
-    };
-    struct Share {
-        std::int64_t rate = 0;
-        std::uint32_t link = 0;
-        bool operator<(const Share& other) const {
-            return rate != other.rate ? rate < other.rate : link < other.link;
+    /// What the transfers of a node do at ticks, between its turns.
+    struct Account {
+        std::vector<std::uint32_t> transfers{};  ///< those that go on; not with shaping
+        std::uint64_t recorded = 0;              ///< so many ticks are in its rows
+        std::uint64_t reported = 0;              ///< so many ticks it has been told of
+        std::vector<core::Bytes> bytes{};        ///< that count at ticks recorded + 1, recorded + 2, ...
+
+        /// The bytes of the ticks from `first`, which is not recorded yet, to `last`.
+        std::span<core::Bytes> at_ticks(std::uint64_t first, std::uint64_t last) {
+            if (bytes.size() < last - recorded) {
+                bytes.resize(last - recorded);
+            }
+            return std::span(bytes).subspan(first - recorded - 1, last - first + 1);
         }
     };
+    /// What passes an end of a transfer at ticks.
+    struct TickSteps {
+        BitNanoseconds moved = 0;  ///< at the first tick
+        BitNanoseconds step = 0;   ///< from tick to tick
+        std::uint32_t most = 0;    ///< so many chunks can have passed
+    };
+    /// What a node's transfers have moved beyond the chunks that count.
+    struct Moving {
+        core::Bytes bytes;
+        core::Instant since = core::Instant::never();  ///< of the oldest of which no chunk has arrived
+    };
 
-    [[nodiscard]] bool can_fill(const Link& link) const { return link.offered > link.capacity; }
-    [[nodiscard]] std::uint32_t other_link(const Flow& flow, std::uint32_t link) const {
-        return flow.links[0] == link ? flow.links[1] : flow.links[0];
+    [[nodiscard]] LinkId up(FlatNode node) const { return {2 * node}; }
+    [[nodiscard]] LinkId down(FlatNode node) const { return {2 * node + 1}; }
+    [[nodiscard]] FlatNode producer_of(const Transfer& transfer) const {
+        return row().producer(transfer.first.producer);
     }
-    void touch(std::uint32_t link);
-    void collect();
-    void fill(core::Instant now);
-    std::size_t fix_flows(core::Instant now, const Share& share);
-    void put_back(const Share& share);
-    void set_rate(core::Instant now, std::uint32_t index, std::int64_t rate);
-    [[nodiscard]] Share share_of(std::uint32_t link) const;
+    [[nodiscard]] FlatNode consumer_of(const Transfer& transfer) const {
+        return row().consumer(transfer.first.chunk.to.value);
+    }
 
-    std::vector<Link> links_;
-    std::vector<Flow> flows_;
-    std::vector<std::uint32_t> unused_;
-    core::IndexedHeap<std::int64_t> ends_;  ///< active flows that move, by the time of their end in ns
-    bool sorts_once_ = false;               ///< the ends, after all flows of a link have their rates
-    std::vector<std::uint32_t> dirty_;
-    std::uint64_t mark_ = 0;
-    std::vector<std::uint32_t> involved_links_;
-    std::size_t involved_flows_ = 0;
-    std::vector<Share> shares_;
-    std::uint64_t flows_solved_ = 0;
-    std::function<void(FlowId)> watcher_;
+    void handle_data(core::Instant now, const Event& event) override;
+    void begin(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
+    void end_left(core::Instant now, std::uint32_t index);
+    void end_arrived(std::uint32_t index);
+
+    // Chunks.
+    [[nodiscard]] BitNanoseconds boundary(const Transfer& transfer, std::uint32_t chunks) const;
+    [[nodiscard]] ChunkRun run_of(const Transfer& transfer, std::uint32_t first, std::uint32_t count) const;
+    /// The run of what has passed an end and is not reported yet, which counts as reported from now on.
+    ChunkRun take_unreported(const Transfer& transfer, Passage& end) const {
+        const std::uint32_t first = std::exchange(end.reported, end.chunks);
+        return run_of(transfer, first, end.chunks - first);
+    }
+    /// Lets all chunks pass, but not more than `most`, that have passed when so much has moved. Returns how
+    /// many these are.
+    std::uint32_t pass_chunks(const Transfer& transfer, Passage& end, std::uint32_t most,
+                              BitNanoseconds moved) const;
+    /// Of what has left, what has arrived `latency` later, while the transfer moves.
+    [[nodiscard]] BitNanoseconds arrived_by(core::Instant now, const Transfer& transfer) const;
+    void report_sent(std::uint32_t index, BitNanoseconds moved);
+    void report_arrived(std::uint32_t index, BitNanoseconds arrived);
+
+    // Ticks.
+    [[nodiscard]] core::Instant tick_time(std::uint64_t number) const {
+        return first_tick_ + tick_period * static_cast<std::int64_t>(number - 1);
+    }
+    void handle_tick(core::Instant now);
+    void credit_moving(core::Instant now);
+    core::Bytes beyond_chunks(const Transfer& transfer, Passage& end, BitNanoseconds moved) const;
+    /// Works out which chunks of a transfer have left and arrived at the ticks so far.
+    void count_ticks(Transfer& transfer) {
+        if (transfer.ticks != ticks_) {
+            count_new_ticks(transfer);
+        }
+    }
+    void count_new_ticks(Transfer& transfer);
+    void count_passing(const Transfer& transfer, Passage& end, Account& account, std::uint64_t first,
+                       const TickSteps& steps) const;
+    void record_ticks(FlatNode node);
+    void report_ticks(FlatNode node);
+
+    core::Bytes chunk_size_;
+    bool by_chunk_;  ///< a chunk is a transfer of its own
+    FairShares shares_;
+    Pool<Transfer> transfers_;
+    std::uint32_t begun_ = 0;
+    std::vector<std::uint32_t> transfer_of_flow_;
+    std::vector<std::uint32_t> new_transfers_;  ///< whose rate is not known yet
+
+    core::Instant first_tick_;
+    std::uint64_t ticks_ = 0;  ///< so far
+    std::vector<Account> accounts_;
+    std::vector<Moving> moving_;                ///< while it is credited
+    std::vector<telemetry::ChunkBytes> steps_;  ///< of one node, while they are recorded
+    /// Index and serial number of those whose first chunk may not have arrived.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> first_chunk_ahead_;
 };
 
 }  // namespace weir::simulation

@@ -27,7 +27,7 @@
 
 #include "core/assertion.hpp"
 #include "core/random.hpp"
-#include "simulation/fluid_network.hpp"
+#include "simulation/fair_shares.hpp"
 
 namespace s4u = simgrid::s4u;
 
@@ -35,8 +35,8 @@ using weir::core::BitRate;
 using weir::core::Bytes;
 using weir::core::Instant;
 using weir::core::Random;
+using weir::simulation::FairShares;
 using weir::simulation::FlowId;
-using weir::simulation::FluidNetwork;
 using weir::simulation::LinkId;
 
 namespace {
@@ -117,7 +117,7 @@ using Ends = std::vector<std::vector<double>>;
 std::vector<double> weir_ends(const FlowSet& set) {
     std::vector<BitRate> capacities = set.up;
     capacities.insert(capacities.end(), set.down.begin(), set.down.end());
-    FluidNetwork network(std::move(capacities), static_cast<std::uint32_t>(set.flows.size()));
+    FairShares network(std::move(capacities), static_cast<std::uint32_t>(set.flows.size()));
     std::vector<std::size_t> place_of(set.flows.size());
     for (std::size_t i = 0; i < set.flows.size(); ++i) {
         const Flow& flow = set.flows[i];
@@ -125,13 +125,13 @@ std::vector<double> weir_ends(const FlowSet& set) {
         place_of[network.begin(Instant{}, {flow.producer}, down, flow.bytes).value] = i;
     }
     std::vector<double> ends(set.flows.size());
-    network.settle(Instant{});
+    network.share_out(Instant{});
     while (network.next_end() < Instant::never()) {
         const Instant now = network.next_end();
         const FlowId flow = network.next_to_end();
         ends[place_of[flow.value]] = (now - Instant{}).in_seconds();
         network.end(now, flow);
-        network.settle(now);
+        network.share_out(now);
     }
     return ends;
 }

@@ -1,4 +1,4 @@
-#include "simulation/datagram_network.hpp"
+#include "simulation/datagram_links.hpp"
 
 #include <array>
 #include <vector>
@@ -6,13 +6,13 @@
 #include "catch.hpp"
 
 using namespace weir::core;
-using weir::simulation::DatagramNetwork;
+using weir::simulation::DatagramLinks;
 
 namespace {
 
 /// Two producers (nodes 1 and 2) on links of a byte per microsecond, one consumer (node 3) on a link twice as
 /// slow.
-DatagramNetwork network_with(std::int64_t port_buffer) {
+DatagramLinks network_with(std::int64_t port_buffer) {
     Plan plan;
     plan.producers = 2;
     plan.consumers = 1;
@@ -32,7 +32,7 @@ Instant at_us(std::int64_t us) {
 }
 
 /// When what is in the network passes its link, until nothing moves any more.
-std::vector<Instant> ends_of(DatagramNetwork& network) {
+std::vector<Instant> ends_of(DatagramLinks& network) {
     std::vector<Instant> ends;
     while (network.next_end() != Instant::never()) {
         ends.push_back(network.next_end());
@@ -44,13 +44,13 @@ std::vector<Instant> ends_of(DatagramNetwork& network) {
 }  // namespace
 
 TEST_CASE("A producer's link takes datagrams one after the other") {
-    DatagramNetwork network = network_with(1000);
+    DatagramLinks network = network_with(1000);
     network.hand_over(at_us(0), 1, 7, {100});
     network.hand_over(at_us(0), 1, 8, {100});
     network.hand_over(at_us(0), 2, 9, {150});
     for (const auto& [node, datagram, us] : {std::array{1, 7, 100}, {2, 9, 150}, {1, 8, 200}}) {
         REQUIRE(network.next_end() == at_us(us));
-        const DatagramNetwork::Passed passed = network.take_next();
+        const DatagramLinks::Passed passed = network.take_next();
         CHECK(passed.node == static_cast<std::uint32_t>(node));
         CHECK(passed.datagram == static_cast<std::uint32_t>(datagram));
     }
@@ -60,7 +60,7 @@ TEST_CASE("A producer's link takes datagrams one after the other") {
 }
 
 TEST_CASE("A port delivers at the speed of its link and drops what its buffer does not hold") {
-    DatagramNetwork network = network_with(250);
+    DatagramLinks network = network_with(250);
     CHECK(network.reach_port(at_us(0), 3, 1, {100}));
     CHECK(network.reach_port(at_us(0), 3, 2, {100}));
     CHECK_FALSE(network.reach_port(at_us(0), 3, 3, {100}));
@@ -71,7 +71,7 @@ TEST_CASE("A port delivers at the speed of its link and drops what its buffer do
 }
 
 TEST_CASE("No time is lost between datagrams that end within a nanosecond") {
-    DatagramNetwork network = network_with(1000000);
+    DatagramLinks network = network_with(1000000);
     network.set_factor(at_us(0), 3, 0.75);  // 3 b/us: a byte takes 2666.6 ns
     for (std::uint32_t datagram = 0; datagram < 3000; ++datagram) {
         CHECK(network.reach_port(at_us(0), 3, datagram, {1}));
@@ -85,7 +85,7 @@ TEST_CASE("No time is lost between datagrams that end within a nanosecond") {
 }
 
 TEST_CASE("What is queued goes at the speed that the link has meanwhile") {
-    DatagramNetwork network = network_with(1000);
+    DatagramLinks network = network_with(1000);
     for (std::uint32_t datagram = 0; datagram < 3; ++datagram) {
         network.hand_over(at_us(0), 1, datagram, {100});
     }
@@ -97,7 +97,7 @@ TEST_CASE("What is queued goes at the speed that the link has meanwhile") {
 }
 
 TEST_CASE("A link that stands still carries nothing, and as much as before afterwards") {
-    DatagramNetwork network = network_with(250);
+    DatagramLinks network = network_with(250);
     network.hand_over(at_us(0), 1, 1, {100});
     network.set_factor(at_us(40), 1, 0);
     network.hand_over(at_us(50), 1, 2, {100});

@@ -1,0 +1,264 @@
+#include "simulation/fair_shares.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::simulation {
+
+using core::BitRate;
+using core::Bytes;
+using core::Instant;
+
+FairShares::FairShares(std::vector<BitRate> capacities, std::uint32_t flows_limit)
+    : links_(capacities.size()), flows_(flows_limit), ends_(flows_limit) {
+    for (std::size_t link = 0; link < capacities.size(); ++link) {
+        WEIR_ASSERT(capacities[link].bits_per_second >= 0);
+        links_[link].capacity = capacities[link].bits_per_second;
+    }
+    unused_.reserve(flows_limit);
+    for (std::uint32_t flow = flows_limit; flow > 0; --flow) {
+        unused_.push_back(flow - 1);
+    }
+}
+
+void FairShares::touch(std::uint32_t link) {
+    if (!links_[link].dirty) {
+        links_[link].dirty = true;
+        dirty_.push_back(link);
+    }
+}
+
+FlowId FairShares::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
+    WEIR_ASSERT(!unused_.empty() && up != down && bytes > Bytes{0});
+    const std::uint32_t index = unused_.back();
+    unused_.pop_back();
+    Flow& flow = flows_[index];
+    flow = {.links = {up.value, down.value}, .total = bit_nanoseconds(bytes), .since = now, .active = true};
+    for (std::size_t side = 0; side < 2; ++side) {
+        Link& link = links_[flow.links[side]];
+        flow.places[side] = static_cast<std::uint32_t>(link.flows.size());
+        link.flows.push_back(index);
+        link.offered += links_[flow.links[1 - side]].capacity;
+        touch(flow.links[side]);
+    }
+    return {index};
+}
+
+void FairShares::end(Instant /*now*/, FlowId id) {
+    Flow& flow = flows_[id.value];
+    WEIR_ASSERT(flow.active);
+    for (std::size_t side = 0; side < 2; ++side) {
+        // Touched while the flow still counts: whoever shared the link with it may have more now.
+        touch(flow.links[side]);
+        Link& link = links_[flow.links[side]];
+        link.offered -= links_[flow.links[1 - side]].capacity;
+        const std::uint32_t moved = link.flows.back();
+        link.flows[flow.places[side]] = moved;
+        link.flows.pop_back();
+        flows_[moved].places[flows_[moved].links[0] == flow.links[side] ? 0 : 1] = flow.places[side];
+    }
+    flow.active = false;
+    flow.rate = 0;
+    ends_.erase(id.value);
+    unused_.push_back(id.value);
+}
+
+void FairShares::set_capacity(Instant /*now*/, LinkId id, BitRate capacity) {
+    WEIR_ASSERT(capacity.bits_per_second >= 0);
+    Link& link = links_[id.value];
+    const BitNanoseconds change = BitNanoseconds{capacity.bits_per_second} - link.capacity;
+    // The other links' bounds change with it, so they may couple others than before: all are looked at.
+    touch(id.value);
+    for (const std::uint32_t index : link.flows) {
+        const std::uint32_t other = other_link(flows_[index], id.value);
+        links_[other].offered += change;
+        touch(other);
+    }
+    link.capacity = capacity.bits_per_second;
+}
+
+void FairShares::share_out(Instant now) {
+    if (dirty_.empty()) {
+        return;
+    }
+    collect();
+    fill(now);
+}
+
+/// Finds the links and flows whose rates the changes can reach.
+void FairShares::collect() {
+    const std::uint64_t mark = ++mark_;
+    involved_links_.swap(dirty_);
+    dirty_.clear();
+    for (const std::uint32_t link : involved_links_) {
+        links_[link].dirty = false;
+        links_[link].mark = mark;
+    }
+    std::size_t flows = 0;
+    // The list grows while it is walked over: an iterator would not last.
+    for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
+        const std::uint32_t link = involved_links_[next];
+        for (const std::uint32_t index : links_[link].flows) {
+            Flow& flow = flows_[index];
+            if (flow.mark == mark) {
+                continue;
+            }
+            flow.mark = mark;
+            flow.fixed = false;
+            ++flows;
+            const std::uint32_t other = other_link(flow, link);
+            if (links_[other].mark != mark && can_fill(links_[other])) {
+                links_[other].mark = mark;
+                involved_links_.push_back(other);
+            }
+        }
+    }
+    involved_flows_ = flows;
+    flows_solved_ += flows;
+}
+
+FairShares::Share FairShares::share_of(std::uint32_t link) const {
+    return {links_[link].left / links_[link].unfixed, link};
+}
+
+/// Progressive filling: the link whose flows get the least is full first; they are fixed at its equal share,
+/// and what they leave on their other links is shared by the rest. A link's share never falls by that, so an
+/// old entry in the heap is too small at worst and is put back.
+void FairShares::fill(Instant now) {
+    shares_.clear();
+    bool link_of_all = false;
+    for (const std::uint32_t index : involved_links_) {
+        Link& link = links_[index];
+        link.left = link.capacity;
+        link.unfixed = static_cast<std::uint32_t>(link.flows.size());
+        // A link that cannot fill limits nobody; it would win ties of rounded shares.
+        if (can_fill(link)) {
+            shares_.push_back(share_of(index));
+            link_of_all = link_of_all || link.unfixed == involved_flows_;
+        }
+    }
+    std::size_t unfixed = involved_flows_;
+    // One link that has all flows, and the least for them, is the whole solution: no order is needed.
+    if (link_of_all) {
+        const Share least = *std::min_element(shares_.begin(), shares_.end());
+        if (links_[least.link].unfixed == unfixed) {
+            // Where most ends change, sorting them once is less work than putting each into its place.
+            sorts_once_ = 2 * unfixed > ends_.size();
+            fix_flows(now, least);
+            if (std::exchange(sorts_once_, false)) {
+                ends_.restore();
+            }
+            return;
+        }
+    }
+    const auto later = [](const Share& a, const Share& b) { return b < a; };
+    std::make_heap(shares_.begin(), shares_.end(), later);
+    while (unfixed > 0 && !shares_.empty()) {
+        const Share least = shares_.front();
+        const bool has_flows = links_[least.link].unfixed > 0;
+        if (has_flows) {
+            if (const Share current = share_of(least.link); current.rate != least.rate) {
+                put_back(current);
+                continue;
+            }
+        }
+        std::pop_heap(shares_.begin(), shares_.end(), later);
+        shares_.pop_back();
+        if (has_flows) {
+            unfixed -= fix_flows(now, least);
+        }
+    }
+    for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
+        for (const std::uint32_t index : links_[involved_links_[next]].flows) {
+            Flow& flow = flows_[index];
+            if (!flow.fixed) {
+                flow.fixed = true;
+                --unfixed;
+                set_rate(now, index,
+                         std::min(links_[flow.links[0]].capacity, links_[flow.links[1]].capacity));
+            }
+        }
+    }
+}
+
+/// Gives all flows of a link that have no rate yet its share, and says how many.
+std::size_t FairShares::fix_flows(Instant now, const Share& share) {
+    std::size_t fixed = 0;
+    const std::uint64_t mark = mark_;
+    for (const std::uint32_t index : links_[share.link].flows) {
+        Flow& flow = flows_[index];
+        if (flow.fixed) {
+            continue;
+        }
+        flow.fixed = true;
+        ++fixed;
+        Link& other = links_[other_link(flow, share.link)];
+        // A link that is not part of the solution cannot fill, so it carries what the other end can bring.
+        if (other.mark == mark) {
+            other.left -= share.rate;
+            --other.unfixed;
+        } else {
+            WEIR_ASSERT(share.rate <= other.capacity);
+        }
+        set_rate(now, index, share.rate);
+    }
+    return fixed;
+}
+
+/// In place of the first of the shares, which was smaller.
+void FairShares::put_back(const Share& share) {
+    std::size_t place = 0;
+    for (;;) {
+        std::size_t child = 2 * place + 1;
+        if (child >= shares_.size()) {
+            break;
+        }
+        if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) {
+            ++child;
+        }
+        if (!(shares_[child] < share)) {
+            break;
+        }
+        shares_[place] = shares_[child];
+        place = child;
+    }
+    shares_[place] = share;
+}
+
+void FairShares::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
+    Flow& flow = flows_[index];
+    if (rate == flow.rate && (rate == 0 || ends_.contains(index))) {
+        return;
+    }
+    if (watcher_) {
+        watcher_({index});
+    }
+    flow.moved += static_cast<BitNanoseconds>(flow.rate) * (now - flow.since).ns;
+    flow.since = now;
+    flow.rate = rate;
+    const BitNanoseconds rest = flow.total > flow.moved ? flow.total - flow.moved : 0;
+    if (rate == 0 && rest > 0) {
+        ends_.erase(index);
+        return;
+    }
+    // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
+    // this run".
+    const BitNanoseconds end = now.ns + (rest == 0 ? 0 : core::quotient(rest + rate - 1, rate));
+    constexpr BitNanoseconds latest = core::Instant::never().ns - 1;
+    const auto key = static_cast<std::int64_t>(std::min(end, latest));
+    if (sorts_once_) {
+        ends_.update_unsorted(index, key);
+    } else {
+        ends_.update(index, key);
+    }
+}
+
+BitRate FairShares::load(LinkId link) const {
+    BitRate sum;
+    for (const std::uint32_t flow : links_[link.value].flows) {
+        sum.bits_per_second += flows_[flow].rate;
+    }
+    return sum;
+}
+
+}  // namespace weir::simulation

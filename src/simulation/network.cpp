@@ -1,0 +1,36 @@
+#include "simulation/network.hpp"
+
+#include "simulation/datagram_network.hpp"
+#include "simulation/fluid_network.hpp"
+
+namespace weir::simulation {
+
+FlatNode NodeRow::flat(core::NodeId node) const {
+    switch (node.role) {
+        case core::Role::scheduler:
+            return 0;
+        case core::Role::producer:
+            return producer(node.index);
+        case core::Role::consumer:
+            break;
+    }
+    return consumer(node.index);
+}
+
+core::NodeId NodeRow::id(FlatNode node) const {
+    if (node == 0) {
+        return core::scheduler_node();
+    }
+    return is_producer(node) ? core::NodeId{core::Role::producer, node - producer(0)}
+                             : core::NodeId{core::Role::consumer, node - consumer(0)};
+}
+
+std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
+                                      Events& events, NetworkClient& client) {
+    if (plan.lossy()) {
+        return std::make_unique<DatagramNetwork>(plan, network, events, client);
+    }
+    return std::make_unique<FluidNetwork>(plan, network, events, client);
+}
+
+}  // namespace weir::simulation

@@ -1,0 +1,158 @@
+// The seam between the nodes of a simulation and a model of the network. The simulator drives nodes over a
+// virtual clock and hands the network what they send; the network reports what has left, arrived and was
+// dropped. A model decides everything in between: rates, queues, packets, marks, pauses.
+//
+// Time: a model may put its events into the queue that it shares with the simulator (they come back through
+// handle(), at equal instants in the order in which they were put in), or keep them itself and name the next
+// one (next(), advance()), or both.
+//
+// Models that report late: a model need not report every chunk at the instant at which it passes. Chunks
+// carry no information of their own, so this changes no decision, as long as a node's chunks are reported
+// before anything else happens to it (catch_up), before a producer generates (report_left), and in its rows
+// in the right instant (record). A model that reports at once leaves all four functions as they are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/actions.hpp"
+#include "core/ids.hpp"
+#include "core/network_plan.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "simulation/event_queue.hpp"
+#include "telemetry/producer_recorder.hpp"
+
+namespace weir::simulation {
+
+/// A node by its number in one row: the scheduler, then the producers, then the consumers.
+using FlatNode = std::uint32_t;
+
+struct NodeRow {
+    std::uint32_t producers = 0;
+    std::uint32_t consumers = 0;
+
+    [[nodiscard]] FlatNode producer(std::uint32_t index) const { return 1 + index; }
+    [[nodiscard]] FlatNode consumer(std::uint32_t index) const { return 1 + producers + index; }
+    [[nodiscard]] FlatNode size() const { return 1 + producers + consumers; }
+    [[nodiscard]] bool is_producer(FlatNode node) const { return node != 0 && node <= producers; }
+    [[nodiscard]] bool is_consumer(FlatNode node) const { return node > producers; }
+    [[nodiscard]] FlatNode flat(core::NodeId node) const;
+    [[nodiscard]] core::NodeId id(FlatNode node) const;
+};
+
+/// An event in the queue that the simulator and the network share.
+struct Event {
+    bool of_network = false;
+    std::uint8_t kind = 0;  ///< the owner's
+    std::uint32_t a = 0;    ///< what it is about, by kind
+    std::uint32_t b = 0;
+};
+using Events = EventQueue<Event>;
+
+/// The first multiple of `period` after `now`.
+constexpr core::Instant next_multiple(core::Instant now, core::Duration period) {
+    const std::int64_t quotient = now.ns / period.ns - (now.ns % period.ns < 0 ? 1 : 0);
+    return {(quotient + 1) * period.ns};
+}
+
+/// Chunks in a row of one producer's transfer, `chunk` as if they were one.
+struct ChunkRun {
+    std::uint32_t producer = 0;
+    core::SendChunk chunk;
+    std::uint32_t count = 1;
+};
+
+/// Whoever drives a network: what it is told, and what the network may ask.
+class NetworkClient {
+  public:
+    /// Chunks have left their producer. It has a turn, in which it may send more.
+    virtual void chunks_left(const ChunkRun& run) = 0;
+    /// Chunks have arrived at their consumer. It has a turn.
+    virtual void chunks_arrived(const ChunkRun& run) = 0;
+    /// A chunk will not arrive: the network had no room for it. Lossy transports only.
+    virtual void chunk_dropped(const ChunkRun& run) = 0;
+    /// A message or a result has arrived, with the handle under which it was sent. Its receiver has a turn.
+    virtual void message_arrived(std::uint32_t handle) = 0;
+
+    /// The node stands still: it gets no input. What would reach it is held with hold().
+    [[nodiscard]] virtual bool stands_still(FlatNode node) const = 0;
+    /// Keeps an event of the network until the node goes on: it comes back through Network::handle().
+    virtual void hold(FlatNode node, const Event& event) = 0;
+
+    // For networks that report late.
+
+    /// Chunks, not the last ones of their transfer, that left or arrived before now and are in the node's
+    /// rows. Only from within Network::catch_up() of the producer or the consumer.
+    virtual void chunks_left_before(const ChunkRun& run) = 0;
+    virtual void chunks_arrived_before(const ChunkRun& run) = 0;
+    /// Gives the node a turn in which nothing happens but what catch_up() reports.
+    virtual void give_turn(FlatNode node) = 0;
+    /// For the node's rows: chunks that have passed, by when.
+    virtual void record_chunks(FlatNode node, std::span<const telemetry::ChunkBytes> chunks) = 0;
+    /// For the node's rows, just before the end of a second: bytes that have passed of chunks that have not
+    /// passed whole, and since when something of which no chunk has arrived is on its way (Instant::never():
+    /// nothing is).
+    virtual void record_moving(FlatNode node, core::Bytes bytes, core::Instant since) = 0;
+
+  protected:
+    ~NetworkClient() = default;
+};
+
+class Network {
+  public:
+    Network() = default;
+    Network(const Network&) = delete;
+    Network& operator=(const Network&) = delete;
+    virtual ~Network() = default;
+
+    /// Once, before anything else.
+    virtual void start(core::Instant /*now*/) {}
+
+    // What nodes send.
+
+    /// Chunks that a producer hands over in one turn, in order.
+    virtual void send_chunks(core::Instant now, std::uint32_t producer,
+                             std::span<const core::SendChunk> chunks) = 0;
+    /// A control message of so many bytes. Messages between two nodes arrive in order. `handle` is the
+    /// caller's.
+    virtual void send_message(core::Instant now, FlatNode from, FlatNode to, core::Bytes bytes,
+                              std::uint32_t handle) = 0;
+    /// The result of an event, to the scheduler. It arrives before messages that are sent after it.
+    virtual void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) = 0;
+
+    // Time.
+
+    /// When something happens that is not in the shared queue; never(): nothing does. Asked before the queue
+    /// is, whenever time may move on.
+    [[nodiscard]] virtual core::Instant next(core::Instant now) = 0;
+    /// `now` is what next() returned: carries out one thing that happens now.
+    virtual void advance(core::Instant now) = 0;
+    /// An event of the network, from the shared queue or held for a node.
+    virtual void handle(core::Instant now, const Event& event) = 0;
+
+    // Disturbances.
+
+    /// From now on the node's links carry `factor` (0 to 1) of what they should.
+    virtual void set_link(core::Instant now, FlatNode node, double factor) = 0;
+    /// From now on each message takes up to `most` longer, at random.
+    virtual void set_extra_delay(core::Duration most) = 0;
+
+    // For networks that report late.
+
+    /// How late a producer may hear, outside of its turns, that chunks have left; 0: never late.
+    [[nodiscard]] virtual core::Duration report_period() const { return {}; }
+    /// Brings the node's rows and the node up to now. Before each of its turns.
+    virtual void catch_up(FlatNode /*node*/) {}
+    /// Brings the node's rows up to now. Before rows are closed.
+    virtual void record(FlatNode /*node*/) {}
+    /// Reports all chunks of a producer that have left, in turns of it. Before it generates.
+    virtual void report_left(core::Instant /*now*/, FlatNode /*producer*/) {}
+};
+
+/// The network for what the plan sends: datagrams have one of their own. All arguments must outlive it.
+std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
+                                      Events& events, NetworkClient& client);
+
+}  // namespace weir::simulation

@@ -1,0 +1,54 @@
+#include "simulation/separate_control.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weir::simulation {
+
+using core::BitRate;
+using core::Duration;
+using core::Instant;
+
+SeparateControl::SeparateControl(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
+                                 NetworkClient& client)
+    : row_{plan.producers, plan.consumers},
+      latency_(network.latency),
+      events_(events),
+      client_(client),
+      random_(plan.seed, core::random_stream(core::RandomPurpose::delay, 0)),
+      results_left_(row_.size(), Instant{std::numeric_limits<std::int64_t>::min()}) {
+    const BitRate producer = core::payload_rate(network, network.producer_link);
+    const BitRate consumer = core::payload_rate(network, network.consumer_link);
+    payload_rates_.push_back(std::max(producer, consumer));
+    payload_rates_.insert(payload_rates_.end(), plan.producers, producer);
+    payload_rates_.insert(payload_rates_.end(), plan.consumers, consumer);
+}
+
+void SeparateControl::send_message(Instant now, FlatNode from, FlatNode to, core::Bytes bytes,
+                                   std::uint32_t handle) {
+    const BitRate slower = std::min(payload_rates_[from], payload_rates_[to]);
+    const Instant begin = to == 0 ? std::max(now, results_left_[from]) : now;
+    Instant arrival = begin + latency_ + core::time_for(slower, bytes);
+    if (extra_delay_ > Duration{}) {
+        arrival = arrival + Duration{static_cast<std::int64_t>(
+                                random_.below(static_cast<std::uint64_t>(extra_delay_.ns) + 1))};
+    }
+    if (keeps_order_) {
+        Instant& last = last_arrival_[(std::uint64_t{from} << 32U) | to];
+        last = arrival = std::max(arrival, last);
+    }
+    push(arrival, message, handle);
+}
+
+void SeparateControl::send_result(Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) {
+    Instant& left = results_left_[from];
+    left = std::max(now, left) + core::time_for(payload_rates_[from], bytes);
+    push(left + latency_, message, handle);
+}
+
+void SeparateControl::set_extra_delay(Duration most) {
+    extra_delay_ = most;
+    keeps_order_ = keeps_order_ || most > Duration{};
+}
+
+}  // namespace weir::simulation

@@ -1,0 +1,64 @@
+// Control messages and results that do not share the links with data, for networks that model only data in
+// detail. A message takes the latency and its bytes on the slower of two links. Messages do not queue behind
+// each other; results do, one after the other on their consumer's link, and messages that are sent behind a
+// result arrive behind it. With extra delays, order between two nodes is kept explicitly.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/network_plan.hpp"
+#include "core/plan.hpp"
+#include "core/random.hpp"
+#include "simulation/network.hpp"
+
+namespace weir::simulation {
+
+class SeparateControl : public Network {
+  public:
+    void send_message(core::Instant now, FlatNode from, FlatNode to, core::Bytes bytes,
+                      std::uint32_t handle) final;
+    void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) final;
+    void set_extra_delay(core::Duration most) final;
+    void handle(core::Instant now, const Event& event) final {
+        if (event.kind == message) {
+            client_.message_arrived(event.a);
+        } else {
+            handle_data(now, event);
+        }
+    }
+
+  protected:
+    SeparateControl(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
+                    NetworkClient& client);
+
+    virtual void handle_data(core::Instant now, const Event& event) = 0;
+    /// `kind`: from `first_data_kind` on.
+    void push(core::Instant at, std::uint8_t kind, std::uint32_t a, std::uint32_t b = 0) {
+        events_.push(at, {true, kind, a, b});
+    }
+    static constexpr std::uint8_t first_data_kind = 1;
+
+    [[nodiscard]] const NodeRow& row() const { return row_; }
+    [[nodiscard]] core::Duration latency() const { return latency_; }
+    [[nodiscard]] NetworkClient& client() { return client_; }
+    /// Of the node's link, by wire speed alone.
+    [[nodiscard]] core::BitRate payload_rate(FlatNode node) const { return payload_rates_[node]; }
+
+  private:
+    static constexpr std::uint8_t message = 0;
+
+    NodeRow row_;
+    core::Duration latency_;
+    Events& events_;
+    NetworkClient& client_;
+    core::Random random_;
+    std::vector<core::BitRate> payload_rates_;
+    std::vector<core::Instant> results_left_;  ///< by node: when the last result has left its link
+    core::Duration extra_delay_;
+    bool keeps_order_ = false;                                       ///< messages have been delayed
+    std::unordered_map<std::uint64_t, core::Instant> last_arrival_;  ///< by pair of nodes
+};
+
+}  // namespace weir::simulation

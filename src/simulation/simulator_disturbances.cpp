@@ -1,0 +1,101 @@
+// What disturbances do to the simulator's nodes and links. Those of one kind may overlap: the worst of those
+// that last counts.
+#include <algorithm>
+#include <cmath>
+
+#include "simulation/simulator.hpp"
+
+namespace weir::simulation {
+
+using core::Duration;
+
+namespace {
+
+template <typename T>
+void add_or_remove(std::vector<T>& lasting, T value, bool add) {
+    if (add) {
+        lasting.push_back(value);
+    } else {
+        lasting.erase(std::find(lasting.begin(), lasting.end(), value));
+    }
+}
+
+}  // namespace
+
+void Simulator::disturb(const InjectedFault& fault, bool begins) {
+    const FlatNode node = row_.flat(fault.node);
+    Condition& condition = conditions_[node];
+    // What has passed the node so far has passed it in the condition that it was in.
+    network_->catch_up(node);
+    switch (fault.kind) {
+        case InjectedFault::Kind::pause:
+            set_pause(node, begins);
+            return;
+        case InjectedFault::Kind::die:
+            condition.dead = true;
+            set_link(node);
+            set_deadline(node);
+            push(now_ + setup_.silence_timeout, Kind::noticed, node);
+            return;
+        case InjectedFault::Kind::slow:
+            add_or_remove(condition.slow_factors, fault.factor, begins);
+            set_slowness(node);
+            return;
+        case InjectedFault::Kind::degrade:
+            add_or_remove(condition.link_factors, fault.factor, begins);
+            set_link(node);
+            return;
+        case InjectedFault::Kind::delay:
+            add_or_remove(extra_delays_, fault.extra, begins);
+            network_->set_extra_delay(extra_delays_.empty()
+                                          ? Duration{}
+                                          : *std::max_element(extra_delays_.begin(), extra_delays_.end()));
+            return;
+    }
+}
+
+void Simulator::set_pause(FlatNode node, bool begins) {
+    Condition& condition = conditions_[node];
+    condition.pauses = begins ? condition.pauses + 1 : condition.pauses - 1;
+    set_link(node);
+    if (condition.away()) {
+        set_deadline(node);
+    } else {
+        resume(node);
+    }
+}
+
+void Simulator::set_slowness(FlatNode node) {
+    double factor = 1;
+    for (const double slow : conditions_[node].slow_factors) {
+        factor = std::max(factor, slow);
+    }
+    if (node != 0) {
+        consumer(node).slow_down(factor);
+        return;
+    }
+    const Duration usual = setup_.network.scheduler_time;
+    const auto time = static_cast<double>(std::max<std::int64_t>(usual.ns, 1));
+    scheduler_time_ = factor == 1 ? usual : Duration{std::llround(time * factor)};
+}
+
+void Simulator::set_link(FlatNode node) {
+    const Condition& condition = conditions_[node];
+    double factor = condition.away() ? 0 : 1;
+    for (const double lasting : condition.link_factors) {
+        factor = std::min(factor, lasting);
+    }
+    network_->set_link(now_, node, factor);
+}
+
+void Simulator::resume(FlatNode node) {
+    std::vector<Event> held;
+    held.swap(conditions_[node].held);
+    turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
+    // Here and not by way of the queue: something that comes at this very instant comes behind them.
+    for (const Event& event : held) {
+        handle(event);
+    }
+}
+
+}  // namespace weir::simulation
