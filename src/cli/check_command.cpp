@@ -70,7 +70,7 @@ class Output {
 
     /// For the case that the check does not come to its end; the sentence is for people only.
     [[nodiscard]] std::string broken_off(const CheckResult& result) const {
-        return json_ ? text(result) : '\n' + text(result) + "The check did not end: MPI ended the job.\n";
+        return json_ ? text(result) : '\n' + text(result) + "The check did not finish: MPI ended the job.\n";
     }
 
     void print(const CheckResult& result) const {
@@ -268,7 +268,7 @@ class JobCheck {
              .topic = "reach",
              .hosts = {},
              .what = fmt::format(
-                 "rank 0 heard nothing over MPI from: rank {}. The settings above are of the hosts "
+                 "rank 0 received nothing over MPI from rank {}. The settings above are of the hosts "
                  "that answered",
                  silent),
              .advice = "look at the hosts that are missing above: links, firewalls, routes, GID types"});
@@ -333,7 +333,7 @@ class JobCheck {
             add_host(probe, runtime::decode_host_probe(json.at("host")));
         }
         if (!silent.empty()) {
-            probe.stopped = fmt::format("nothing came any more from {}", fmt::join(silent, ", "));
+            probe.stopped = fmt::format("no more messages from {}", fmt::join(silent, ", "));
         }
         std::sort(probe.pairs.begin(), probe.pairs.end(), [](const auto& a, const auto& b) {
             return std::pair(a.producer, a.consumer) < std::pair(b.producer, b.consumer);

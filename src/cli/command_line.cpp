@@ -167,13 +167,13 @@ void take_extras(const ExtraTexts& texts, CommandLine& line) {
         throw UsageError("--explore: cannot be combined with --find; give one of them");
     }
     if (!line.find_events.empty() && line.find.empty()) {
-        throw UsageError("--find-events: means nothing without --find rate");
+        throw UsageError("--find-events: needs --find rate");
     }
     if (line.seeds && line.find.empty()) {
-        throw UsageError("--seeds: means nothing without --find; --seed chooses the seed of one run");
+        throw UsageError("--seeds: needs --find; --seed sets the seed of one run");
     }
     if (line.jobs && !line.explore) {
-        throw UsageError("--jobs: means nothing without --explore");
+        throw UsageError("--jobs: needs --explore");
     }
 }
 

@@ -17,24 +17,22 @@ constexpr std::string_view simulate_most_used[] = {
 constexpr CommandOption simulate_options[] = {
     {.name = "find",
      .syntax = "rate|busy|slots|streams|consumers",
-     .help = "the limit up to which the run is sustained, by bisection"},
-    {.name = "seeds", .syntax = "N", .help = "seeds that --find tries for each value", .fallback = "5"},
+     .help = "search for the limit of what is sustained, by bisection"},
+    {.name = "seeds", .syntax = "N", .help = "seeds that --find tries for each value", .default_text = "5"},
     {.name = "find-events",
      .syntax = "scale|hold",
-     .help = "of --find rate: events grow with it, or keep their size",
-     .fallback = "scale"},
-    {.name = "explore",
-     .syntax = "N",
-     .help = "N random scenarios from --seed on, with faults, under the checkers"},
+     .help = "--find rate: events grow with it, or keep their size",
+     .default_text = "scale"},
+    {.name = "explore", .syntax = "N", .help = "check the rules on N random scenarios, from --seed on"},
     {.name = "jobs",
      .syntax = "N",
-     .help = "scenarios that --explore runs at a time",
-     .fallback = "all cores"}};
+     .help = "scenarios that --explore runs at the same time",
+     .default_text = "all cores"}};
 
 constexpr CommandOption check_options[] = {{.name = "probe",
                                             .syntax = "TIME",
-                                            .help = "about how long to move data; 0s: not at all",
-                                            .fallback = "5s"}};
+                                            .help = "about how long to transfer data; 0s: not at all",
+                                            .default_text = "5s"}};
 
 constexpr CommandOption scenarios_arguments[] = {
     {.name = "NAME", .help = "a built-in scenario, or a file.toml"}};
@@ -58,7 +56,7 @@ constexpr Command weir_itself{
         R"(A benchmark for networks on which many senders feed many receivers. Producer ranks generate data at
 a fixed rate, consumer ranks take it and are sometimes busy, and one scheduler rank grants every
 transfer. Every run answers one question: was every set of data gone before the next one was
-generated, and if not, who or what held it up?
+generated, and if not, what was the cause?
 )",
     .examples = R"(  mpirun --oversubscribe -np 8 weir run --scenario quickstart
   weir run --scenario lhcb2021-2 --dry-run
@@ -72,8 +70,8 @@ constexpr Command table[] = {
      .usage = "mpirun -np RANKS weir run [OPTIONS]",
      .description =
          R"(Producers generate data at a fixed rate, consumers take it, a scheduler pairs them. The run
-answers: was every set of data gone before the next one was generated, and if not, who or what held
-it up?
+answers: was every set of data gone before the next one was generated, and if not, what was the
+cause?
 )",
      .examples =
          R"(  mpirun -np 8 weir run                            1 scheduler, 3 producers at 1Gb/s, 4 consumers
@@ -92,7 +90,7 @@ it up?
      .description =
          R"(A run in virtual time: the producers, consumers and scheduler of `weir run` over a model of the
 network, in one process, without MPI. Takes the same options and writes the same run directory; the
-same options and seed give the same files. 3 producers and 4 consumers, if nothing is said.
+same options and seed give the same files. The default is 3 producers and 4 consumers.
 )",
      .examples =
          R"(  weir simulate --scenario lhcb2021-5              row 5 of the paper, at 100 Gb/s, in a second
@@ -103,39 +101,39 @@ same options and seed give the same files. 3 producers and 4 consumers, if nothi
      .most_used = simulate_most_used,
      .options = simulate_options,
      .exit_status =
-         R"(as of `weir run`; --find: 3 if no value is sustained; --explore: 1 if a rule is broken.
+         R"(as for weir run; --find: 3 if no value is sustained; --explore: 1 if a rule was broken.
 )"},
     {.name = "check",
-     .summary = "look at hosts and network before a run",
+     .summary = "check hosts and network before a run",
      .usage = "mpirun -np RANKS weir check [OPTIONS]",
      .description =
-         R"(What is wrong with the hosts and the network, before a run finds out? Start it as the run itself,
-with the same options, on the same hosts. It reads what each host says of its devices and limits,
-finds what differs between hosts, moves a little data between the pairs of the plan, and looks where
-that was counted. Each finding says what to do; the worst come first.
+         R"(Finds problems of hosts and network before a run. Start it like the run itself, with the same
+options, on the same hosts. It reads the settings of each host's devices and the host's limits,
+compares hosts, transfers a little data between the pairs of the plan, and finds which counters
+counted it. Each finding has a remedy; the worst come first.
 
-Looked at: network devices and the one that will be used, their speed, MTU and state; GIDs and
-their types; traffic class and priority; PFC, pause frames and ECN; locked memory; memory against
-the plan; NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that
-MPI took.
+Checked are: network devices and the one that will be used, their speed, MTU and state; GIDs and
+their types; traffic class and priority; PFC, pause frames and ECN; locked memory; memory that the
+plan needs; NUMA distance; CPU governor; versions and variables of MPI and UCX; the transport that
+MPI selected.
 )",
      .examples = R"(  mpirun -np 87 --hostfile hosts weir check --scenario lhcb2021-2
-  weir check                                       without mpirun: this host by itself
+  weir check                                       without mpirun: this host only
 )",
      .has_run_options = true,
      .options = check_options,
-     .exit_status = R"(0 nothing serious; 1 could not look; 2 bad usage; 3 a finding is serious.
+     .exit_status = R"(0 no serious finding; 1 the check failed; 2 bad usage; 3 a serious finding.
 )"},
     {.name = "scenarios",
      .summary = "list the built-in scenarios, or print one",
      .usage = "weir scenarios [NAME]",
      .description =
-         R"(Without NAME, lists the built-in scenarios. With NAME, prints that one as TOML, comments included:
-the start of a scenario of your own.
+         R"(Without NAME, lists the built-in scenarios. With NAME, prints that one as TOML, with its comments.
+Use it as a template for your own scenario.
 
-Keys are the names of options without the dashes in front, values are written as on the command
-line, in quotes; `name`, `title`, `description`, `source` and `found` (what the source found, for
-the list) are text. Options on the command line override a scenario.
+Keys are the names of options without the leading dashes; values are written as on the command
+line, in quotes. `name`, `title`, `description`, `source` and `found` (the results of the source)
+are text. Options on the command line override a scenario.
 )",
      .examples = R"(  weir scenarios lhcb2021-2 > mine.toml
   mpirun -np 87 weir run --scenario ./mine.toml
@@ -159,7 +157,7 @@ const Command* find_command(std::string_view name) {
     return found == std::end(table) ? nullptr : found;
 }
 
-bool takes(const Command& command, const config::Option& option) {
+bool accepts(const Command& command, const config::Option& option) {
     if (!command.has_run_options || option.group == config::OptionGroup::testing) {
         return false;
     }

@@ -1,4 +1,4 @@
-// The one table of commands: what there is to know of each, for people and for programs. The pages of
+// The one table of commands, with their help for people and for programs. The pages of
 // `--help`, `weir --help json`, and from that manual pages and completions are made from it and from the
 // option table; the parser knows the commands by it.
 #pragma once
@@ -17,7 +17,9 @@ struct CommandOption {
     std::string_view short_name = {};  ///< "q"; empty: none
     std::string_view syntax = {};      ///< as in config::Option; empty: a flag, or an argument
     std::string_view help = {};        ///< one line
-    std::string_view fallback = {};    ///< the default, for people
+    std::string_view default_text = {};
+
+    [[nodiscard]] constexpr std::string_view shown_default() const { return default_text; }
 };
 
 struct Command {
@@ -26,7 +28,7 @@ struct Command {
     std::string_view usage;        ///< "weir scenarios [NAME]"
     std::string_view description;  ///< paragraphs, lines as they are to be shown
     std::string_view examples;     ///< command lines, indented by two spaces
-    /// The options of a run too: those of the table that `takes` says, and their shorthand.
+    /// Has the options of a run too: those of the table that it `accepts`, and their shorthand.
     bool has_run_options = false;
     std::span<const std::string_view> most_used = {};  ///< of the option table, for the first page
     std::span<const CommandOption> options = {};       ///< its own
@@ -34,7 +36,7 @@ struct Command {
     std::string_view exit_status = {};  ///< a paragraph; empty: 0, or 2 after bad usage
 };
 
-/// weir itself: what it says of itself before a command is chosen.
+/// weir itself, before a command is chosen.
 const Command& program();
 
 /// In the order in which they are listed.
@@ -42,9 +44,9 @@ std::span<const Command> commands();
 /// nullptr: there is none of that name.
 const Command* find_command(std::string_view name);
 
-/// Whether the option means something there: `weir run` has no network to assume, a simulation no ranks that
-/// choose roles. Options for weir's own tests are nobody's.
-bool takes(const Command& command, const config::Option& option);
+/// Whether the help of the command lists the option: `weir run` has no network to assume, a simulation no
+/// ranks that choose roles. Options for weir's own tests are listed nowhere.
+bool accepts(const Command& command, const config::Option& option);
 
 /// Beside the options of the table, for commands that have those: --json, -q and --quiet.
 std::span<const CommandOption> shorthand_options();

@@ -33,7 +33,7 @@ void add_options(const config::RunRequest& request, std::string& text) {
         const bool unused_rate =
             value.name == "rate" && request.plan.generation == core::Generation::saturate;
         text += fmt::format("  {} {:20}{}{}\n", mark, value.name, value.value,
-                            unused_rate ? " (not what is sent: as fast as possible)" : "");
+                            unused_rate ? " (not used: as fast as possible)" : "");
     }
 }
 
@@ -84,7 +84,7 @@ std::string data_text(const core::Plan& plan, const Forecast& f) {
         case core::Generation::steady:
             return fmt::format("{} at {}", events, rounded_text(plan.rate));
         case core::Generation::saturate:
-            return fmt::format("{}, as fast as possible: --rate means nothing here", events);
+            return fmt::format("{}, as fast as possible: --rate is not used", events);
     }
     return {};
 }

@@ -309,7 +309,7 @@ class Exploration {
         const Options options = random_scenario(failed_seed_, traces_);
         fmt::print(stderr, "replay it:\n  {}\n", command_of(options));
         const Shrunk shrunk = shrink(options, what_, trial_);
-        fmt::print(stderr, "smaller ({} tried): {}\n  {}\n", shrunk.tried, shrunk.what,
+        fmt::print(stderr, "reduced ({} tried): {}\n  {}\n", shrunk.tried, shrunk.what,
                    command_of(shrunk.options));
         return participant::exit_failed;
     }

@@ -33,18 +33,18 @@ void check_search_options(const FindRequest& request, const std::vector<GivenOpt
     for (const GivenOption& option : options) {
         if (option.name == "dry-run") {
             throw UsageError(
-                "--dry-run: means nothing with --find; leave --find out to look at the run it begins with");
+                "--dry-run: cannot be combined with --find; without --find it shows the run that the search "
+                "begins with");
         }
         if (option.name == "require") {
             throw UsageError(
-                "--require: means nothing with --find, which looks for what is sustained; its exit status is "
-                "3 "
-                "if no value is");
+                "--require: cannot be combined with --find, which searches for what is sustained; exit "
+                "status 3 means that no value is sustained");
         }
         if (request.what == "consumers" &&
             (option.name == "consumer-hosts" || option.name == "consumers-per-host")) {
             throw UsageError(fmt::format(
-                "--{}: says how many consumers there are, which --find consumers looks for; use --consumers",
+                "--{}: sets the number of consumers, which --find consumers varies; use --consumers",
                 option.name));
         }
     }
@@ -55,8 +55,7 @@ void check_base(const FindRequest& request, const RunRequest& base) {
         throw UsageError("--find: cannot be combined with --scale; look for the limit at full scale");
     }
     if (base.plan.generation == core::Generation::saturate) {
-        throw UsageError(
-            "--find: --generation saturate has no rate that could be sustained; use sets or steady");
+        throw UsageError("--find: --generation saturate has no rate to sustain; use sets or steady");
     }
     if (request.what == "busy" && (base.plan.busy.kind == core::DistributionKind::none ||
                                    base.plan.busy.kind == core::DistributionKind::trace)) {

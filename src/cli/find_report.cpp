@@ -43,8 +43,8 @@ std::string table_text(const FindReport& report) {
     return text;
 }
 
-/// The values that could be tried, "from 3 to 1024".
-std::string tried_text(const FindReport& report) {
+/// That no value is sustained, with the values that could be tried: "no value from 3 to 1024 is sustained".
+std::string none_sustained_text(const FindReport& report) {
     const FindPoint* first = nullptr;
     const FindPoint* last = nullptr;
     for (const FindPoint& point : report.result.curve) {
@@ -54,10 +54,10 @@ std::string tried_text(const FindReport& report) {
         }
     }
     if (first == nullptr) {
-        return "that was tried is possible";
+        return "no value that was tried is possible";
     }
-    return first == last ? fmt::format("{} is not sustained, and no other is possible", first->text)
-                         : fmt::format("from {} to {} is sustained", first->text, last->text);
+    return first == last ? fmt::format("no value is sustained; only {} is possible", first->text)
+                         : fmt::format("no value from {} to {} is sustained", first->text, last->text);
 }
 
 Json json_of(const FindPoint& point) {
@@ -103,12 +103,12 @@ std::string find_text(const FindReport& report) {
     std::string text = table_text(report) + '\n';
     const FindResult& result = report.result;
     if (!result.best) {
-        text += fmt::format("{}: no value {}\n", report.search->meaning(), tried_text(report));
+        text += fmt::format("{}: {}\n", report.search->meaning(), none_sustained_text(report));
     } else {
         const FindPoint& best = result.curve[*result.best];
         text += fmt::format("{}: {}{}, sustained with {}; ", report.search->meaning(), best.text,
                             shows_events(report) ? fmt::format(" with events of {}", best.event_size) : "",
-                            report.seeds == 1 ? "its one seed" : fmt::format("all {} seeds", report.seeds));
+                            report.seeds == 1 ? "the one seed" : fmt::format("all {} seeds", report.seeds));
         if (!result.beyond) {
             text += "no limit was found\n";
         } else {
@@ -120,7 +120,7 @@ std::string find_text(const FindReport& report) {
         text += statement + '\n';
     }
     for (const std::string& warning : report.warnings) {
-        text += fmt::format("WARNING: as asked for, {}\n", warning);
+        text += fmt::format("WARNING: in the run as given, {}\n", warning);
     }
     return text;
 }

@@ -60,7 +60,7 @@ EventSizes FindValues::choose_event_sizes(const std::string& events) const {
     if (quantity_.name != "rate") {
         if (!events.empty()) {
             throw UsageError(
-                fmt::format("--find-events: means nothing with --find {}, which leaves events as they are",
+                fmt::format("--find-events: cannot be combined with --find {}, which does not change events",
                             quantity_.name));
         }
         return EventSizes::as_asked;
@@ -72,7 +72,7 @@ EventSizes FindValues::choose_event_sizes(const std::string& events) const {
     const bool trace = base_.plan.event_size.kind == core::DistributionKind::trace;
     if (trace && events == "scale") {
         throw UsageError(
-            "--find-events: the sizes of a trace are held, because they stand in a file; use hold");
+            "--find-events: the sizes of a trace are held, because they come from a file; use hold");
     }
     if (events == "scale" || (events.empty() && sets && !trace)) {
         return EventSizes::scaled;
@@ -178,26 +178,25 @@ std::vector<std::string> FindValues::statements() const {
         case EventSizes::scaled:
             lines.emplace_back(
                 base_.plan.generation == core::Generation::sets
-                    ? "events were scaled with the rate, so every set has as many as in the run as asked for "
+                    ? "event sizes were scaled with the rate, so the number of events per set is constant "
                       "(--find-events hold keeps their size)"
-                    : "events were scaled with the rate, so there are as many per second as in the run as "
-                      "asked for "
+                    : "event sizes were scaled with the rate, so the number of events per second is constant "
                       "(--find-events hold keeps their size)");
             break;
         case EventSizes::held:
-            lines.emplace_back("event sizes were held" +
+            lines.emplace_back("event sizes were kept" +
                                std::string(base_.plan.generation == core::Generation::sets
                                                ? "; the last event of a set is cut to what is left of it"
                                                : " (--find-events scale lets them grow with the rate)"));
             break;
         case EventSizes::whole:
             lines.emplace_back(
-                "event sizes were held, and only rates with whole events per set were tried "
+                "event sizes were kept, and only rates with whole events per set were tried "
                 "(--find-events scale lets them grow with the rate)");
             break;
     }
     if (quantity_.name == "rate" && base_.given("buffer")) {
-        lines.push_back(fmt::format("--buffer was held at {}", config::to_text(base_.plan.buffer)));
+        lines.push_back(fmt::format("--buffer was kept at {}", config::to_text(base_.plan.buffer)));
     }
     return lines;
 }

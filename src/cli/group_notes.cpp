@@ -8,11 +8,11 @@ std::string_view group_note(OptionGroup group) {
     switch (group) {
         case OptionGroup::layout:
             return R"(
-Without any of these, the first rank is the scheduler, half of the others are producers. Or:
+By default the first rank is the scheduler and half of the others are producers. Examples:
   mpirun -np 8 weir run --producers 3 --consumers 4
   mpirun ... weir run --producer-hosts 'eb[01-14]' --consumer-hosts 'fn[01-72]'
   mpirun -np 1 weir run --role scheduler : -np 3 weir run --role producer : ...
-What cannot be met exactly is refused.
+A layout that does not match the ranks exactly is refused.
 )";
         case OptionGroup::data:
             return R"(
@@ -20,20 +20,20 @@ Sizes of events:
   16MiB  normal:MEAN,deviation=SIZE  lognormal:MEAN,deviation=SIZE  trace:FILE
 normal and lognormal also ,max=SIZE. A trace file has one size per line; # begins a comment.
 
-The unit is never left out. Sizes: B kB MB GB TB (1000), KiB MiB GiB TiB (1024);
+Units are required. Sizes: B kB MB GB TB (1000), KiB MiB GiB TiB (1024);
 rates: b/s kb/s Mb/s Gb/s Tb/s; times: ns us ms s min h.
 )";
         case OptionGroup::transfer:
             return R"(
 Shaping of each producer:
   bucket:20Mb/s,burst=64KiB   a token bucket for payload; burst is 64KiB unless given
-  in-step:25us,tick=2.5ms     a chunk per 25us; every tick of the scheduler begins the grid anew, so
+  in-step:25us,tick=2.5ms     a chunk per 25us; every tick of the scheduler restarts the grid, so
                               that producers stay in step; a tick every 100 chunks unless given
 )";
         case OptionGroup::building:
             return R"(
-A slot has room for a fragment of every producer. Events that lose a fragment on the way (datagram)
-are given up and named.
+With --pattern build, a slot has room for a fragment of every producer. Events that lose a fragment
+(datagram) are given up and reported.
 )";
         case OptionGroup::busy:
             return R"(
@@ -42,8 +42,8 @@ Times per event, MEAN being a time such as 1.2s:
   poisson:MEAN,quantum=TIME   a Poisson-distributed number of quanta;
                               without quantum: a quarter of MEAN, at most 50ms
   trace:FILE                  one time per line; # begins a comment
-All but none, fixed and trace also ,max=TIME. A consumer works on one event at a time and goes on
-receiving into its free slots; without a free slot it is blocked.
+All but none, fixed and trace also ,max=TIME. A consumer works on one event at a time and continues
+to receive into its free slots; without a free slot it is blocked.
 Results: as sizes of events, and mixture:28B,large=64KiB,every=200 (about every 200th is large).
 )";
         case OptionGroup::run:
@@ -57,12 +57,12 @@ Also: --json for --output json, -q or --quiet for --output quiet. The verdict is
         case OptionGroup::network:
             return R"(
 Every node has a link of this speed to a switch without limits, and transfers share links fairly.
-Faults, times counted from second 0; without at= from the beginning, without for= to the end:
-  pause:consumer=3,at=10s,for=2s          does nothing for 2 s (also producer=N, scheduler)
-  die:consumer=3,at=10s                   does nothing any more
+Disturbances (--fault); times count from second 0; default: from the beginning, to the end:
+  pause:consumer=3,at=10s,for=2s          stops for 2 s (also producer=N, scheduler)
+  die:consumer=3,at=10s                   stops and does not continue
   slow:consumer=3,at=10s,factor=2         works twice as long on each event
   slow:scheduler,factor=100               takes 100 times as long for each message
-  degrade:producer=0,at=5s,for=1s,factor=0.1   its links carry a tenth
+  degrade:producer=0,at=5s,for=1s,factor=0.1   its links have a tenth of their speed
   delay:extra=1ms                         control messages take up to 1 ms longer, in order
 )";
         default:

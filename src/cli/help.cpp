@@ -31,8 +31,8 @@ std::string option_line(const AnyOption& option) {
         line += std::string(help_column - line.size(), ' ');
     }
     line += option.help;
-    if (!option.fallback.empty() && option.fallback != "none") {
-        line += fmt::format(" [{}]", option.fallback);
+    if (const std::string_view value = option.shown_default(); !value.empty()) {
+        line += fmt::format(" [{}]", value);
     }
     return line + '\n';
 }
@@ -54,8 +54,9 @@ std::string group_page(OptionGroup group) {
 
 bool has_any_of(const Command& command, OptionGroup group) {
     const auto options = config::option_table();
-    return std::any_of(options.begin(), options.end(),
-                       [&](const Option& option) { return option.group == group && takes(command, option); });
+    return std::any_of(options.begin(), options.end(), [&](const Option& option) {
+        return option.group == group && accepts(command, option);
+    });
 }
 
 /// The first page of a command that has the options of a run.
@@ -75,7 +76,7 @@ std::string first_page(const Command& command) {
         text += option_line(option);
     }
     text += fmt::format("\n{}, by group: weir {} --help GROUP, or --help all\n",
-                        command.most_used.empty() ? "Options of the plan" : "More", command.name);
+                        command.most_used.empty() ? "Options of the plan" : "More options", command.name);
     for (const OptionGroup group : config::shown_groups) {
         if (has_any_of(command, group)) {
             text += fmt::format("  {:10}{}\n", config::group_name(group), config::group_title(group));

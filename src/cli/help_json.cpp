@@ -43,7 +43,7 @@ Json scenarios() {
 }
 
 Json json_of(const config::Option& option) {
-    Json values = words_of(option.words.empty() ? option.syntax : option.words);
+    Json values = words_of(option.completions.empty() ? option.syntax : option.completions);
     if (option.name == "scenario") {
         values = scenarios();
     }
@@ -51,7 +51,7 @@ Json json_of(const config::Option& option) {
             {"short", nullptr},
             {"syntax", text_or_null(option.syntax)},
             {"help", option.help},
-            {"default", option.fallback == "none" ? Json() : text_or_null(option.fallback)},
+            {"default", text_or_null(option.shown_default())},
             {"values", values},
             {"repeatable", option.repeatable}};
 }
@@ -61,7 +61,7 @@ Json json_of(const CommandOption& option) {
             {"short", option.short_name.empty() ? Json() : Json(fmt::format("-{}", option.short_name))},
             {"syntax", text_or_null(option.syntax)},
             {"help", option.help},
-            {"default", text_or_null(option.fallback)},
+            {"default", text_or_null(option.shown_default())},
             {"values", words_of(option.syntax)},
             {"repeatable", false}};
 }
@@ -84,7 +84,7 @@ Json groups_of(const Command& command) {
     for (const config::OptionGroup group : config::shown_groups) {
         Json options = Json::array();
         for (const config::Option& option : config::option_table()) {
-            if (option.group == group && takes(command, option)) {
+            if (option.group == group && accepts(command, option)) {
                 options.push_back(json_of(option));
             }
         }

@@ -145,8 +145,8 @@ int explore_as_asked(const CommandLine& line) {
             request.quiet = option.value == "quiet";
         } else {
             throw UsageError(
-                fmt::format("--{}: means nothing with --explore, which draws every option; only --seed "
-                            "(the first one), --jobs and --quiet do",
+                fmt::format("--{}: cannot be combined with --explore, which draws every option; only --seed "
+                            "(the first one), --jobs and --quiet can",
                             option.name));
         }
     }

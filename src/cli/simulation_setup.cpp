@@ -27,7 +27,7 @@ core::RoleMap assign(RunRequest& request) {
     config::RoleRequest roles = request.roles;
     if (roles.role) {
         throw UsageError(
-            "--role: means nothing in a simulation, which plays all roles; use --producers and "
+            "--role: not for a simulation, which runs all roles; use --producers and "
             "--consumers");
     }
     const auto count = [](std::uint32_t& ranks, const std::vector<std::string>& hosts, std::uint32_t per_host,

@@ -131,7 +131,7 @@ void check_run_directory(const fs::path& directory) {
     const fs::path parent = existing_ancestor(directory);
     if (!fs::is_directory(parent, error)) {
         throw UsageError(
-            fmt::format("--out: '{}' is no directory, so '{}' cannot be made in it; name another place",
+            fmt::format("--out: '{}' is not a directory, so '{}' cannot be made in it; choose another place",
                         parent.string(), directory.string()),
             here);
     }
@@ -149,8 +149,8 @@ void create_run_directory(const fs::path& directory) {
     std::error_code error;
     fs::create_directories(directory, error);
     if (error) {
-        throw UsageError(fmt::format("--out: '{}' cannot be made: {}; name another place", directory.string(),
-                                     error.message()),
+        throw UsageError(fmt::format("--out: '{}' cannot be made: {}; choose another place",
+                                     directory.string(), error.message()),
                          UsageError::Reach::this_host);
     }
 }

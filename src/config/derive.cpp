@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "config/datagram_options.hpp"
+#include "config/derive_datagrams.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
 #include "config/option_table.hpp"
@@ -221,7 +221,7 @@ void check_busy(RunRequest& request) {
     for (const char* option : {"busy-consumers", "busy-cpu"}) {
         if (request.given(option) && request.origin(option) >= request.origin("busy")) {
             throw UsageError(
-                fmt::format("--{}: means nothing without --busy; add for example --busy "
+                fmt::format("--{}: needs --busy; add for example --busy "
                             "poisson:1.2s,quantum=50ms",
                             option));
         }
@@ -235,8 +235,8 @@ void check_pattern(const RunRequest& request) {
     const bool none = plan.policy == core::PolicyKind::none;
     if (plan.pattern == core::Pattern::build && none) {
         throw UsageError(
-            "--pattern: build contradicts --policy none: without a scheduler nobody says which consumer gets "
-            "all fragments of an event; use another policy");
+            "--pattern: build contradicts --policy none: without a scheduler nothing decides which consumer "
+            "gets the fragments of an event; use another policy");
     }
     if (plan.initiation == core::Initiation::pull && none) {
         throw UsageError(
@@ -245,9 +245,8 @@ void check_pattern(const RunRequest& request) {
     }
     if (plan.initiation == core::Initiation::pull && plan.transport == core::TransportKind::put) {
         throw UsageError(
-            "--initiation: pull contradicts --transport put, where the producer writes; use get, which lets "
-            "the "
-            "consumer read, or send");
+            "--initiation: pull contradicts --transport put, where the producer writes; use get, where "
+            "the consumer reads, or send");
     }
 }
 
@@ -256,7 +255,7 @@ void check_building(RunRequest& request) {
     core::Plan& plan = request.plan;
     const auto needs = [&](const char* option, bool there, const char* other, const char* value) {
         if (!there && request.given(option) && request.origin(option) >= request.origin(other)) {
-            throw UsageError(fmt::format("--{}: means nothing without --{}{}", option, other, value));
+            throw UsageError(fmt::format("--{}: needs --{}{}", option, other, value));
         }
     };
     const bool builds = plan.pattern == core::Pattern::build;
@@ -297,7 +296,8 @@ void check_result_size(RunRequest& request) {
     if (plan.policy == core::PolicyKind::none) {
         if (request.origin("result-size") >= request.origin("policy")) {
             throw UsageError(
-                "--result-size: results travel to the scheduler, and --policy none has none that takes part; "
+                "--result-size: results are sent to the scheduler, which does not take part with --policy "
+                "none; "
                 "use another policy, or --result-size none");
         }
         plan.result_size = {};
@@ -349,8 +349,7 @@ void check_roles(const RunRequest& request) {
         for (const char* option : {"producer-hosts", "consumer-hosts", "scheduler-host", "scheduler-rank",
                                    "producers-per-host", "consumers-per-host"}) {
             if (request.given(option)) {
-                throw UsageError(
-                    fmt::format("--role: contradicts --{}; say who does what in one way only", option));
+                throw UsageError(fmt::format("--role: contradicts --{}; give roles in one way only", option));
             }
         }
     }

@@ -90,8 +90,8 @@ std::int64_t trace_value(std::string_view text, const Flavour& flavour) {
     constexpr std::size_t most_characters = 100;
     const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
     if (!plain || text.size() > most_characters) {
-        throw UsageError(fmt::format("this is no line of {}; write one per line, such as {}", flavour.what,
-                                     flavour.example));
+        throw UsageError(fmt::format("this line is none of the {}; write one per line, such as {}",
+                                     flavour.what, flavour.example));
     }
     const std::int64_t value = flavour.parse(text);
     if (value == 0 && !flavour.may_be_zero) {
@@ -171,8 +171,8 @@ void check_commas(std::string_view text) {
         if (comma > 0 && comma + 1 < text.size() && is_digit(text[comma - 1]) && is_digit(text[comma + 1])) {
             std::string meant(text);
             meant[comma] = '.';
-            throw UsageError(
-                fmt::format("'{}' has a comma in a number; decimals are behind a point: {}", text, meant));
+            throw UsageError(fmt::format("'{}' has a comma in a number; the decimal separator is a point: {}",
+                                         text, meant));
         }
     }
 }
@@ -261,7 +261,7 @@ NamedDistribution parse(std::string_view text, const Flavour& flavour) {
     distribution.kind = parse_kind(text.substr(0, colon), flavour);
     if (distribution.kind == DistributionKind::none) {
         if (colon != std::string_view::npos) {
-            throw UsageError("'none' takes nothing behind it");
+            throw UsageError("'none' takes no value");
         }
         return named;
     }

@@ -1,5 +1,5 @@
-// The rows of the option table: one entry per option, with its setter and getter. Apart from option_table.cpp
-// only because of its length.
+// The rows of the option table. An option stands in the file of its group in the help:
+// `weir run --help GROUP` is GROUP_options.cpp. For option_table.cpp, which joins them and sets the group.
 #pragma once
 
 #include <span>
@@ -8,6 +8,14 @@
 
 namespace weir::config {
 
-std::span<const Option> option_rows();
+std::span<const Option> layout_options();
+std::span<const Option> data_options();
+std::span<const Option> transfer_options();
+std::span<const Option> building_options();
+std::span<const Option> busy_options();
+std::span<const Option> run_options();
+std::span<const Option> output_options();
+std::span<const Option> network_options();
+std::span<const Option> testing_options();
 
 }  // namespace weir::config

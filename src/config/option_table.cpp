@@ -1,9 +1,9 @@
 #include "config/option_table.hpp"
 
-#include "config/building_option_rows.hpp"
-#include "config/datagram_options.hpp"
+#include <algorithm>
+#include <iterator>
+
 #include "config/near_name.hpp"
-#include "config/network_option_rows.hpp"
 #include "config/option_rows.hpp"
 
 namespace weir::config {
@@ -35,19 +35,19 @@ const char* group_name(OptionGroup group) {
 const char* group_title(OptionGroup group) {
     switch (group) {
         case OptionGroup::layout:
-            return "which rank plays which part";
+            return "which rank has which role";
         case OptionGroup::data:
             return "what producers generate";
         case OptionGroup::transfer:
-            return "how it travels";
+            return "how data is transferred";
         case OptionGroup::building:
-            return "what an event is, who asks for it, and what bounds that";
+            return "event building, pull, and limits on credits";
         case OptionGroup::busy:
             return "how long consumers work on an event";
         case OptionGroup::run:
-            return "which measurement, how long, and what must hold";
+            return "what to measure, how long, and what must hold";
         case OptionGroup::output:
-            return "what is written where";
+            return "what is written, and where";
         case OptionGroup::network:
             return "what a simulation assumes (only weir simulate)";
         case OptionGroup::testing:
@@ -56,12 +56,45 @@ const char* group_title(OptionGroup group) {
     return "";
 }
 
+namespace {
+
+std::span<const Option> options_of(OptionGroup group) {
+    switch (group) {
+        case OptionGroup::layout:
+            return layout_options();
+        case OptionGroup::data:
+            return data_options();
+        case OptionGroup::transfer:
+            return transfer_options();
+        case OptionGroup::building:
+            return building_options();
+        case OptionGroup::busy:
+            return busy_options();
+        case OptionGroup::run:
+            return run_options();
+        case OptionGroup::output:
+            return output_options();
+        case OptionGroup::network:
+            return network_options();
+        case OptionGroup::testing:
+            return testing_options();
+    }
+    return {};
+}
+
+}  // namespace
+
 std::span<const Option> option_table() {
     static const std::vector<Option> table = [] {
-        std::vector<Option> all(option_rows().begin(), option_rows().end());
-        all.insert(all.end(), building_option_rows().begin(), building_option_rows().end());
-        all.insert(all.end(), datagram_option_rows().begin(), datagram_option_rows().end());
-        all.insert(all.end(), network_option_rows().begin(), network_option_rows().end());
+        std::vector<Option> all;
+        const auto add = [&all](OptionGroup group) {
+            for (Option option : options_of(group)) {
+                option.group = group;
+                all.push_back(option);
+            }
+        };
+        std::for_each(std::begin(shown_groups), std::end(shown_groups), add);
+        add(OptionGroup::testing);
         return all;
     }();
     return table;

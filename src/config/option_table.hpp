@@ -20,7 +20,7 @@ enum class OptionGroup : std::uint8_t {
     run,
     output,
     network,
-    testing
+    testing,  ///< shown in no help
 };
 inline constexpr OptionGroup shown_groups[] = {
     OptionGroup::layout, OptionGroup::data, OptionGroup::transfer, OptionGroup::building,
@@ -31,17 +31,17 @@ inline constexpr OptionGroup simulation_group = OptionGroup::network;
 
 /// "layout", ...: what `--help GROUP` takes.
 const char* group_name(OptionGroup group);
-/// "Layout: which rank plays which part".
+/// "which rank has which role"
 const char* group_title(OptionGroup group);
 
 struct Option {
-    std::string_view name;  ///< on the command line after "--", in scenario files as key
-    OptionGroup group = OptionGroup::run;
-    std::string_view syntax = {};    ///< "RATE", "first|last|N"; empty: a flag
-    std::string_view words = {};     ///< values that the syntax does not spell out, for completions: "a|b"
-    std::string_view help = {};      ///< one line
-    std::string_view fallback = {};  ///< the default, for people
-    std::string_view initial = {};   ///< the default as a value to set; empty: derived by resolve(), or none
+    std::string_view name;                 ///< on the command line after "--", in scenario files as key
+    OptionGroup group = OptionGroup::run;  ///< set by option_table(), from the file in which the row stands
+    std::string_view syntax = {};          ///< "RATE", "first|last|N"; empty: a flag
+    std::string_view completions = {};     ///< values that the syntax does not list: "a|b"
+    std::string_view help = {};            ///< one line
+    std::string_view default_text = {};    ///< shown instead of default_value; empty: that one
+    std::string_view default_value = {};   ///< set before all else; empty: derived by resolve(), or none
     /// Reads a value into the request. Throws UsageError without the option's name.
     void (*set)(RunRequest&, std::string_view) = nullptr;
     /// The value in force, canonical; reading it back gives the same. Empty: not set.
@@ -49,8 +49,15 @@ struct Option {
     bool repeatable = false;
     bool in_scenario = true;  ///< may stand in a scenario file
     bool in_plan = true;      ///< is part of what a run measures (`plan` in run.json)
+
+    /// The default as help shows it; empty: none.
+    [[nodiscard]] constexpr std::string_view shown_default() const {
+        const std::string_view shown = default_text.empty() ? default_value : default_text;
+        return shown == "none" ? std::string_view{} : shown;
+    }
 };
 
+/// By group, in the order of shown_groups; those for tests come last.
 std::span<const Option> option_table();
 /// nullptr: there is none of that name.
 const Option* find_option(std::string_view name);

@@ -77,7 +77,7 @@ void check_spelling(std::string_view text, std::size_t begin, std::string_view e
         // "2,5" can only mean 2.5; "1,000" can mean two things.
         const std::string_view after = rest.substr(1, rest.find_first_not_of("0123456789", 1) - 1);
         const bool has_unit = !is_digit(example.back());
-        refuse(text, "has a comma in its number, and decimals are behind a point",
+        refuse(text, "has a comma in its number; the decimal separator is a point",
                after.size() == 3
                    ? std::string(example)
                    : fmt::format("{}.{}{}", text.substr(0, begin), after, has_unit ? " with its unit" : ""));
@@ -87,7 +87,7 @@ void check_spelling(std::string_view text, std::size_t begin, std::string_view e
     }
     const bool exponent = rest.starts_with('e') || rest.starts_with('E');
     if (begin > 0 && exponent && (digit_at(1) || digit_at(2))) {
-        refuse(text, "has an exponent, which is not read", example);
+        refuse(text, "has an exponent, which is not supported", example);
     }
 }
 
@@ -263,7 +263,7 @@ core::BitRate parse_rate(std::string_view text) {
     if (const auto factor = prefixed_factor(decimal.rest, byte_names); factor != 0) {
         const core::BitRate meant{scale(decimal, factor, text, "1B/s")};
         if (meant.bits_per_second < largest_quantity / 8) {
-            refuse(text, "counts bytes, and rates are in bits per second",
+            refuse(text, "is in bytes, and rates are in bits per second",
                    to_text(core::BitRate{meant.bits_per_second * 8}));
         }
     }

@@ -112,8 +112,8 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     RunRequest request;
     request.simulated = simulated;
     for (const Option& option : option_table()) {
-        if (!option.initial.empty()) {
-            set(request, option, option.initial, std::string(option.name));
+        if (!option.default_value.empty()) {
+            set(request, option, option.default_value, std::string(option.name));
         }
     }
     check_repetition(command_line);

@@ -75,9 +75,8 @@ Shaping parse_in_step(std::string_view text) {
     shaping.kind = ShapingKind::in_step;
     shaping.grid = parse_duration(parts.value);
     if (shaping.grid < least_grid || shaping.grid > Duration::seconds(1)) {
-        throw UsageError(
-            fmt::format("a chunk per {} is beyond what a sender's timer reaches; write a time from {} to 1s",
-                        parts.value, to_text(least_grid)));
+        throw UsageError(fmt::format("a chunk per {} is out of range; write a time from {} to 1s",
+                                     parts.value, to_text(least_grid)));
     }
     shaping.tick = parts.parameter.empty() ? shaping.grid * usual_points : parse_duration(parts.parameter);
     if (shaping.tick < Duration::microseconds(100) || shaping.tick > Duration::seconds(10) ||

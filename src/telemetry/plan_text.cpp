@@ -25,7 +25,7 @@ std::vector<std::string> last_set_lines(const core::Plan& plan) {
         return {};
     }
     std::vector<std::string> lines{fmt::format(
-        "a duration of {} is no multiple of the interval of {}: set {} of {} comes {} before the end",
+        "a duration of {} is not a multiple of the interval of {}: set {} of {} comes {} before the end",
         readable(plan.duration), readable(plan.interval), sets, sets, readable(left))};
     if (left + plan.drain < plan.interval) {
         lines.push_back(

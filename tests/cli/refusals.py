@@ -45,7 +45,7 @@ class Values(CommandTest):
         self.refused(["run", "--pattern", "weave"], "--pattern: 'weave' is not one of: distribute, build")
         self.refused(["run", "--initiation", "shove"], "--initiation: 'shove' is not one of: push, pull")
         self.refused(["run", "--shaping", "square"], "--shaping: 'square' is no shaping", "bucket:RATE")
-        self.refused(["run", "--shaping", "in-step:100ns"], "--shaping: ", "beyond what a sender's timer reaches")
+        self.refused(["run", "--shaping", "in-step:100ns"], "--shaping: ", "a chunk per 100ns is out of range")
         self.refused(["run", "--tag", "switch"], "--tag: 'switch'", "KEY=VALUE")
 
     def test_host_lists(self):
@@ -57,7 +57,7 @@ class Values(CommandTest):
         for size in ("17B", "65508B"):
             self.refused([*datagram, "--chunk-size", size], "--chunk-size: ", "18B", "65.507kB")
         self.refused([*datagram, "--datagram-network", "fe80::/64"], "--datagram-network: 'fe80::/64' is IPv6")
-        self.refused(["run", "--socket-buffer", "1MiB"], "--socket-buffer: means nothing without --transport datagram")
+        self.refused(["run", "--socket-buffer", "1MiB"], "--socket-buffer: needs --transport datagram")
 
 
 class Combinations(CommandTest):
@@ -73,7 +73,7 @@ class Combinations(CommandTest):
     def test_contradictions(self):
         self.refused(["run", "--require", "sustained", "--generation", "saturate"], "--require: ", "saturate")
         self.refused(["run", "--require", "sustained", "--buffer", "100MB"], "--require: ", "--buffer of 100MB")
-        self.refused(["run", "--busy-consumers", "0-3"], "--busy-consumers: means nothing without --busy")
+        self.refused(["run", "--busy-consumers", "0-3"], "--busy-consumers: needs --busy")
         self.refused(["run", "--consumers", "4", "--busy", "1s", "--busy-consumers", "7"], "--busy-consumers: ", "0 to 3")
         self.refused(["run", "--role", "producer", "--producer-hosts", "a"], "--role: contradicts --producer-hosts")
         self.refused(["run", "--producers-per-host", "2"], "--producers-per-host: needs --producer-hosts")
@@ -152,7 +152,7 @@ class Files(CommandTest):
     def test_a_trace_that_is_no_text_is_not_repeated(self):
         for content in ("\x1b[31m\x00\n", "1" * 101):
             file = self.file(content)
-            said = self.refused(["run", "--busy", f"trace:{file}"], f"{file}:1: this is no line of busy times; write one per")
+            said = self.refused(["run", "--busy", f"trace:{file}"], f"{file}:1: this line is none of the busy times; write one per")
             self.assertNotIn("\x1b", said)
             self.assertLess(len(said), 300)
 

@@ -72,7 +72,7 @@ class RefusedJobs(unittest.TestCase):
 
     def test_a_run_directory_that_cannot_be_made(self):
         (self.directory / "file").write_text("")
-        self.refused(self.job(3, "--out", "file/run"), "--out: ", "is no directory")
+        self.refused(self.job(3, "--out", "file/run"), "--out: ", "is not a directory")
 
     def test_more_memory_than_there_is(self):
         self.refused(self.job(3, "--scenario", "lhcb2021-farm", "--producers", "1", "--consumers", "1", "--slots", "1000",

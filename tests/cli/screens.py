@@ -259,13 +259,13 @@ class DryRun(CommandTest):
     def test_a_ceiling_has_no_rate(self):
         text = self.succeeds("run", "--dry-run", "--scenario", "ceiling")
         self.assertIn("events of 4.194 MB, as fast as possible", text)
-        self.assertIn("1Gb/s (not what is sent: as fast as possible)", text)
+        self.assertIn("1Gb/s (not used: as fast as possible)", text)
 
     def test_what_becomes_of_a_last_set(self):
         text = self.succeeds("simulate", "--dry-run", "--interval", "10s", "--duration", "12s", "--drain", "1s")
-        self.assertIn("a duration of 12.0 s is no multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before the end\n", text)
+        self.assertIn("a duration of 12.0 s is not a multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before the end\n", text)
         self.assertIn("the drain takes up to 8.00 s and not 1.00 s, so that this set has its whole interval\n", text)
-        self.assertNotIn("no multiple", self.succeeds("simulate", "--dry-run"))
+        self.assertNotIn("not a multiple", self.succeeds("simulate", "--dry-run"))
 
     def test_nothing_is_written(self):
         with tempfile.TemporaryDirectory() as directory:

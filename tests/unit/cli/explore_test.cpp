@@ -111,7 +111,7 @@ TEST_CASE("every option that a simulation takes is drawn, with each of its words
         }
     }
     for (const weir::config::Option& option : weir::config::option_table()) {
-        if (!weir::cli::takes(*weir::cli::find_command("simulate"), option)) {
+        if (!weir::cli::accepts(*weir::cli::find_command("simulate"), option)) {
             continue;
         }
         const std::string name(option.name);

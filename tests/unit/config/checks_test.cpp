@@ -71,7 +71,7 @@ TEST_CASE("a run directory must be new and possible") {
     CHECK(refused(here.path() / "new/") == "accepted");
     CHECK(contains(refused(here.path()), "--out: '" + here.path().string() + "' exists already"));
     CHECK(contains(refused(here.path() / "file"), "exists already"));
-    CHECK(contains(refused(here.path() / "file/run"), "is no directory"));
+    CHECK(contains(refused(here.path() / "file/run"), "is not a directory"));
     fs::create_symlink("nowhere", here.path() / "link");
     CHECK(contains(refused(here.path() / "link"), "exists already"));
 }

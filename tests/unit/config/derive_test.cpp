@@ -105,8 +105,8 @@ TEST_CASE("contradictions are refused") {
                    "--require: 'sustained' contradicts"));
     CHECK(contains(refused({{"require", "sustained"}, {"buffer", "100MB"}}),
                    "--require: 'sustained' cannot hold"));
-    CHECK(contains(refused({{"busy-consumers", "0"}}), "--busy-consumers: means nothing without --busy"));
-    CHECK(contains(refused({{"busy-cpu", "burn"}}), "--busy-cpu: means nothing without --busy"));
+    CHECK(contains(refused({{"busy-consumers", "0"}}), "--busy-consumers: needs --busy"));
+    CHECK(contains(refused({{"busy-cpu", "burn"}}), "--busy-cpu: needs --busy"));
     CHECK(contains(refused({{"consumers", "2"}, {"busy", "1s"}, {"busy-consumers", "2"}}),
                    "there is no consumer 2"));
     CHECK(
@@ -182,8 +182,8 @@ TEST_CASE("options of datagrams mean something with datagrams only") {
         {"transport", "datagram"}, {"socket-buffer", "4MiB"}, {"datagram-network", "10.0.0.0/8"}};
     CHECK(resolve(datagram).socket_buffer.count == 4 << 20);
     CHECK(resolve(datagram).datagram_network == "10.0.0.0/8");
-    CHECK(contains(refused({{"socket-buffer", "4MiB"}}), "--socket-buffer: means nothing without"));
-    CHECK(contains(refused({{"datagram-network", "eth0"}}), "--datagram-network: means nothing without"));
+    CHECK(contains(refused({{"socket-buffer", "4MiB"}}), "--socket-buffer: needs"));
+    CHECK(contains(refused({{"datagram-network", "eth0"}}), "--datagram-network: needs"));
     for (const char* network : {"fe80::1/64", "10.0.0.0/33", "10.0.0/8", "eth0/8", "a name", ""}) {
         CAPTURE(network);
         CHECK(contains(refused({{"transport", "datagram"}, {"datagram-network", network}}),
@@ -199,11 +199,11 @@ TEST_CASE("event building refuses what cannot work together") {
     CHECK(contains(refused({{"initiation", "pull"}, {"transport", "put"}}),
                    "--initiation: pull contradicts --transport put"));
     CHECK(refused({{"initiation", "pull"}, {"transport", "get"}}) == "accepted");
-    CHECK(contains(refused({{"requests", "3"}}), "--requests: means nothing without --initiation pull"));
-    CHECK(contains(refused({{"outstanding", "3"}}), "--outstanding: means nothing without --pattern build"));
-    CHECK(contains(refused({{"low-water", "3"}}), "--low-water: means nothing without --high-water"));
-    CHECK(contains(refused({{"reasks", "3"}}), "--reasks: means nothing without --transport datagram"));
-    CHECK(contains(refused({{"fragment-timeout", "1s"}}), "--fragment-timeout: means nothing without"));
+    CHECK(contains(refused({{"requests", "3"}}), "--requests: needs --initiation pull"));
+    CHECK(contains(refused({{"outstanding", "3"}}), "--outstanding: needs --pattern build"));
+    CHECK(contains(refused({{"low-water", "3"}}), "--low-water: needs --high-water"));
+    CHECK(contains(refused({{"reasks", "3"}}), "--reasks: needs --transport datagram"));
+    CHECK(contains(refused({{"fragment-timeout", "1s"}}), "--fragment-timeout: needs"));
     CHECK(contains(refused({{"slots", "4"}, {"high-water", "5"}}),
                    "--high-water: 5 events never fit into 4 slots"));
     CHECK(contains(refused({{"slots", "4"}, {"high-water", "3"}, {"low-water", "3"}}),

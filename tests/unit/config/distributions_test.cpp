@@ -96,7 +96,7 @@ TEST_CASE("wrong distributions are refused with what would be right") {
     CHECK(contains(busy("poisson:1000h,quantum=1ns"), "quantum is too small"));
     CHECK(contains(busy("poisson"), "needs a mean"));
     CHECK(contains(busy("trace:"), "needs a file"));
-    CHECK(contains(busy("none:1s"), "takes nothing"));
+    CHECK(contains(busy("none:1s"), "takes no value"));
     CHECK(contains(busy("2"), "has no unit"));
     CHECK(contains(busy("-1s"), "is negative"));
     CHECK(contains(busy("0s"), "not above zero"));
@@ -105,7 +105,7 @@ TEST_CASE("wrong distributions are refused with what would be right") {
 
 TEST_CASE("a comma in a number is told from one between parameters") {
     CHECK(contains(refusal_of([] { parse_busy("poisson:1,2s,quantum=50ms"); }),
-                   "'poisson:1,2s,quantum=50ms' has a comma in a number; decimals are behind a point: "
+                   "'poisson:1,2s,quantum=50ms' has a comma in a number; the decimal separator is a point: "
                    "poisson:1.2s,quantum=50ms"));
     CHECK(contains(refusal_of([] { parse_busy("pareto:1s,shape=2,5"); }), "pareto:1s,shape=2.5"));
     CHECK(contains(refusal_of([] { parse_event_size("1,5MB"); }), "1.5 with its unit"));

@@ -16,22 +16,23 @@ TEST_CASE("every option is complete and there once") {
         CHECK(option.get != nullptr);
         CHECK_FALSE(option.help.empty());
         CHECK(option.help.find('\n') == std::string_view::npos);
+        CHECK((option.default_text.empty() || option.default_text != option.default_value));
         CHECK(option.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string_view::npos);
     }
 }
 
-TEST_CASE("initial values are canonical") {
+TEST_CASE("default values are canonical") {
     for (const Option& option : option_table()) {
-        if (!option.initial.empty()) {
+        if (!option.default_value.empty()) {
             CAPTURE(option.name);
             RunRequest request;
             request.plan.initiation =
                 weir::core::Initiation::pull;  // some options mean something with these only
             request.plan.transport = weir::core::TransportKind::datagram;
-            option.set(request, option.initial);
-            // Some mean nothing as long as another option has its initial value, and are silent then.
+            option.set(request, option.default_value);
+            // Some mean nothing as long as another option has its default value, and have no text then.
             const std::string value = option.get(request);
-            CHECK((value.empty() || value == option.initial));
+            CHECK((value.empty() || value == option.default_value));
         }
     }
 }

@@ -70,7 +70,7 @@ TEST_CASE("how others write numbers is refused with how weir reads them") {
     CHECK(contains(refusal_of([] { parse_bytes("1,000MB"); }), "write for example 16MiB"));
     CHECK(contains(refusal_of([] { parse_number("2,5"); }), "has a comma"));
     CHECK(refusal_of([] { parse_ratio("0,5"); }) ==
-          "'0,5' has a comma in its number, and decimals are behind a point; write for example 0.5");
+          "'0,5' has a comma in its number; the decimal separator is a point; write for example 0.5");
     for (const char* text : {"1e400Gb/s", "1E9b/s", "1e-3Gb/s", "1e+3Gb/s"}) {
         CHECK(contains(refusal_of([=] { parse_rate(text); }), "has an exponent"));
     }

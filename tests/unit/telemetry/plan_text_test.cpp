@@ -32,7 +32,8 @@ TEST_CASE("a set that begins less than an interval before the end is pointed out
     const auto s = [](std::int64_t seconds) { return Duration::seconds(seconds); };
     CHECK(last_set_lines(plan_of(s(20), s(10), s(0))).empty());
     const std::string begins =
-        "a duration of 12.0 s is no multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before the "
+        "a duration of 12.0 s is not a multiple of the interval of 10.0 s: set 2 of 2 comes 2.00 s before "
+        "the "
         "end";
     CHECK(last_set_lines(plan_of(s(12), s(10), s(8))) == std::vector{begins});
     CHECK(last_set_lines(plan_of(s(12), s(10), s(1))) ==

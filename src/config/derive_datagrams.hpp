@@ -1,14 +1,9 @@
-// What only the transport `datagram` has: its options, and the sizes of datagrams.
+// What resolve() derives and checks for the transport `datagram` only.
 #pragma once
 
-#include <span>
-
-#include "config/option_table.hpp"
 #include "config/run_request.hpp"
 
 namespace weir::config {
-
-std::span<const Option> datagram_option_rows();
 
 /// Chunk size and window of a plan whose chunks are datagrams; the slot size is known. Throws UsageError.
 void derive_datagrams(RunRequest& request);

@@ -1,0 +1,104 @@
+// Options of the group "layout": which rank has which role.
+#include <fmt/format.h>
+
+#include "config/host_list.hpp"
+#include "config/option_rows.hpp"
+#include "config/option_values.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr Choice<core::Role> role_choices[] = {{"scheduler", core::Role::scheduler},
+                                               {"producer", core::Role::producer},
+                                               {"consumer", core::Role::consumer}};
+
+void set_scheduler_rank(RunRequest& request, std::string_view text) {
+    if (text != "first" && text != "last") {
+        try {
+            parse_count(text, 0, 3 * nodes_limit);
+        } catch (const UsageError&) {
+            throw UsageError(
+                fmt::format("'{}' is not a rank; write first, last or a number from 0 on", text));
+        }
+    }
+    request.roles.scheduler_rank = std::string(text);
+}
+
+void set_scheduler_host(RunRequest& request, std::string_view text) {
+    const auto hosts = expand_hosts(text);
+    if (hosts.size() != 1) {
+        throw UsageError(fmt::format("'{}' are {} hosts; write one", text, hosts.size()));
+    }
+    request.roles.scheduler_host = hosts.front();
+}
+
+constexpr Option layout_rows[] = {
+    {.name = "producers",
+     .syntax = "N",
+     .help = "number of producer ranks",
+     .default_text = "half of the ranks",
+     .set = [](RunRequest& r, Text text) { r.roles.producers = count(text, 1, nodes_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.plan.producers); }},
+    {.name = "consumers",
+     .syntax = "N",
+     .help = "number of consumer ranks",
+     .default_text = "the other half",
+     .set = [](RunRequest& r, Text text) { r.roles.consumers = count(text, 1, nodes_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.plan.consumers); }},
+    {.name = "scheduler-rank",
+     .syntax = "first|last|N",
+     .help = "rank of the scheduler; producers, then consumers in order",
+     .default_text = "first",
+     .set = set_scheduler_rank,
+     .get = [](const RunRequest& r) { return r.roles.scheduler_rank; }},
+    {.name = "producer-hosts",
+     .syntax = "HOSTS",
+     .help = "hosts whose ranks are producers: 'eb[01-14],fn3'",
+     .default_text = "by rank order",
+     .set = [](RunRequest& r, Text text) { r.roles.producer_hosts = expand_hosts(text); },
+     .get = [](const RunRequest& r) { return compress_hosts(r.roles.producer_hosts); }},
+    {.name = "consumer-hosts",
+     .syntax = "HOSTS",
+     .help = "hosts whose ranks are consumers",
+     .default_text = "by rank order",
+     .set = [](RunRequest& r, Text text) { r.roles.consumer_hosts = expand_hosts(text); },
+     .get = [](const RunRequest& r) { return compress_hosts(r.roles.consumer_hosts); }},
+    {.name = "scheduler-host",
+     .syntax = "HOST",
+     .help = "host whose first rank is the scheduler",
+     .default_text = "any",
+     .set = set_scheduler_host,
+     .get = [](const RunRequest& r) { return r.roles.scheduler_host; }},
+    {.name = "producers-per-host",
+     .syntax = "N",
+     .help = "producer ranks on each of --producer-hosts",
+     .default_text = "all there",
+     .set = [](RunRequest& r, Text text) { r.roles.producers_per_host = count(text, 1, nodes_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.roles.producers_per_host); }},
+    {.name = "consumers-per-host",
+     .syntax = "N",
+     .help = "consumer ranks on each of --consumer-hosts",
+     .default_text = "all there",
+     .set = [](RunRequest& r, Text text) { r.roles.consumers_per_host = count(text, 1, nodes_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.roles.consumers_per_host); }},
+    {.name = "role",
+     .syntax = "scheduler|producer|consumer",
+     .help = "role of this part of an mpirun line with ':' between parts",
+     .default_text = "by rank",
+     .set = [](RunRequest& r, Text text) { r.roles.role = choose(text, role_choices); },
+     .get =
+         [](const RunRequest& r) {
+             return r.roles.role ? chosen(*r.roles.role, role_choices) : std::string{};
+         },
+     .in_scenario = false,
+     .in_plan = false},
+};
+
+}  // namespace
+
+std::span<const Option> layout_options() {
+    return layout_rows;
+}
+
+}  // namespace weir::config

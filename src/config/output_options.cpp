@@ -1,0 +1,114 @@
+// Options of the group "output": what is written, and where.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/option_rows.hpp"
+#include "config/option_values.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr Choice<bool> switches[] = {{"on", true}, {"off", false}};
+
+constexpr Choice<OutputForm> outputs[] = {
+    {"text", OutputForm::text}, {"json", OutputForm::json}, {"quiet", OutputForm::quiet}};
+
+void check_printable(std::string_view text, std::size_t most) {
+    if (text.size() > most) {
+        throw UsageError(fmt::format("the text has {} characters; write at most {}", text.size(), most));
+    }
+    for (const char c : text) {
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
+            throw UsageError("the text contains a control character; write plain text");
+        }
+    }
+}
+
+void set_out(RunRequest& request, std::string_view text) {
+    check_printable(text, 4000);
+    if (text.empty()) {
+        throw UsageError("nothing is given; write the name of a directory that does not exist yet");
+    }
+    request.out = std::string(text);
+}
+
+void set_label(RunRequest& request, std::string_view text) {
+    check_printable(text, 200);
+    request.label = std::string(text);
+}
+
+void set_tag(RunRequest& request, std::string_view text) {
+    check_printable(text, 500);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+        throw UsageError(
+            fmt::format("'{}' has no key and value; write KEY=VALUE, such as switch=shallow", text));
+    }
+    const std::string key(text.substr(0, equals));
+    std::string value(text.substr(equals + 1));
+    const auto found = std::find_if(request.tags.begin(), request.tags.end(),
+                                    [&](const auto& tag) { return tag.first == key; });
+    if (found != request.tags.end() &&
+        static_cast<std::size_t>(found - request.tags.begin()) < request.scenario_tags) {
+        request.tags.erase(found);
+        --request.scenario_tags;
+    } else if (found != request.tags.end()) {
+        throw UsageError(fmt::format("'{}' is given twice, as '{}' and as '{}'; write each key once", key,
+                                     found->second, value));
+    }
+    request.tags.emplace_back(key, std::move(value));
+}
+
+std::string tags_text(const RunRequest& request) {
+    std::string text;
+    for (const auto& [key, value] : request.tags) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+    }
+    return text;
+}
+
+constexpr Option output_rows[] = {
+    {.name = "out",
+     .syntax = "DIRECTORY",
+     .help = "run directory; must not exist",
+     .default_text = "weir-run-<UTC time>",
+     .set = set_out,
+     .get = [](const RunRequest& r) { return r.out; },
+     .in_plan = false},
+    {.name = "output",
+     .syntax = "text|json|quiet",
+     .help = "live lines for people, for programs, or none",
+     .default_value = "text",
+     .set = [](RunRequest& r, Text text) { r.output = choose(text, outputs); },
+     .get = [](const RunRequest& r) { return chosen(r.output, outputs); },
+     .in_plan = false},
+    {.name = "counters",
+     .syntax = "on|off",
+     .help = "record each host's network counters in hosts/NAME.csv",
+     .default_value = "on",
+     .set = [](RunRequest& r, Text text) { r.counters = choose(text, switches); },
+     .get = [](const RunRequest& r) { return chosen(r.counters, switches); }},
+    {.name = "label",
+     .syntax = "TEXT",
+     .help = "a name for this run, kept in run.json",
+     .set = set_label,
+     .get = [](const RunRequest& r) { return r.label; },
+     .in_plan = false},
+    {.name = "tag",
+     .syntax = "KEY=VALUE",
+     .help = "a fact about this run, kept in run.json; repeatable",
+     .set = set_tag,
+     .get = tags_text,
+     .repeatable = true,
+     .in_plan = false},
+};
+
+}  // namespace
+
+std::span<const Option> output_options() {
+    return output_rows;
+}
+
+}  // namespace weir::config

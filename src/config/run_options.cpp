@@ -1,0 +1,133 @@
+// Options of the group "run": what to measure, how long, and what must hold.
+#include <fmt/format.h>
+
+#include "config/option_rows.hpp"
+#include "config/option_values.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr Choice<core::Verify> verifies[] = {
+    {"none", core::Verify::none}, {"header", core::Verify::header}, {"full", core::Verify::full}};
+
+constexpr Choice<Idle> idles[] = {
+    {"auto", Idle::automatic}, {"spin", Idle::spin}, {"yield", Idle::yield}, {"nap", Idle::nap}};
+
+void set_require(RunRequest& request, std::string_view text) {
+    for (std::string_view rest = text;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view word = rest.substr(0, comma);
+        if (word == "sustained") {
+            request.require.sustained = true;
+        } else if (word == "on-time") {
+            request.require.on_time = true;
+        } else if (word == "lossless") {
+            request.require.lossless = true;
+        } else if (word == "none") {
+            request.require = {};
+        } else {
+            throw UsageError(fmt::format("'{}' is not one of: sustained, on-time, lossless, none", word));
+        }
+        if (comma == std::string_view::npos) {
+            return;
+        }
+        rest = rest.substr(comma + 1);
+    }
+}
+
+std::string require_text(const RunRequest& request) {
+    std::string text;
+    const auto add = [&text](bool required, const char* word) {
+        if (required) {
+            text += text.empty() ? "" : ",";
+            text += word;
+        }
+    };
+    add(request.require.sustained, "sustained");
+    add(request.require.on_time, "on-time");
+    add(request.require.lossless, "lossless");
+    return text.empty() ? "none" : text;
+}
+
+constexpr Option run_rows[] = {
+    {.name = "scenario",
+     .syntax = "NAME|FILE",
+     .help = "a named set of options (see `weir scenarios`) or a file.toml",
+     .set = [](RunRequest& r, Text text) { r.scenario = std::string(text); },
+     .get = [](const RunRequest& r) { return r.scenario; },
+     .in_scenario = false},
+    {.name = "scale",
+     .syntax = "FACTOR",
+     .help = "multiply rate, event, slot and buffer size by 0.01 or 1/200",
+     .default_value = "1",
+     .set = [](RunRequest& r, Text text) { r.scale = parse_ratio(text); },
+     .get = [](const RunRequest& r) { return to_text(r.scale); }},
+    {.name = "duration",
+     .syntax = "TIME",
+     .help = "how long to measure after the warm-up",
+     .default_value = "10s",
+     .set = [](RunRequest& r, Text text) { r.plan.duration = some_time(text, core::Duration{1000000}); },
+     .get = [](const RunRequest& r) { return to_text(r.plan.duration); }},
+    {.name = "warmup",
+     .syntax = "TIME",
+     .help = "how long to run before that; recorded, but not judged",
+     .default_value = "2s",
+     .set = [](RunRequest& r, Text text) { r.plan.warmup = some_time(text, core::Duration{0}); },
+     .get = [](const RunRequest& r) { return to_text(r.plan.warmup); }},
+    {.name = "drain",
+     .syntax = "TIME",
+     .help = "how long buffers may take to empty at the end",
+     .default_value = "10s",
+     .set = [](RunRequest& r, Text text) { r.plan.drain = some_time(text, core::Duration{0}); },
+     .get = [](const RunRequest& r) { return to_text(r.plan.drain); }},
+    {.name = "require",
+     .syntax = "CHECK,...",
+     .completions = "sustained|on-time|lossless|none",
+     .help = "exit with status 3 unless these hold: sustained, on-time, lossless",
+     .set = set_require,
+     .get = require_text,
+     .repeatable = true},
+    {.name = "verify",
+     .syntax = "none|header|full",
+     .help = "check of what arrives: headers only, or payload as well",
+     .default_value = "header",
+     .set = [](RunRequest& r, Text text) { r.plan.verify = choose(text, verifies); },
+     .get = [](const RunRequest& r) { return chosen(r.plan.verify, verifies); }},
+    {.name = "seed",
+     .syntax = "N",
+     .help = "seed of everything random",
+     .default_value = "1",
+     .set = [](RunRequest& r, Text text) { r.plan.seed = parse_count(text, 0, ~std::uint64_t{0}); },
+     .get = [](const RunRequest& r) { return fmt::format("{}", r.plan.seed); }},
+    {.name = "idle",
+     .syntax = "auto|spin|yield|nap",
+     .help = "how a rank waits; auto spins when there is a core per rank",
+     .default_value = "auto",
+     .set = [](RunRequest& r, Text text) { r.idle = choose(text, idles); },
+     .get = [](const RunRequest& r) { return chosen(r.idle, idles); }},
+    {.name = "silence-timeout",
+     .syntax = "TIME",
+     .help = "end the run when a rank is not heard for this long",
+     .default_value = "5s",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.silence_timeout =
+                 some_time(text, core::Duration::milliseconds(500), core::Duration::seconds(3600));
+         },
+     .get = [](const RunRequest& r) { return to_text(r.silence_timeout); }},
+    {.name = "dry-run",
+     .help = "print the plan and what it needs; run nothing",
+     .set = [](RunRequest& r, Text) { r.dry_run = true; },
+     .get = [](const RunRequest&) { return std::string{}; },
+     .in_scenario = false,
+     .in_plan = false},
+};
+
+}  // namespace
+
+std::span<const Option> run_options() {
+    return run_rows;
+}
+
+}  // namespace weir::config

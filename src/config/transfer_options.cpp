@@ -1,0 +1,132 @@
+// Options of the group "transfer": how data is transferred.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+
+#include "config/option_rows.hpp"
+#include "config/option_values.hpp"
+#include "config/shaping.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr Choice<core::PolicyKind> policies[] = {{"balanced", core::PolicyKind::balanced},
+                                                 {"token", core::PolicyKind::token},
+                                                 {"round-robin", core::PolicyKind::round_robin},
+                                                 {"random", core::PolicyKind::random},
+                                                 {"none", core::PolicyKind::none}};
+
+constexpr Choice<core::TransportKind> transports[] = {{"send", core::TransportKind::send},
+                                                      {"put", core::TransportKind::put},
+                                                      {"get", core::TransportKind::get},
+                                                      {"datagram", core::TransportKind::datagram}};
+
+constexpr core::Bytes largest_socket_buffer{std::int64_t{1} << 30};
+constexpr std::size_t interface_name_limit = 15;
+
+void set_datagram_network(RunRequest& request, Text text) {
+    constexpr const char* right = "write the name of an interface (eth0) or a network (10.0.0.0/8)";
+    const std::string whole(text);
+    const std::size_t slash = whole.find('/');
+    in_addr four{};
+    in6_addr six{};
+    if (inet_pton(AF_INET6, whole.substr(0, slash).c_str(), &six) == 1) {
+        throw UsageError(fmt::format("'{}' is IPv6, and datagrams go over IPv4; {}", text, right));
+    }
+    const bool address = inet_pton(AF_INET, whole.substr(0, slash).c_str(), &four) == 1;
+    if (slash != std::string::npos) {
+        unsigned length = 0;
+        const auto [end, error] =
+            std::from_chars(whole.data() + slash + 1, whole.data() + whole.size(), length);
+        if (!address || error != std::errc{} || end != whole.data() + whole.size() || length > 32) {
+            throw UsageError(fmt::format("'{}' is no network; {}", text, right));
+        }
+    } else if (!address && (whole.empty() || whole.size() > interface_name_limit ||
+                            whole.find_first_of(" \t\n,") != std::string::npos)) {
+        throw UsageError(fmt::format("'{}' is no name of an interface; {}", text, right));
+    }
+    request.datagram_network = whole;
+}
+
+constexpr Option transfer_rows[] = {
+    {.name = "policy",
+     .syntax = "balanced|token|round-robin|random|none",
+     .help = "pairing of producers and consumers; none: no scheduler",
+     .default_value = "balanced",
+     .set = [](RunRequest& r, Text text) { r.plan.policy = choose(text, policies); },
+     .get = [](const RunRequest& r) { return chosen(r.plan.policy, policies); }},
+    {.name = "transport",
+     .syntax = "send|put|get|datagram",
+     .help = "messages, one-sided writes or reads, or UDP",
+     .default_value = "send",
+     .set = [](RunRequest& r, Text text) { r.plan.transport = choose(text, transports); },
+     .get = [](const RunRequest& r) { return chosen(r.plan.transport, transports); }},
+    {.name = "chunk-size",
+     .syntax = "SIZE",
+     .help = "largest message of data",
+     .default_text = "128th of a slot, from 1MiB; datagram 1472B",
+     .default_value = "1MiB",
+     .set = [](RunRequest& r,
+               Text text) { r.plan.chunk_size = bounded(parse_bytes(text), core::Bytes{1}, chunk_limit); },
+     .get = [](const RunRequest& r) { return to_text(r.plan.chunk_size); }},
+    {.name = "window",
+     .syntax = "N",
+     .help = "chunks under way per stream",
+     .default_text = "4; datagram 64",
+     .default_value = "4",
+     .set = [](RunRequest& r, Text text) { r.plan.window = count(text, 1, window_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.plan.window); }},
+    {.name = "streams",
+     .syntax = "N",
+     .help = "events that a producer sends at a time",
+     .default_value = "4",
+     .set = [](RunRequest& r, Text text) { r.plan.streams = count(text, 1, streams_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.plan.streams); }},
+    {.name = "shaping",
+     .syntax = "none|bucket:RATE|in-step:TIME",
+     .help = "how a producer's chunks are paced",
+     .default_value = "none",
+     .set = [](RunRequest& r, Text text) { r.plan.shaping = parse_shaping(text); },
+     .get = [](const RunRequest& r) { return shaping_text(r.plan.shaping); }},
+    {.name = "slots",
+     .syntax = "N",
+     .help = "events that a consumer has room for, with the one in work",
+     .default_value = "4",
+     .set = [](RunRequest& r, Text text) { r.plan.slots = count(text, 1, slots_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.plan.slots); }},
+    {.name = "slot-size",
+     .syntax = "SIZE",
+     .help = "largest event; drawn sizes are cut to it",
+     .default_text = "mean + 4 deviations",
+     .set = [](RunRequest& r, Text text) { r.plan.slot_size = some_bytes(text); },
+     .get = [](const RunRequest& r) { return to_text(r.plan.slot_size); }},
+    {.name = "socket-buffer",
+     .syntax = "SIZE",
+     .help = "send and receive buffer of each datagram socket",
+     .default_text = "the kernel's",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.socket_buffer = bounded(parse_bytes(text), Bytes{1024}, largest_socket_buffer);
+         },
+     .get =
+         [](const RunRequest& r) {
+             return r.socket_buffer.count == 0 ? std::string{} : to_text(r.socket_buffer);
+         }},
+    {.name = "datagram-network",
+     .syntax = "INTERFACE|NETWORK",
+     .help = "network of datagrams: eth0 or 10.0.0.0/8",
+     .default_text = "first common one",
+     .set = set_datagram_network,
+     .get = [](const RunRequest& r) { return r.datagram_network; }},
+};
+
+}  // namespace
+
+std::span<const Option> transfer_options() {
+    return transfer_rows;
+}
+
+}  // namespace weir::config
