@@ -46,10 +46,11 @@ TrialResult simulate_quietly(const Options& options) {
     const std::uint64_t events = telemetry::totals_of(record).received.events;
     using Kind = simulation::SimulationEnd::Kind;
     if (result.end.kind == Kind::node_died) {
-        const auto died_as_asked = [&](const simulation::InjectedFault& fault) {
-            return fault.kind == simulation::InjectedFault::Kind::die && fault.node == result.end.node;
+        const auto died_as_asked = [&](const simulation::Disturbance& disturbance) {
+            return disturbance.kind == simulation::Disturbance::Kind::die &&
+                   disturbance.node == result.end.node;
         };
-        const bool asked = std::any_of(run.faults.begin(), run.faults.end(), died_as_asked);
+        const bool asked = std::any_of(run.disturbances.begin(), run.disturbances.end(), died_as_asked);
         return {asked ? "" : result.end.what, events};
     }
     if (result.end.kind != Kind::regular) {

@@ -50,15 +50,15 @@ core::RoleMap assign(RunRequest& request) {
     return map;
 }
 
-std::vector<simulation::InjectedFault> faults_of(const RunRequest& request) {
-    std::vector<simulation::InjectedFault> faults;
+std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) {
+    std::vector<simulation::Disturbance> disturbances;
     for (const std::string& text : request.faults) {
         try {
-            faults.push_back(simulation::parse_injected_fault(text, config::parse_duration));
+            disturbances.push_back(simulation::parse_disturbance(text, config::parse_duration));
         } catch (const std::exception& error) {
             throw UsageError(fmt::format("--fault: {}", error.what()));
         }
-        const core::NodeId node = faults.back().node;
+        const core::NodeId node = disturbances.back().node;
         const std::uint32_t nodes = node.role == core::Role::producer   ? request.plan.producers
                                     : node.role == core::Role::consumer ? request.plan.consumers
                                                                         : 1;
@@ -67,7 +67,7 @@ std::vector<simulation::InjectedFault> faults_of(const RunRequest& request) {
                                          text, core::role_name(node.role), node.index, nodes - 1));
         }
     }
-    return faults;
+    return disturbances;
 }
 
 nlohmann::ordered_json environment_of(const RunRequest& request) {
@@ -92,7 +92,7 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
     run.rank_places.resize(static_cast<std::size_t>(run.roles.ranks()));
     run.environment = environment_of(request);
     simulated.network = request.network;
-    simulated.faults = faults_of(request);
+    simulated.disturbances = disturbances_of(request);
     simulated.silence_timeout = request.silence_timeout;
     return simulated;
 }

@@ -29,98 +29,90 @@ Checker::Checker(const core::Plan& plan)
 // Events
 
 void Checker::event_changed(core::Instant now, NodeId node, const Observation& observation) {
-    switch (observation.kind) {
-        case Observation::Kind::generated: {
-            Producer& producer = producers_[node.index];
-            if (observation.event.producer().value != node.index ||
-                observation.event.sequence() != producer.first + producer.events.size()) {
-                object("producer {} generated event {} out of order", node.index,
-                       observation.event.sequence());
-                return;
-            }
-            producer.events.push(
-                {.bytes = observation.bytes, .generated = now, .handed_over = {}, .arrived = {}});
-            producer.backlog += observation.bytes;
-            set_oracle_.generated(observation.event, observation.bytes, now - observation.elapsed);
-            return;
-        }
-        case Observation::Kind::dropped:
-        case Observation::Kind::left_over: {
-            Event* event = find(observation.event);
-            if (event == nullptr || event->fate != Fate::waiting) {
-                object("producer {} lost event {}, which was already delivered or lost", node.index,
-                       observation.event.sequence());
-                return;
-            }
-            const bool over = observation.kind == Observation::Kind::left_over && now >= plan_.give_up_at();
-            const bool dropped = observation.kind == Observation::Kind::dropped &&
-                                 plan_.overflow == core::Overflow::drop && event->generated == now;
-            if (!over && !dropped) {
-                object("producer {} loses event {} although there is time left to send it", node.index,
-                       observation.event.sequence());
-                return;
-            }
-            event->fate = Fate::lost;
-            producers_[node.index].backlog -= event->bytes;
-            dropped ? set_oracle_.dropped(observation.event) : set_oracle_.left_over(observation.event);
-            forget_settled(producers_[node.index]);
-            return;
-        }
-        case Observation::Kind::received: {
-            Event* event = find(observation.event);
-            if (event == nullptr || event->fate != Fate::waiting) {
-                object("consumer {} received event {} of producer {}, which was already delivered or lost",
-                       node.index, observation.event.sequence(), observation.event.producer().value);
-                return;
-            }
-            if ((plan_.lossy() ? event->arrived < event->bytes : event->arrived != event->bytes) ||
-                observation.bytes != event->bytes || event->place == no_place ||
-                event->place / plan_.places() != node.index) {
-                object(
-                    "consumer {} received event {} of producer {} with {} of {} bytes arrived, or it was not "
-                    "sent there",
-                    node.index, observation.event.sequence(), observation.event.producer().value,
-                    event->arrived.count, event->bytes.count);
-                return;
-            }
-            event->fate = Fate::delivered;
-            Place& place = places_[event->place];
-            place.carries = false;
-            place.posted = false;
-            place.delivered = true;
-            ask_settled(event->place);
-            if (direct_) {
-                move_credit(event->place, Credit::granted, Credit::withheld, "an event came into it");
-            }
-            forget_settled(producers_[observation.event.producer().value]);
-            return;
-        }
-        case Observation::Kind::given_up: {
-            if (observation.bytes == Bytes{}) {
-                return;  // declined
-            }
-            Event* event = find(observation.event);
-            if (!plan_.lossy() || event == nullptr || event->fate != Fate::waiting ||
-                (event->handed_over != event->bytes && !event->again) || event->place == no_place ||
-                event->place / plan_.places() != node.index) {
-                object("consumer {} gives up event {} of producer {}, which was not sent to it", node.index,
-                       observation.event.sequence(), observation.event.producer().value);
-                return;
-            }
-            event->fate = Fate::lost;
-            Place& place = places_[event->place];
-            place.carries = false;
-            place.posted = false;
-            ask_settled(event->place);
-            if (direct_) {
-                move_credit(event->place, Credit::granted, Credit::withheld, "an event was given up in it");
-            }
-            forget_settled(producers_[observation.event.producer().value]);
-            return;
-        }
-        default:
-            return;
+    using Kind = Observation::Kind;
+    if (observation.kind == Kind::generated) {
+        event_generated(now, node, observation);
+        return;
     }
+    if (observation.kind == Kind::given_up && observation.bytes == Bytes{}) {
+        return;  // declined
+    }
+    Event* const event = find(observation.event);
+    if (event == nullptr || event->fate != Fate::waiting) {
+        object("{} {} ends event {} of producer {}, which was already delivered or lost",
+               core::role_name(node.role), node.index, observation.event.sequence(),
+               observation.event.producer().value);
+    } else if (observation.kind == Kind::received) {
+        event_received(node, observation, *event);
+    } else if (observation.kind == Kind::given_up) {
+        event_given_up(node, observation, *event);
+    } else {
+        event_lost(now, node, observation, *event);
+    }
+}
+
+void Checker::event_generated(core::Instant now, NodeId node, const Observation& observation) {
+    Producer& producer = producers_[node.index];
+    if (observation.event.producer().value != node.index ||
+        observation.event.sequence() != producer.first + producer.events.size()) {
+        object("producer {} generated event {} out of order", node.index, observation.event.sequence());
+        return;
+    }
+    producer.events.push({.bytes = observation.bytes, .generated = now, .handed_over = {}, .arrived = {}});
+    producer.backlog += observation.bytes;
+    set_oracle_.generated(observation.event, observation.bytes, now - observation.elapsed);
+}
+
+void Checker::event_lost(core::Instant now, NodeId node, const Observation& observation, Event& event) {
+    const bool dropped = observation.kind == Observation::Kind::dropped;
+    const bool allowed = dropped ? plan_.overflow == core::Overflow::drop && event.generated == now
+                                 : now >= plan_.give_up_at();
+    if (!allowed) {
+        object("producer {} loses event {} although there is time left to send it", node.index,
+               observation.event.sequence());
+        return;
+    }
+    event.fate = Fate::lost;
+    producers_[node.index].backlog -= event.bytes;
+    dropped ? set_oracle_.dropped(observation.event) : set_oracle_.left_over(observation.event);
+    forget_settled(producers_[node.index]);
+}
+
+void Checker::event_received(NodeId node, const Observation& observation, Event& event) {
+    const bool complete = plan_.lossy() ? event.arrived >= event.bytes : event.arrived == event.bytes;
+    if (!complete || observation.bytes != event.bytes || !was_sent_to(event, node)) {
+        object(
+            "consumer {} received event {} of producer {} with {} of {} bytes arrived, or it was not "
+            "sent there",
+            node.index, observation.event.sequence(), observation.event.producer().value, event.arrived.count,
+            event.bytes.count);
+        return;
+    }
+    event.fate = Fate::delivered;
+    places_[event.place].delivered = true;
+    leave_place(observation.event, event, "an event came into it");
+}
+
+void Checker::event_given_up(NodeId node, const Observation& observation, Event& event) {
+    if (!plan_.lossy() || (event.handed_over != event.bytes && !event.again) || !was_sent_to(event, node)) {
+        object("consumer {} gives up event {} of producer {}, which was not sent to it", node.index,
+               observation.event.sequence(), observation.event.producer().value);
+        return;
+    }
+    event.fate = Fate::lost;
+    leave_place(observation.event, event, "an event was given up in it");
+}
+
+/// Nothing more will come into the place that the event was sent to.
+void Checker::leave_place(EventId id, const Event& event, const char* what) {
+    Place& place = places_[event.place];
+    place.carries = false;
+    place.posted = false;
+    ask_settled(event.place);
+    if (direct_) {
+        move_credit(event.place, Credit::granted, Credit::withheld, what);
+    }
+    forget_settled(producers_[id.producer().value]);
 }
 
 void Checker::forget_settled(Producer& producer) {

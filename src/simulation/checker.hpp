@@ -3,23 +3,18 @@
 // observations, and keeps accounts of its own.
 //
 //   events      generated in order; sent to one slot of one consumer, granted to their producer; every byte
-//   arrives
-//               once and no byte that was not sent; delivered once or lost, at the end one of the two; lost
-//               only when it is generated (overflow `drop`) or when the time to drain is over
+//               arrives once and no byte that was not sent; delivered once or lost, at the end one of the
+//               two; lost only when it is generated (overflow `drop`) or when the time to drain is over
 //   fragments   pattern `build`: all of an event go to one slot, each from its producer; pull: only what was
-//   asked for is sent,
-//               and no more is asked for at a time than allowed
+//               asked for is sent, and no more is asked for at a time than allowed
 //   credits     given only with receives posted, spent only when the scheduler has them, one at a time: the
-//   credit of a
-//               slot is in exactly one place
+//               credit of a slot is in exactly one place
 //   grants      to a producer that offered an event and has a stream free; never after the run was closed
 //   diligence   the scheduler leaves no event waiting that it has a credit for (round-robin: a credit of the
-//   consumer
-//               whose turn it is)
+//               consumer whose turn it is)
 //   policy      token: in the order of the credits; round-robin: in turn; balanced: the consumer with the
-//   fewest
-//               occupied slots, and of equally large events the one that was granted the fewest, or one that
-//               has waited long; nobody waits for more than a bound
+//               fewest occupied slots, and of equally large events the one that was granted the fewest, or
+//               one that has waited long; nobody waits for more than a bound
 //   deadlines   the sets that producers call late are those of which something was left (set_oracle.hpp)
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
 //   latencies   nothing took less than no time
@@ -84,6 +79,7 @@ class Checker {
     [[nodiscard]] const std::optional<std::string>& objection() const { return objection_; }
 
   private:
+    static constexpr std::uint32_t no_place = 0xffffffffU;
     enum class Credit : std::uint8_t { withheld, under_way, at_scheduler, granted, declined };
     enum class Fate : std::uint8_t { waiting, delivered, lost };
     struct Event {
@@ -108,6 +104,14 @@ class Checker {
         core::EventId event;
     };
     void event_changed(core::Instant now, core::NodeId node, const core::Observation& observation);
+    void event_generated(core::Instant now, core::NodeId node, const core::Observation& observation);
+    void event_lost(core::Instant now, core::NodeId node, const core::Observation& observation, Event& event);
+    void event_received(core::NodeId node, const core::Observation& observation, Event& event);
+    void event_given_up(core::NodeId node, const core::Observation& observation, Event& event);
+    [[nodiscard]] bool was_sent_to(const Event& event, core::NodeId consumer) const {
+        return event.place != no_place && event.place / plan_.places() == consumer.index;
+    }
+    void leave_place(core::EventId id, const Event& event, const char* what);
     void release(core::Instant now, core::EventId event);
     struct Producer {
         core::RingQueue<Event> events{std::numeric_limits<std::size_t>::max()};  ///< from `first` on
@@ -125,7 +129,6 @@ class Checker {
         std::uint64_t available_since = 0;  ///< number of grants before
         std::uint32_t asked = 0;            ///< pull: fragments asked for, neither delivered nor declined
     };
-    static constexpr std::uint32_t no_place = 0xffffffffU;
     static constexpr std::uint64_t patience =
         16;  ///< policy balanced: nobody is passed over more often per node
 

@@ -38,7 +38,7 @@ class Run {
         }
         Simulator simulator({.plan = run_.run.plan,
                              .network = run_.network,
-                             .faults = run_.faults,
+                             .disturbances = run_.disturbances,
                              .silence_timeout = run_.silence_timeout,
                              .output = [this](core::NodeId node) -> participant::RowOutput& {
                                  return outputs_[static_cast<std::size_t>(run_.run.roles.rank(node))];

@@ -10,7 +10,7 @@
 #include "core/network_plan.hpp"
 #include "participant/run_description.hpp"
 #include "participant/run_report.hpp"
-#include "simulation/fault.hpp"
+#include "simulation/disturbance.hpp"
 #include "simulation/simulator.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
@@ -21,7 +21,7 @@ struct SimulatedRun {
     /// With an empty `directory` nothing is written.
     participant::RunDescription run;
     core::NetworkPlan network;
-    std::vector<InjectedFault> faults;
+    std::vector<Disturbance> disturbances;
     core::Duration silence_timeout = core::Duration::seconds(5);
     Simulator::SchedulerMaker scheduler{};  ///< tests: another scheduler than weir's
 };

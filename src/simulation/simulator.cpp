@@ -92,12 +92,12 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
 }
 
 void Simulator::start() {
-    for (std::uint32_t index = 0; index < setup_.faults.size(); ++index) {
-        const InjectedFault& fault = setup_.faults[index];
-        const Instant at = std::max(fault.at, now_);
-        push(at, Kind::fault_begins, index);
-        if (fault.length != Duration::max()) {
-            push(at + fault.length, Kind::fault_ends, index);
+    for (std::uint32_t index = 0; index < setup_.disturbances.size(); ++index) {
+        const Disturbance& disturbance = setup_.disturbances[index];
+        const Instant at = std::max(disturbance.at, now_);
+        push(at, Kind::disturbance_begins, index);
+        if (disturbance.length != Duration::max()) {
+            push(at + disturbance.length, Kind::disturbance_ends, index);
         }
     }
     network_->start(now_);
@@ -129,8 +129,9 @@ Instant Simulator::latest_end() const {
     Instant limit =
         plan_.give_up_at() + end_patience +
         std::min(core::Scheduler::drain_grace(plan_) * most_under_way, Duration::seconds(1'000'000));
-    for (const InjectedFault& fault : setup_.faults) {
-        limit = fault.kind == InjectedFault::Kind::pause ? limit + fault.length : limit + fault.extra * 10;
+    for (const Disturbance& disturbance : setup_.disturbances) {
+        limit = disturbance.kind == Disturbance::Kind::pause ? limit + disturbance.length
+                                                             : limit + disturbance.extra * 10;
     }
     return limit;
 }
@@ -193,11 +194,11 @@ void Simulator::handle(const Event& event) {
                 turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
             }
             return;
-        case Kind::fault_begins:
-            disturb(setup_.faults[event.a], true);
+        case Kind::disturbance_begins:
+            disturb(setup_.disturbances[event.a], true);
             return;
-        case Kind::fault_ends:
-            disturb(setup_.faults[event.a], false);
+        case Kind::disturbance_ends:
+            disturb(setup_.disturbances[event.a], false);
             return;
         case Kind::noticed:
             end_ = SimulationEnd{

@@ -28,7 +28,7 @@
 #include "participant/row_output.hpp"
 #include "participant/scheduler_node.hpp"
 #include "simulation/checker.hpp"
-#include "simulation/fault.hpp"
+#include "simulation/disturbance.hpp"
 #include "simulation/network.hpp"
 #include "simulation/pool.hpp"
 #include "telemetry/latencies.hpp"
@@ -57,7 +57,7 @@ class Simulator final : private NetworkClient {
     struct Setup {
         const core::Plan& plan;
         core::NetworkPlan network;
-        std::vector<InjectedFault> faults{};
+        std::vector<Disturbance> disturbances{};
         core::Duration silence_timeout = core::Duration::seconds(5);
         /// Where a node's rows go.
         std::function<participant::RowOutput&(core::NodeId)> output;
@@ -81,14 +81,14 @@ class Simulator final : private NetworkClient {
     static constexpr core::Bytes message_bytes{static_cast<std::int64_t>(sizeof(core::ControlMessage)) + 80};
 
     enum class Kind : std::uint8_t {
-        message,          ///< a: index in messages_; its receiver stood still when it arrived
-        handled,          ///< a: index in messages_; the scheduler has worked on it
-        heartbeat,        ///< the scheduler's, to all producers
-        second,           ///< rows are closed on every node
-        producers_begin,  ///< to generate: the first credits are known
-        fault_begins,     ///< a: index in setup.faults
-        fault_ends,       ///< a: index in setup.faults
-        noticed,          ///< a: node that died
+        message,             ///< a: index in messages_; its receiver stood still when it arrived
+        handled,             ///< a: index in messages_; the scheduler has worked on it
+        heartbeat,           ///< the scheduler's, to all producers
+        second,              ///< rows are closed on every node
+        producers_begin,     ///< to generate: the first credits are known
+        disturbance_begins,  ///< a: index in setup.disturbances
+        disturbance_ends,    ///< a: index in setup.disturbances
+        noticed,             ///< a: node that died
     };
     /// A control message under way, or the result of an event: its slot, event and bytes.
     struct Message {
@@ -164,7 +164,7 @@ class Simulator final : private NetworkClient {
     void record_moving(FlatNode node, core::Bytes bytes, core::Instant since) override;
 
     // Disturbances.
-    void disturb(const InjectedFault& fault, bool begins);
+    void disturb(const Disturbance& disturbance, bool begins);
     void set_pause(FlatNode node, bool begins);
     void set_slowness(FlatNode node);
     void set_link(FlatNode node);

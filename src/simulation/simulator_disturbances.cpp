@@ -22,31 +22,31 @@ void add_or_remove(std::vector<T>& lasting, T value, bool add) {
 
 }  // namespace
 
-void Simulator::disturb(const InjectedFault& fault, bool begins) {
-    const FlatNode node = row_.flat(fault.node);
+void Simulator::disturb(const Disturbance& disturbance, bool begins) {
+    const FlatNode node = row_.flat(disturbance.node);
     Condition& condition = conditions_[node];
     // What has passed the node so far has passed it in the condition that it was in.
     network_->catch_up(node);
-    switch (fault.kind) {
-        case InjectedFault::Kind::pause:
+    switch (disturbance.kind) {
+        case Disturbance::Kind::pause:
             set_pause(node, begins);
             return;
-        case InjectedFault::Kind::die:
+        case Disturbance::Kind::die:
             condition.dead = true;
             set_link(node);
             set_deadline(node);
             push(now_ + setup_.silence_timeout, Kind::noticed, node);
             return;
-        case InjectedFault::Kind::slow:
-            add_or_remove(condition.slow_factors, fault.factor, begins);
+        case Disturbance::Kind::slow:
+            add_or_remove(condition.slow_factors, disturbance.factor, begins);
             set_slowness(node);
             return;
-        case InjectedFault::Kind::degrade:
-            add_or_remove(condition.link_factors, fault.factor, begins);
+        case Disturbance::Kind::degrade:
+            add_or_remove(condition.link_factors, disturbance.factor, begins);
             set_link(node);
             return;
-        case InjectedFault::Kind::delay:
-            add_or_remove(extra_delays_, fault.extra, begins);
+        case Disturbance::Kind::delay:
+            add_or_remove(extra_delays_, disturbance.extra, begins);
             network_->set_extra_delay(extra_delays_.empty()
                                           ? Duration{}
                                           : *std::max_element(extra_delays_.begin(), extra_delays_.end()));

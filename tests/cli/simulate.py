@@ -352,7 +352,7 @@ class Refusals(SimulateTest):
         refuse("--producer-link", "2GB/s", "--producer-link: ")
         refuse("--mtu", "10B", "--mtu: 10B is out of range")
         refuse("--framing", "token-ring", "--framing: 'token-ring' is not one of: roce, tcp, none")
-        refuse("--fault", "explode", "--fault: 'explode': there is no fault 'explode'")
+        refuse("--fault", "explode", "--fault: 'explode': there is no disturbance 'explode'")
         refuse("--fault", "pause:consumer=3,at=1s", "--fault: ")
         refuse("--fault", "pause:consumer=9,at=1s,for=1s", "there is no consumer 9; write an index from 0 to 3")
         refuse("--fault", "slow:consumer=1,factor=nan", "--fault: ")

@@ -1,4 +1,4 @@
-// The simulated run: the same again from the same seed, closed forms where there are any, faults.
+// The simulated run: the same again from the same seed, closed forms where there are any, disturbances.
 #include "simulation/simulated_run.hpp"
 
 #include <unistd.h>
@@ -91,8 +91,8 @@ TEST_CASE("A simulated run whose traffic cannot be written has failed, and the r
 TEST_CASE("The same seed gives the same record, another one does not") {
     SimulatedRun run = one_to_one();
     run.run.plan.busy = {.kind = DistributionKind::exponential, .mean = 1e8, .trace = {}};
-    run.faults = {
-        parse_injected_fault("delay:extra=1", [](std::string_view) { return Duration::milliseconds(1); })};
+    run.disturbances = {
+        parse_disturbance("delay:extra=1", [](std::string_view) { return Duration::milliseconds(1); })};
     const auto text = [&](std::uint64_t seed) {
         run.run.plan.seed = seed;
         return weir::telemetry::to_json(result_of(run).record).dump();
@@ -215,7 +215,8 @@ TEST_CASE("An event of one chunk is received while it is on its way, and its byt
 
 TEST_CASE("A node that dies ends the run and is named") {
     SimulatedRun run = one_to_one();
-    run.faults.push_back({.kind = InjectedFault::Kind::die, .node = {Role::consumer, 0}, .at = {3000000000}});
+    run.disturbances.push_back(
+        {.kind = Disturbance::Kind::die, .node = {Role::consumer, 0}, .at = {3000000000}});
     const SimulationResult result = result_of(run);
     CHECK(result.end.kind == SimulationEnd::Kind::node_died);
     CHECK(result.record.status == weir::telemetry::RunStatus::failed);
@@ -229,10 +230,10 @@ TEST_CASE("A pause holds up data, and what it held up is delivered") {
     run.run.plan.buffer = {2000000};
     CHECK(sustained(run));
     for (const NodeId node : {NodeId{Role::consumer, 0}, NodeId{Role::producer, 0}, scheduler_node()}) {
-        run.faults = {{.kind = InjectedFault::Kind::pause,
-                       .node = node,
-                       .at = {2000000000},
-                       .length = Duration::milliseconds(1500)}};
+        run.disturbances = {{.kind = Disturbance::Kind::pause,
+                             .node = node,
+                             .at = {2000000000},
+                             .length = Duration::milliseconds(1500)}};
         const SimulationResult result = result_of(run);
         REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
         CHECK_FALSE(result.record.verdict.sustained);
@@ -247,9 +248,9 @@ TEST_CASE("Datagrams that stood before a link go on when it does") {
     run.run.plan.chunk_size = {50000};
     run.run.plan.fragment_timeout = Duration::milliseconds(500);
     run.run.plan.window = 64;
-    const auto lost_with = [&](const InjectedFault& fault, std::int64_t port_buffer) {
+    const auto lost_with = [&](const Disturbance& disturbance, std::int64_t port_buffer) {
         run.network.port_buffer = {port_buffer};
-        run.faults = {fault};
+        run.disturbances = {disturbance};
         const SimulationResult result = result_of(run);
         INFO(result.end.what);
         CHECK(result.end.kind == SimulationEnd::Kind::regular);
@@ -258,15 +259,15 @@ TEST_CASE("Datagrams that stood before a link go on when it does") {
         CHECK(totals.received.events + totals.lost.events == totals.generated.events);
         return totals.lost.events;
     };
-    const InjectedFault pause{.kind = InjectedFault::Kind::pause,
-                              .node = {Role::consumer, 0},
+    const Disturbance pause{.kind = Disturbance::Kind::pause,
+                            .node = {Role::consumer, 0},
+                            .at = {2000000000},
+                            .length = Duration::milliseconds(100)};
+    const Disturbance degrade{.kind = Disturbance::Kind::degrade,
+                              .node = {Role::producer, 0},
                               .at = {2000000000},
-                              .length = Duration::milliseconds(100)};
-    const InjectedFault degrade{.kind = InjectedFault::Kind::degrade,
-                                .node = {Role::producer, 0},
-                                .at = {2000000000},
-                                .length = Duration::milliseconds(100),
-                                .factor = 0};
+                              .length = Duration::milliseconds(100),
+                              .factor = 0};
     // A megabyte comes in 100 ms at the most.
     CHECK(lost_with(pause, 1100000) == 0);
     // An event is sent in 100 ms, the next one begins 200 ms after it: the pause meets two, or the end of
@@ -283,14 +284,14 @@ TEST_CASE("A link that carries less, a consumer that is slow and a slow schedule
     run.run.plan.buffer = {2000000};
     run.run.plan.busy = {.kind = DistributionKind::fixed, .mean = 1e8, .trace = {}};
     CHECK(sustained(run));
-    run.faults = {{.kind = InjectedFault::Kind::degrade, .node = {Role::producer, 0}, .factor = 0.3}};
+    run.disturbances = {{.kind = Disturbance::Kind::degrade, .node = {Role::producer, 0}, .factor = 0.3}};
     CHECK_FALSE(sustained(run));
-    run.faults = {
-        {.kind = InjectedFault::Kind::slow, .node = {Role::consumer, 0}, .at = {4000000000}, .factor = 5}};
+    run.disturbances = {
+        {.kind = Disturbance::Kind::slow, .node = {Role::consumer, 0}, .at = {4000000000}, .factor = 5}};
     const SimulationResult slow = result_of(run);
     CHECK_FALSE(slow.record.verdict.sustained);
     CHECK(slow.record.verdict.first_overflow_second >= 4);
-    run.faults = {{.kind = InjectedFault::Kind::slow, .node = scheduler_node(), .factor = 200000}};
+    run.disturbances = {{.kind = Disturbance::Kind::slow, .node = scheduler_node(), .factor = 200000}};
     CHECK_FALSE(sustained(run));
 }
 
@@ -307,15 +308,15 @@ TEST_CASE("A scheduler that was slow goes on in order, and as fast as it is mean
     plan.duration = Duration::seconds(2);
     // A message takes 10 ms for a while, and 3 of each of 2000 events a second come.
     const auto time = Duration::milliseconds(10);
-    run.faults = {{.kind = InjectedFault::Kind::slow,
-                   .node = scheduler_node(),
-                   .at = {200000000},
-                   .length = Duration::milliseconds(500),
-                   .factor = 1e4}};
+    run.disturbances = {{.kind = Disturbance::Kind::slow,
+                         .node = scheduler_node(),
+                         .at = {200000000},
+                         .length = Duration::milliseconds(500),
+                         .factor = 1e4}};
     for (const bool instant : {false, true}) {
         INFO("instant " << instant);
         run.network.scheduler_time = instant ? Duration{} : Duration::microseconds(1);
-        run.faults[0].factor = static_cast<double>(time.ns) / (instant ? 1 : 1000);
+        run.disturbances[0].factor = static_cast<double>(time.ns) / (instant ? 1 : 1000);
         const SimulationResult result = result_of(run);
         INFO(result.end.what);
         REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
@@ -346,10 +347,10 @@ TEST_CASE("What comes at the instant at which a pause ends comes behind what was
     constexpr Duration step = Duration::nanoseconds(100002);
     for (const NodeId node : {NodeId{Role::consumer, 0}, NodeId{Role::producer, 0}, scheduler_node()}) {
         for (std::int64_t steps = 1; steps <= 6; ++steps) {
-            run.faults = {{.kind = InjectedFault::Kind::pause,
-                           .node = node,
-                           .at = {20000000},
-                           .length = Duration::milliseconds(30) + step * steps}};
+            run.disturbances = {{.kind = Disturbance::Kind::pause,
+                                 .node = node,
+                                 .at = {20000000},
+                                 .length = Duration::milliseconds(30) + step * steps}};
             const SimulationResult result = result_of(run);
             INFO(result.end.what);
             CHECK(result.end.kind == SimulationEnd::Kind::regular);
@@ -419,8 +420,8 @@ TEST_CASE("A set that is not gone in time fails the run, whenever the drain ends
         plan.rate = {64000000};
         plan.buffer = plan.set_bytes();
         plan.drain = Duration::seconds(drain_s);
-        run.faults = {parse_injected_fault("degrade:consumer=0,at=10,factor=0.5",
-                                           [](std::string_view) { return Duration::seconds(10); })};
+        run.disturbances = {parse_disturbance("degrade:consumer=0,at=10,factor=0.5",
+                                              [](std::string_view) { return Duration::seconds(10); })};
         run.run.require_sustained = true;
         const SimulationResult result = result_of(run);
         INFO(drain_s << " s: " << result.record.verdict.text);

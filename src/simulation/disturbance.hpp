@@ -1,4 +1,4 @@
-// What can go wrong in a simulation, and when: written by the user (--fault) or drawn by an exploration.
+// What disturbs a simulated run, and when: written by the user (--fault) or drawn by an exploration.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace weir::simulation {
 
-struct InjectedFault {
+struct Disturbance {
     enum class Kind : std::uint8_t {
-        pause,    ///< a node does nothing for a time: takes no messages, moves no data
+        pause,    ///< a node does nothing for a time: receives no messages, moves no data
         die,      ///< a node does nothing any more, and is noticed after the silence timeout
         slow,     ///< a consumer works `factor` times as long on each event; the scheduler on each message
         degrade,  ///< a node's links carry a `factor` of what they should
@@ -29,11 +29,8 @@ struct InjectedFault {
 /// "pause:consumer=3,at=10s,for=2s", "slow:consumer=3,at=10s,factor=2", "slow:scheduler,factor=100",
 /// "degrade:producer=0,at=5s,for=1s,factor=0.1", "die:consumer=1,at=4s", "delay:extra=1ms". Without `at` from
 /// the beginning of the warm-up, without `for` to the end. `parse_time` reads a duration and throws
-/// std::invalid_argument. Throws std::invalid_argument with a message that says what is wrong.
+/// std::invalid_argument. Throws std::invalid_argument with what is wrong and an example.
 using TimeParser = core::Duration (*)(std::string_view);
-InjectedFault parse_injected_fault(std::string_view text, TimeParser parse_time);
-
-/// As parse_injected_fault reads it, times in ns.
-std::string injected_fault_text(const InjectedFault& fault);
+Disturbance parse_disturbance(std::string_view text, TimeParser parse_time);
 
 }  // namespace weir::simulation

@@ -1,0 +1,184 @@
+#include "simulation/disturbance.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "catch.hpp"
+
+using weir::core::Duration;
+using weir::core::Instant;
+using weir::core::NodeId;
+using weir::core::Role;
+using weir::simulation::Disturbance;
+using weir::simulation::parse_disturbance;
+
+namespace {
+
+constexpr Instant from_the_beginning{std::numeric_limits<std::int64_t>::min()};
+
+/// A whole number and ns, us, ms or s: enough of what the command line takes.
+Duration time_of(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    if (error == std::errc{}) {
+        if (unit == "ns") {
+            return Duration::nanoseconds(number);
+        }
+        if (unit == "us") {
+            return Duration::microseconds(number);
+        }
+        if (unit == "ms") {
+            return Duration::milliseconds(number);
+        }
+        if (unit == "s") {
+            return Duration::seconds(number);
+        }
+    }
+    throw std::invalid_argument("'" + std::string(text) + "' is no time");
+}
+
+Disturbance disturbance_of(std::string_view text) {
+    return parse_disturbance(text, time_of);
+}
+
+/// What is said against it; "accepted" if nothing is.
+std::string objection_to(std::string_view text) {
+    try {
+        parse_disturbance(text, time_of);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+bool message_has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a pause says who, when and for how long") {
+    const Disturbance disturbance = disturbance_of("pause:consumer=3,at=10s,for=2s");
+    CHECK(disturbance.kind == Disturbance::Kind::pause);
+    CHECK((disturbance.node == NodeId{Role::consumer, 3}));
+    CHECK(disturbance.at == Instant{} + Duration::seconds(10));
+    CHECK(disturbance.length == Duration::seconds(2));
+}
+
+TEST_CASE("a slow consumer has a factor and stays slow if nothing else is said") {
+    const Disturbance disturbance = disturbance_of("slow:consumer=3,at=10s,factor=2");
+    CHECK(disturbance.kind == Disturbance::Kind::slow);
+    CHECK((disturbance.node == NodeId{Role::consumer, 3}));
+    CHECK(disturbance.at == Instant{} + Duration::seconds(10));
+    CHECK(disturbance.length == Duration::max());
+    CHECK(disturbance.factor == 2.0);
+}
+
+TEST_CASE("a slow scheduler is slow from the beginning if nothing else is said") {
+    const Disturbance disturbance = disturbance_of("slow:scheduler,factor=100");
+    CHECK(disturbance.kind == Disturbance::Kind::slow);
+    CHECK(disturbance.node == weir::core::scheduler_node());
+    CHECK(disturbance.at == from_the_beginning);
+    CHECK(disturbance.length == Duration::max());
+    CHECK(disturbance.factor == 100.0);
+}
+
+TEST_CASE("degraded links have a fraction as factor") {
+    const Disturbance disturbance = disturbance_of("degrade:producer=0,at=5s,for=1s,factor=0.1");
+    CHECK(disturbance.kind == Disturbance::Kind::degrade);
+    CHECK((disturbance.node == NodeId{Role::producer, 0}));
+    CHECK(disturbance.at == Instant{} + Duration::seconds(5));
+    CHECK(disturbance.length == Duration::seconds(1));
+    CHECK(disturbance.factor == 0.1);
+}
+
+TEST_CASE("a death needs no end") {
+    const Disturbance disturbance = disturbance_of("die:consumer=1,at=4s");
+    CHECK(disturbance.kind == Disturbance::Kind::die);
+    CHECK((disturbance.node == NodeId{Role::consumer, 1}));
+    CHECK(disturbance.at == Instant{} + Duration::seconds(4));
+    CHECK(disturbance.length == Duration::max());
+}
+
+TEST_CASE("a delay concerns all messages") {
+    const Disturbance disturbance = disturbance_of("delay:extra=1ms");
+    CHECK(disturbance.kind == Disturbance::Kind::delay);
+    CHECK(disturbance.extra == Duration::milliseconds(1));
+    CHECK(disturbance.at == from_the_beginning);
+    CHECK(disturbance.length == Duration::max());
+}
+
+TEST_CASE("the parts of a disturbance may come in any order") {
+    const Disturbance disturbance = disturbance_of("degrade:factor=0,for=250us,producer=12,at=3ns");
+    CHECK((disturbance.node == NodeId{Role::producer, 12}));
+    CHECK(disturbance.at == Instant{3});
+    CHECK(disturbance.length == Duration::microseconds(250));
+    CHECK(disturbance.factor == 0.0);
+}
+
+TEST_CASE("the limits of what a disturbance may be are allowed") {
+    for (const char* text :
+         {"slow:consumer=0,factor=1", "slow:scheduler,factor=1000000", "degrade:producer=1,factor=1",
+          "degrade:consumer=1,factor=0", "delay:extra=60s", "delay:extra=1ns", "die:scheduler",
+          "pause:scheduler,for=1ns", "die:producer=4294967295"}) {
+        CAPTURE(text);
+        CHECK(objection_to(text) == "accepted");
+    }
+}
+
+TEST_CASE("a wrong disturbance is refused with what is wrong and an example") {
+    struct Case {
+        const char* text;
+        const char* message;
+    };
+    for (const Case& it : {
+             Case{"", "there is no disturbance ''"},
+             Case{"explode:consumer=1", "there is no disturbance 'explode'"},
+             Case{"explode:consumer=1", "pause, die, slow, degrade and delay"},
+             Case{"Pause:consumer=1,for=1s", "there is no disturbance 'Pause'"},
+             Case{"die", "names no node"},
+             Case{"die:", "names no node"},
+             Case{"die:at=1s", "names no node"},
+             Case{"pause:consumer=1", "a pause needs for=TIME"},
+             Case{"slow:producer=0,factor=2", "slow is for a consumer or the scheduler"},
+             Case{"slow:consumer=0,factor=0.5", "factor= from 1 to 1000000"},
+             Case{"slow:consumer=0,factor=1000001", "factor= from 1 to 1000000"},
+             Case{"slow:consumer=0,factor=inf", "factor= from 1 to 1000000"},
+             Case{"degrade:scheduler,factor=0.5", "degrade is for a producer or a consumer"},
+             Case{"degrade:producer=0,factor=1.5", "factor= from 0 to 1"},
+             Case{"degrade:producer=0,factor=-0.5", "factor= from 0 to 1"},
+             Case{"delay:at=1s", "a delay needs extra=TIME"},
+             Case{"delay:extra=0s", "a delay needs extra=TIME"},
+             Case{"delay:extra=-1s", "a delay needs extra=TIME"},
+             Case{"delay:extra=60001ms", "at most 60s"},
+             Case{"die:consumer=x", "'x' is not a number"},
+             Case{"die:consumer=-1", "'-1' is not a number"},
+             Case{"die:consumer=1 ", "'1 ' is not a number"},
+             Case{"die:consumer=4294967296", "'4294967296' is not a number"},
+             Case{"die:consumer=", "'' is not a number"},
+             Case{"die:consumer", "'' is not a number"},
+             Case{"slow:consumer=1,factor=", "'' is not a number"},
+             Case{"slow:consumer=1,factor=2x", "'2x' is not a number"},
+             Case{"die:consumer=1,when=3s", "'when' is not known here"},
+             Case{"die:scheduler=1", "'scheduler' is not known here"},
+             Case{"die:,consumer=1", "'' is not known here"},
+         }) {
+        CAPTURE(it.text, it.message);
+        const std::string objection = objection_to(it.text);
+        CAPTURE(objection);
+        CHECK(message_has(objection, it.message));
+        CHECK(message_has(objection, "'" + std::string(it.text) + "'"));
+        CHECK(message_has(objection, "write for example pause:consumer=3,at=10s,for=2s"));
+    }
+}
+
+TEST_CASE("what the time parser refuses is refused with its own message") {
+    CHECK(objection_to("die:consumer=1,at=soon") == "'soon' is no time");
+    CHECK(objection_to("pause:consumer=1,for=2") == "'2' is no time");
+    CHECK(objection_to("delay:extra=") == "'' is no time");
+}
