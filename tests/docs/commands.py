@@ -6,7 +6,7 @@ clone of the repository. The line above a block can say
 
 and a `text` block below it with <!-- output --> must be what it printed; a line `...` in it stands for any number of lines.
 
-    commands.py [PAGE...]        only these pages
+    commands.py [--mpi|--no-mpi] [PAGE...]    only blocks that call mpirun, or only the others; only these pages
 """
 
 import os
@@ -63,7 +63,7 @@ def matches(quoted, printed):
 
 class Commands(unittest.TestCase):
     pages = user_pages()
-    maxDiff = None
+    mpi = None  # None: all blocks; else only those that call mpirun, or only the others
 
     def test_every_block_runs_or_says_why_not(self):
         skipped, spent = [], 0.0
@@ -81,6 +81,8 @@ class Commands(unittest.TestCase):
                         continue
                     before = None
                     reason = block.remark("not run:")
+                    if reason is None and self.mpi not in (None, "mpirun" in block.text):
+                        continue
                     if reason is None and without_libraries and any(word in block.text for word in NEEDS_LIBRARIES):
                         reason = "the libraries of weir-report are missing"
                     if reason is not None:
@@ -112,8 +114,9 @@ class Quotes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    named = [argument for argument in sys.argv[1:] if argument.endswith(".md")]
-    if named:
-        Commands.pages = [Path(name).resolve() for name in named]
-        sys.argv = [argument for argument in sys.argv if argument not in named]
-    unittest.main()
+    for argument in sys.argv[1:]:
+        if argument in ("--mpi", "--no-mpi"):
+            Commands.mpi = argument == "--mpi"
+    named = [Path(argument).resolve() for argument in sys.argv[1:] if argument.endswith(".md")]
+    Commands.pages = named or Commands.pages
+    unittest.main(argv=sys.argv[:1])
