@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "preflight/quantity_text.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/words.hpp"
 #include "telemetry/text.hpp"
 
 namespace weir::preflight {
@@ -68,7 +68,7 @@ std::string facts_text(const CheckResult& result, const HostListText& host_list)
             wrapped(values_text(fact, host_list), indent));
     }
     if (!unknown.empty()) {
-        text += fmt::format("  {:<{}}{}\n", "not known anywhere", indent - 2, wrapped(unknown, indent));
+        text += fmt::format("  {:<{}}{}\n", "unknown on all hosts", indent - 2, wrapped(unknown, indent));
     }
     return text;
 }
@@ -84,8 +84,8 @@ std::string probe_text(const ProbeResult& probe) {
     if (summary.slowest_pair) {
         const PairProbe& slowest = probe.pairs[*summary.slowest_pair];
         text += fmt::format(
-            "  {:<34}{} .. {}, median {}\n", "rate of a pair", rate_words(summary.slowest_bits_per_second),
-            rate_words(summary.fastest_bits_per_second), rate_words(summary.median_bits_per_second));
+            "  {:<34}{} .. {}, median {}\n", "rate of a pair", rate_text(summary.slowest_bits_per_second),
+            rate_text(summary.fastest_bits_per_second), rate_text(summary.median_bits_per_second));
         text += fmt::format("  {:<34}producer {} on {} to consumer {} on {}\n", "slowest pair",
                             slowest.producer, slowest.producer_host, slowest.consumer, slowest.consumer_host);
         text += fmt::format("  {:<34}median {:.1f} us, longest {:.1f} us\n", "round trip of an empty message",
@@ -154,7 +154,7 @@ std::string conclusion(const CheckResult& result, bool colours) {
                            telemetry::counted(serious, "serious finding"),
                            telemetry::counted(warnings, "warning"), colours ? telemetry::colour_none : "");
     }
-    return fmt::format("{}Nothing serious, {}.{}\n", colours ? telemetry::colour_green : "",
+    return fmt::format("{}No serious findings, {}.{}\n", colours ? telemetry::colour_green : "",
                        telemetry::counted(warnings, "warning"), colours ? telemetry::colour_none : "");
 }
 
@@ -193,12 +193,13 @@ std::string check_text(const CheckResult& result, const HostListText& host_list,
                             telemetry::counted(static_cast<std::uint64_t>(consumers), "consumer"),
                             telemetry::counted(static_cast<std::uint64_t>(schedulers), "scheduler"));
     }
-    text += "\n\nSettings (the most common value first, then who differs)\n" + facts_text(result, host_list);
+    text += "\n\nSettings (the most common value first, then the hosts that differ)\n" +
+            facts_text(result, host_list);
     std::set<std::string> reasons;
     for (const HostView& host : result.hosts) {
         reasons.insert(host.choice.why);
     }
-    text += fmt::format("  {:<34}{}\n", "these devices because of", wrapped(joined(reasons), 36));
+    text += fmt::format("  {:<34}{}\n", "reason for these devices", wrapped(joined(reasons), 36));
     if (result.probe) {
         text += '\n' + probe_text(*result.probe);
     }

@@ -12,7 +12,7 @@ namespace weir::preflight {
 
 namespace {
 
-std::string rate_text(const std::optional<std::int64_t>& bits_per_second) {
+std::string optional_rate_text(const std::optional<std::int64_t>& bits_per_second) {
     return bits_per_second ? telemetry::readable(core::BitRate{*bits_per_second}) : std::string{};
 }
 
@@ -84,35 +84,34 @@ class Facts {
         add("network",
             port.link_layer == "InfiniBand" ? "RDMA over InfiniBand" : "RDMA over Converged Ethernet",
             "device", Alike::everywhere, Severity::serious,
-            "give UCX_NET_DEVICES the ports that belong together");
+            "set UCX_NET_DEVICES to ports of the same network");
         add("RDMA port", port.name(), "device");
         add("RDMA driver", port.driver, "driver", Alike::everywhere, Severity::note);
         add("RDMA firmware", port.firmware, "firmware", Alike::within_role, Severity::warning,
-            "bring the firmware to one version: defaults of congestion control change between versions");
-        add("RDMA port speed", rate_text(port.speed_bits_per_second), "speed", Alike::within_role,
+            "install one version: defaults of congestion control change between firmware versions");
+        add("RDMA port speed", optional_rate_text(port.speed_bits_per_second), "speed", Alike::within_role,
             Severity::warning, "look for a port that came up with fewer lanes, or another cable or card");
         add("RDMA MTU", bytes_text(port.active_mtu_bytes), "mtu", Alike::everywhere, Severity::serious,
-            "it follows from the MTU of the interface: set that to the same on all hosts");
+            "it follows from the MTU of the interface: set that to the same value on all hosts");
         if (path.gid_index) {
             const Gid* gid = find_gid(port, *path.gid_index);
             add("GID index", std::to_string(*path.gid_index), "gid");
             add("GID type", gid != nullptr ? gid_kind(*gid) : "empty", "gid", Alike::everywhere,
                 Severity::serious,
-                "the same index means different things on these hosts: leave UCX_IB_GID_INDEX out, or make "
-                "the tables "
-                "alike (same VLANs, same addresses, in the same order)");
+                "the same index has different meanings on these hosts: do not set UCX_IB_GID_INDEX, or make "
+                "the tables equal (same VLANs, same addresses, in the same order)");
         }
         if (path.traffic_class) {
             add("traffic class", fmt::format("{} (DSCP {})", *path.traffic_class, *path.traffic_class >> 2),
                 "traffic_class", Alike::everywhere, Severity::serious,
-                "give all ranks the same: -x UCX_IB_TRAFFIC_CLASS=...");
+                "set the same for all ranks: -x UCX_IB_TRAFFIC_CLASS=...");
         }
     }
 
     void add_interface(const Interface& interface, const NetworkPath& path) {
         add("interface", interface.name, "device");
         add("interface driver", interface.driver, "driver", Alike::within_role, Severity::note);
-        add("link speed", rate_text(interface.speed_bits_per_second), "speed", Alike::within_role,
+        add("link speed", optional_rate_text(interface.speed_bits_per_second), "speed", Alike::within_role,
             Severity::warning, "look for a link that negotiated less: ethtool INTERFACE");
         add("MTU", bytes_text(interface.mtu_bytes), "mtu", Alike::everywhere, Severity::serious,
             "set the same on all hosts, and at least that on every switch port between them: ip link set dev "
@@ -120,20 +119,20 @@ class Facts {
         const bool converged = path.rdma_port.has_value();
         const Severity severity = converged ? Severity::serious : Severity::warning;
         add("priority of the data", path.priority ? std::to_string(*path.priority) : "", "priority",
-            Alike::everywhere, severity, "set trust and the DSCP map alike: dcb app show dev INTERFACE");
+            Alike::everywhere, severity, "set trust and the DSCP map the same: dcb app show dev INTERFACE");
         add("trusts DSCP", switch_text(interface.dscp_trusted), "priority", Alike::everywhere, severity,
-            "set trust alike: mlnx_qos -i INTERFACE --trust=dscp, or dcb app");
+            "set trust the same: mlnx_qos -i INTERFACE --trust=dscp, or dcb app");
         add("PFC priorities", interface.pfc ? priorities_text(*interface.pfc) : "", "pfc", Alike::everywhere,
-            severity, "set alike on hosts and switch: dcb pfc show dev INTERFACE");
+            severity, "set the same on hosts and switch: dcb pfc show dev INTERFACE");
         add("pause frames (receive)", switch_text(interface.pause_receiving), "pause", Alike::everywhere,
-            Severity::warning, "set alike: ethtool --pause INTERFACE rx on|off tx on|off");
+            Severity::warning, "set the same: ethtool --pause INTERFACE rx on|off tx on|off");
         add("pause frames (send)", switch_text(interface.pause_sending), "pause", Alike::everywhere,
-            Severity::warning, "set alike: ethtool --pause INTERFACE rx on|off tx on|off");
-        add("ECN answered for",
+            Severity::warning, "set the same: ethtool --pause INTERFACE rx on|off tx on|off");
+        add("ECN notification point (NP)",
             interface.ecn_notification ? priorities_text(*interface.ecn_notification) : "", "ecn",
-            Alike::everywhere, severity, "set alike: /sys/class/net/INTERFACE/ecn/roce_np/enable/");
-        add("ECN obeyed for", interface.ecn_reaction ? priorities_text(*interface.ecn_reaction) : "", "ecn",
-            Alike::everywhere, severity, "set alike: /sys/class/net/INTERFACE/ecn/roce_rp/enable/");
+            Alike::everywhere, severity, "set the same: /sys/class/net/INTERFACE/ecn/roce_np/enable/");
+        add("ECN reaction point (RP)", interface.ecn_reaction ? priorities_text(*interface.ecn_reaction) : "",
+            "ecn", Alike::everywhere, severity, "set the same: /sys/class/net/INTERFACE/ecn/roce_rp/enable/");
     }
 
     void add_host() {
@@ -146,25 +145,25 @@ class Facts {
             locked += settings.locks_without_limit ? ", without effect on this process" : "";
         }
         add("locked memory", locked, "locked_memory", Alike::everywhere, Severity::warning,
-            "set it alike: ulimit -l unlimited (limits.conf, or LimitMEMLOCK of the service that starts "
+            "set the same: ulimit -l unlimited (limits.conf, or LimitMEMLOCK of the service that starts "
             "ranks)");
         add("cores", std::to_string(settings.cores), "cores", Alike::within_role, Severity::note);
         add("processor", settings.processor, "processor", Alike::within_role, Severity::note);
         add("CPU governor", governors_text(settings.governors), "governor", Alike::within_role,
-            Severity::warning, "set it alike: cpupower frequency-set -g performance");
+            Severity::warning, "set the same: cpupower frequency-set -g performance");
         add("kernel", settings.kernel, "kernel", Alike::within_role, Severity::warning,
-            "run one kernel on hosts of one kind: drivers come with it");
+            "use one kernel version on hosts of one role: it contains the drivers");
         for (const auto& [name, version] : settings.versions) {
             add(name, version, "version", Alike::everywhere, Severity::serious,
-                "install the same on all hosts");
+                "install the same version on all hosts");
         }
         for (const auto& [name, value] : settings.kernel_parameters) {
             add(name, value, "kernel_parameter", Alike::within_role, Severity::warning,
-                fmt::format("set it alike: sysctl {}=...", name));
+                fmt::format("set the same: sysctl {}=...", name));
         }
         for (const auto& [name, value] : settings.variables) {
             add(name, value, "variable", Alike::everywhere, Severity::serious,
-                "give all ranks the same: mpirun -x NAME=VALUE, or export it before srun");
+                "set the same for all ranks: mpirun -x NAME=VALUE, or export it before srun");
         }
     }
 
@@ -176,7 +175,7 @@ class Facts {
 /// Values of one fact on some hosts.
 using Values = std::vector<ComparedFact::Value>;
 
-void enter(Values& values, const std::string& value, const std::string& host) {
+void add_value(Values& values, const std::string& value, const std::string& host) {
     auto same = std::find_if(values.begin(), values.end(),
                              [&](const ComparedFact::Value& other) { return other.value == value; });
     if (same == values.end()) {
@@ -224,7 +223,7 @@ void judge_difference(const Fact& fact, const Values& values, std::vector<Findin
         findings.push_back({.severity = fact.if_different,
                             .topic = fact.topic,
                             .hosts = known[i].hosts,
-                            .what = fmt::format("{} is {}, and {} on {}", fact.name, shown(known[i].value),
+                            .what = fmt::format("{} is {}, but {} on {}", fact.name, shown(known[i].value),
                                                 known[0].value, hosts_text(known[0].hosts.size())),
                             .advice = fact.advice});
     }
@@ -236,7 +235,7 @@ const Fact* find_fact(const std::vector<Fact>& facts, const std::string& name) {
     return found == facts.end() ? nullptr : &*found;
 }
 
-/// A host's place among those that should be alike.
+/// The group of hosts within which this one is compared.
 std::string group_of(const HostView& host, Alike alike) {
     if (alike == Alike::everywhere) {
         return "all";
@@ -262,7 +261,7 @@ std::vector<Fact> facts_of(const HostView& host) {
 
 Comparison compare(const std::vector<HostView>& hosts) {
     std::vector<std::vector<Fact>> by_host;
-    std::vector<Fact> kinds;  // every fact once, in the order in which hosts bring them up
+    std::vector<Fact> kinds;  // every fact once, in the order in which it first occurs
     for (const HostView& host : hosts) {
         by_host.push_back(facts_of(host));
         for (const Fact& fact : by_host.back()) {
@@ -280,8 +279,8 @@ Comparison compare(const std::vector<HostView>& hosts) {
             const bool is_variable = kind.topic == "variable";
             // A variable that is not set is a value of its own.
             const std::string value = fact != nullptr ? fact->value : is_variable ? "not set" : "";
-            enter(compared.values, value, hosts[i].settings.host);
-            enter(groups[group_of(hosts[i], kind.alike)], value, hosts[i].settings.host);
+            add_value(compared.values, value, hosts[i].settings.host);
+            add_value(groups[group_of(hosts[i], kind.alike)], value, hosts[i].settings.host);
         }
         sort_by_commonness(compared.values);
         if (kind.alike != Alike::not_needed) {

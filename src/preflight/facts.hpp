@@ -1,5 +1,5 @@
 // The settings of a host as named values, for people and for comparison: the same facts in the same order on
-// every host, so that what differs is found without knowing what it means.
+// every host, so that differences are found without interpreting them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace weir::preflight {
 /// Among which hosts a fact should be the same.
 enum class Alike : std::uint8_t {
     everywhere,
-    within_role,  ///< among hosts of producers, among hosts of consumers; the scheduler's may be another
+    within_role,  ///< among hosts of producers, and among hosts of consumers; the scheduler's may differ
     not_needed,
 };
 

@@ -1,4 +1,4 @@
-// What a check found, in the order in which one should look at it.
+// What a check found, the worst first.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace weir::preflight {
 
 enum class Severity : std::uint8_t {
-    serious,  ///< a run would fail, or its figures would mean something else than it says
-    warning,  ///< costs speed or steadiness, or hides a problem
-    note,     ///< good to know
+    serious,  ///< a run would fail, or would measure something else than intended
+    warning,  ///< costs performance, or hides a problem
+    note,     ///< for information
 };
 /// "serious", ...
 const char* severity_name(Severity severity);

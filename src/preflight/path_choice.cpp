@@ -186,7 +186,7 @@ PathChoice choose_paths(const HostSettings& host) {
                 add_named(host, name, choice);
             }
         } else {
-            choice.why = "all interfaces that are up: MPI does without UCX, unless told otherwise";
+            choice.why = "all interfaces that are up: MPI runs without UCX unless configured otherwise";
             add_interfaces(host, choice);
         }
         return choice;
@@ -197,7 +197,7 @@ PathChoice choose_paths(const HostSettings& host) {
             add_named(host, name, choice);
         }
     } else if (!active.empty() && rdma_allowed(variable(host, "UCX_TLS"))) {
-        choice.why = "all active RDMA ports, out of which UCX takes the fastest: UCX_NET_DEVICES is not set";
+        choice.why = "all active RDMA ports, of which UCX chooses the fastest: UCX_NET_DEVICES is not set";
         for (const std::size_t place : active) {
             add_rdma(host, place, choice);
         }

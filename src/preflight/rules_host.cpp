@@ -16,20 +16,20 @@ class HostRules {
     explicit HostRules(const HostView& host) : host_(host.settings), choice_(host.choice), part_(host.part) {}
 
     std::vector<Finding> all() {
-        locked_memory();
-        memory();
-        cores();
-        governor();
-        distance();
+        check_locked_memory();
+        check_memory();
+        check_cores();
+        check_governor();
+        check_numa_distance();
         return std::move(findings_);
     }
 
   private:
-    void find(Severity severity, const char* topic, std::string what, std::string advice = {}) {
+    void add(Severity severity, const char* topic, std::string what, std::string advice = {}) {
         findings_.push_back({severity, topic, {host_.host}, std::move(what), std::move(advice)});
     }
 
-    void locked_memory() {
+    void check_locked_memory() {
         const bool rdma = std::any_of(choice_.paths.begin(), choice_.paths.end(),
                                       [](const NetworkPath& path) { return path.rdma_port.has_value(); });
         if (!rdma || host_.locks_without_limit || !host_.locked_memory || host_.locked_memory->unlimited) {
@@ -39,42 +39,45 @@ class HostRules {
         constexpr std::int64_t for_the_library = 64 << 20;
         const std::int64_t needed = part_.largest_rank_bytes + for_the_library;
         const bool enough = host_.locked_memory->bytes >= needed;
-        find(enough ? Severity::warning : Severity::serious, "locked_memory",
-             fmt::format("a process may lock {} of memory; RDMA has to lock its buffers, about {} here",
-                         telemetry::readable(core::Bytes{host_.locked_memory->bytes}),
-                         telemetry::readable(core::Bytes{needed})),
-             "ulimit -l unlimited for whoever starts the ranks: limits.conf for ssh, LimitMEMLOCK=infinity "
-             "for slurmd");
+        add(enough ? Severity::warning : Severity::serious, "locked_memory",
+            fmt::format(
+                "a process may lock {} of memory, but RDMA must lock its buffers, about {} on this host",
+                telemetry::readable(core::Bytes{host_.locked_memory->bytes}),
+                telemetry::readable(core::Bytes{needed})),
+            "set ulimit -l unlimited for the service that starts the ranks: limits.conf for ssh, "
+            "LimitMEMLOCK=infinity "
+            "for slurmd");
     }
 
-    void memory() {
+    void check_memory() {
         if (!host_.memory_available_bytes || part_.memory_bytes == 0) {
             return;
         }
         const auto available = static_cast<double>(*host_.memory_available_bytes);
         const auto needed = static_cast<double>(part_.memory_bytes);
         if (needed > 0.9 * available) {
-            find(needed > available ? Severity::serious : Severity::warning, "memory",
-                 fmt::format("the plan needs {} of buffers here, and {} are available",
-                             telemetry::readable(core::Bytes{part_.memory_bytes}),
-                             telemetry::readable(core::Bytes{*host_.memory_available_bytes})),
-                 "fewer --slots, a smaller --event-size or --scale; `weir run --dry-run` shows the needs");
+            add(needed > available ? Severity::serious : Severity::warning, "memory",
+                fmt::format("the plan needs {} of buffers on this host, but {} are available",
+                            telemetry::readable(core::Bytes{part_.memory_bytes}),
+                            telemetry::readable(core::Bytes{*host_.memory_available_bytes})),
+                "use fewer --slots, a smaller --event-size or --scale; `weir run --dry-run` shows what is "
+                "needed");
         }
     }
 
-    void cores() {
+    void check_cores() {
         std::set<int> all;
         for (const auto& cpus : part_.cpus) {
             all.insert(cpus.begin(), cpus.end());
         }
         if (!all.empty() && part_.ranks() > static_cast<int>(all.size())) {
-            find(Severity::warning, "cores",
-                 fmt::format("{} ranks share {}", part_.ranks(), telemetry::counted(all.size(), "core")),
-                 "one core for each rank, or ranks will wait for each other and not for the network");
+            add(Severity::warning, "cores",
+                fmt::format("{} ranks share {}", part_.ranks(), telemetry::counted(all.size(), "core")),
+                "use one core per rank; otherwise ranks wait for each other and not for the network");
         }
     }
 
-    void governor() {
+    void check_governor() {
         int slow = 0;
         std::string names;
         for (const auto& [name, count] : host_.governors) {
@@ -84,9 +87,9 @@ class HostRules {
             }
         }
         if (slow > 0) {
-            find(Severity::warning, "governor",
-                 fmt::format("the CPU governor is {}: cores that wait for data slow down", names),
-                 "cpupower frequency-set -g performance");
+            add(Severity::warning, "governor",
+                fmt::format("the CPU governor is {}: cores that wait for data slow down", names),
+                "cpupower frequency-set -g performance");
         }
     }
 
@@ -98,7 +101,7 @@ class HostRules {
         return interface != nullptr ? interface->numa_node : std::nullopt;
     }
 
-    void distance() {
+    void check_numa_distance() {
         if (host_.cpus_of_node.size() < 2) {
             return;
         }
@@ -116,11 +119,11 @@ class HostRules {
             if (far_ranks > 0) {
                 const std::string name =
                     path.rdma_port ? host_.rdma_ports[*path.rdma_port].name() : path.interface;
-                find(Severity::warning, "numa",
-                     fmt::format("{} of {} ranks are bound to cores away from NUMA node {}, where {} is",
-                                 far_ranks, part_.ranks(), *near, name),
-                     fmt::format("bind ranks to cores {}: mpirun --map-by numa, or --cpu-set",
-                                 host_.cpus_of_node.at(*near)));
+                add(Severity::warning, "numa",
+                    fmt::format("{} of {} ranks are bound to cores away from NUMA node {}, where {} is",
+                                far_ranks, part_.ranks(), *near, name),
+                    fmt::format("bind ranks to cores {}: mpirun --map-by numa, or --cpu-set",
+                                host_.cpus_of_node.at(*near)));
             }
         }
     }

@@ -6,7 +6,7 @@
 
 #include "preflight/priority_counter.hpp"
 #include "preflight/probe_result.hpp"
-#include "preflight/words.hpp"
+#include "preflight/quantity_text.hpp"
 #include "telemetry/network_verdict.hpp"
 
 namespace weir::preflight {
@@ -19,27 +19,26 @@ class ProbeRules {
 
     std::vector<Finding> all() {
         if (!probe_.stopped.empty()) {
-            find(Severity::serious, "probe", {}, fmt::format("the probe did not end: {}", probe_.stopped),
-                 "MPI cannot move data between these hosts: look at the messages of MPI and UCX, and at the "
-                 "hosts "
-                 "that did not answer");
+            add(Severity::serious, "probe", {}, fmt::format("the probe did not finish: {}", probe_.stopped),
+                "MPI cannot transfer data between these hosts: check the messages of MPI and UCX, and the "
+                "hosts that did not answer");
         }
-        unreached();
+        check_reach();
         for (const HostProbe& host : probe_.hosts) {
-            transports(host);
+            check_transport(host);
             for (const char* direction : {"tx", "rx"}) {
-                counted(host, direction);
+                check_counters(host, direction);
             }
         }
-        slow_hosts();
-        planned_rates();
-        losses();
+        check_slow_hosts();
+        check_planned_rates();
+        check_losses();
         return std::move(findings_);
     }
 
   private:
-    void find(Severity severity, const char* topic, std::vector<std::string> hosts, std::string what,
-              std::string advice = {}) {
+    void add(Severity severity, const char* topic, std::vector<std::string> hosts, std::string what,
+             std::string advice = {}) {
         findings_.push_back({severity, topic, std::move(hosts), std::move(what), std::move(advice)});
     }
 
@@ -66,7 +65,7 @@ class ProbeRules {
         return bytes;
     }
 
-    void unreached() {
+    void check_reach() {
         std::map<std::string, int> missing;
         std::map<std::string, int> tried;
         std::uint64_t pairs = 0;
@@ -91,13 +90,13 @@ class ProbeRules {
                 suspects.push_back(host);
             }
         }
-        find(Severity::serious, "reach", suspects,
-             fmt::format("no answer in {} of {} pairs; these hosts are in most of them", pairs,
-                         probe_.pairs.size()),
-             "look at links, firewalls, routes between subnets, and the GID type (RoCE v1 is not routed)");
+        add(Severity::serious, "reach", suspects,
+            fmt::format("no answer in {} of {} pairs; these hosts are part of most of them", pairs,
+                        probe_.pairs.size()),
+            "check links, firewalls, routes between subnets, and the GID type (RoCE v1 is not routed)");
     }
 
-    void transports(const HostProbe& host) {
+    void check_transport(const HostProbe& host) {
         const HostView* view = view_of(host.host);
         if (view == nullptr) {
             return;
@@ -105,28 +104,28 @@ class ProbeRules {
         const bool has_rdma = std::any_of(view->settings.rdma_ports.begin(), view->settings.rdma_ports.end(),
                                           [](const RdmaPort& port) { return port.active; });
         if (!host.message_layer.empty() && host.message_layer != "ucx" && has_rdma) {
-            find(Severity::serious, "transport", {host.host},
-                 fmt::format(
-                     "Open MPI took its message layer '{}' and not UCX, although an RDMA port is active",
-                     host.message_layer),
-                 "mpirun --mca pml ucx");
+            add(Severity::serious, "transport", {host.host},
+                fmt::format(
+                    "Open MPI selected its message layer '{}' and not UCX, although an RDMA port is active",
+                    host.message_layer),
+                "mpirun --mca pml ucx");
             return;
         }
         const auto& lanes = host.lanes.between;
         const bool any_rdma = std::any_of(lanes.begin(), lanes.end(), is_rdma_lane);
         if (expects_rdma(*view) && !lanes.empty() && !any_rdma) {
-            find(Severity::serious, "transport", {host.host},
-                 fmt::format("UCX moves data between hosts by {}, and RDMA was expected ({})",
-                             fmt::join(lanes, ", "), view->choice.why),
-                 "leave tcp out, so that a missing device is an error: -x UCX_TLS=rc,sm,self");
+            add(Severity::serious, "transport", {host.host},
+                fmt::format("UCX transfers data between hosts over {}, but RDMA was expected ({})",
+                            fmt::join(lanes, ", "), view->choice.why),
+                "exclude tcp, so that a missing device is an error: -x UCX_TLS=rc,sm,self");
         }
     }
 
-    /// Whether the data were counted where they should be.
-    void counted(const HostProbe& host, std::string_view direction) {
+    /// Whether the expected ports and priorities counted the data.
+    void check_counters(const HostProbe& host, std::string_view direction) {
         const HostView* view = view_of(host.host);
         const double bytes = crossed(host.host, direction);
-        // Less than this does not stand out from what else goes on.
+        // Less than this cannot be told from other traffic.
         constexpr double enough = 1e6;
         if (view == nullptr || bytes < enough) {
             return;
@@ -145,16 +144,16 @@ class ProbeRules {
             }
         }
         if (expects_rdma(*view) && by_ports && *by_ports < 0.5 * bytes) {
-            find(Severity::serious, "transport", {host.host},
-                 fmt::format("{} {}, of which the RDMA ports counted {}", verb, size_words(bytes),
-                             size_words(*by_ports)),
-                 "the data took another way: look at UCX_TLS and UCX_NET_DEVICES");
+            add(Severity::serious, "transport", {host.host},
+                fmt::format("{} {}, of which the RDMA ports counted {}", verb, size_text(bytes),
+                            size_text(*by_ports)),
+                "the data took another path: check UCX_TLS and UCX_NET_DEVICES");
         }
-        priorities(host, *view, verb, bytes, by_priority);
+        check_priorities(host, *view, verb, bytes, by_priority);
     }
 
-    void priorities(const HostProbe& host, const HostView& view, const char* verb, double bytes,
-                    const std::map<int, double>& by_priority) {
+    void check_priorities(const HostProbe& host, const HostView& view, const char* verb, double bytes,
+                          const std::map<int, double>& by_priority) {
         std::set<int> intended;
         for (const NetworkPath& path : view.choice.paths) {
             if (path.priority) {
@@ -172,17 +171,15 @@ class ProbeRules {
         if (there >= 0.9 * bytes) {
             return;
         }
-        find(Severity::serious, "priority", {host.host},
-             fmt::format("{} {}, of which {} were counted in priority {}, where they should be; most ({}) in "
-                         "priority {}",
-                         verb, size_words(bytes), size_words(there), priority, size_words(most->second),
-                         most->first),
-             "PFC and ECN of that priority do not act on these data: look at UCX_IB_TRAFFIC_CLASS, at trust "
-             "and DSCP map "
-             "of the host, and at what the switch does to the DSCP on the way");
+        add(Severity::serious, "priority", {host.host},
+            fmt::format(
+                "{} {}, of which {} were counted in the expected priority {}; most ({}) in priority {}", verb,
+                size_text(bytes), size_text(there), priority, size_text(most->second), most->first),
+            "PFC and ECN of that priority do not apply to this data: check UCX_IB_TRAFFIC_CLASS, trust and "
+            "DSCP map of the host, and whether the switch changes the DSCP");
     }
 
-    void slow_hosts() {
+    void check_slow_hosts() {
         for (const bool producers : {true, false}) {
             std::map<std::string, double> best;
             for (const PairProbe& pair : probe_.pairs) {
@@ -201,18 +198,18 @@ class ProbeRules {
             const double median = rates[rates.size() / 2];
             for (const auto& [host, rate] : best) {
                 if (rate > 0 && rate < 0.5 * median) {
-                    find(Severity::warning, "rate", {host},
-                         fmt::format("at most {} {} any {}, where the median of {} hosts is {}",
-                                     rate_words(rate), producers ? "to" : "from",
-                                     producers ? "consumer" : "producer", best.size(), rate_words(median)),
-                         "look at this host's link, cable, PCIe width and other load");
+                    add(Severity::warning, "rate", {host},
+                        fmt::format("at most {} {} any {}, but the median of {} hosts is {}", rate_text(rate),
+                                    producers ? "to" : "from", producers ? "consumer" : "producer",
+                                    best.size(), rate_text(median)),
+                        "check this host's link, cable, PCIe width and other load");
                 }
             }
         }
     }
 
-    /// What one rank of the plan has to move, against what it moved with its best partner.
-    void planned_rates() {
+    /// What the plan needs of one rank, against what it reached with its best partner.
+    void check_planned_rates() {
         for (const bool producers : {true, false}) {
             std::map<std::string, double> best;
             for (const PairProbe& pair : probe_.pairs) {
@@ -229,18 +226,18 @@ class ProbeRules {
                     producers ? view->part.sends_bits_per_second : view->part.receives_bits_per_second;
                 const double needed = ranks > 0 ? all / ranks : 0;
                 if (rate < needed) {
-                    find(Severity::warning, "rate", {host},
-                         fmt::format("a {} {} at most {} with one partner, and the plan has {} for each",
-                                     producers ? "producer" : "consumer", producers ? "sent" : "received",
-                                     rate_words(rate), rate_words(needed)),
-                         "one stream between one pair is not the ceiling: measure that with --scenario "
-                         "ceiling");
+                    add(Severity::warning, "rate", {host},
+                        fmt::format("a {} {} at most {} with one partner, but the plan needs {}",
+                                    producers ? "producer" : "consumer", producers ? "sent" : "received",
+                                    rate_text(rate), rate_text(needed)),
+                        "one stream of one pair is not the limit of a host: measure that with --scenario "
+                        "ceiling");
                 }
             }
         }
     }
 
-    void losses() {
+    void check_losses() {
         std::vector<telemetry::HostCounters> counters;
         std::int64_t payload = 0;
         for (const HostProbe& host : probe_.hosts) {
@@ -261,12 +258,12 @@ class ProbeRules {
         }
         const telemetry::NetworkVerdict verdict = telemetry::judge_network(counters, core::Bytes{payload});
         if (verdict.mechanisms.front() == telemetry::NetworkMechanism::lossy) {
-            find(Severity::warning, "loss", {},
-                 fmt::format("during the probe the network was {}", verdict.evidence),
-                 "pairs alone should lose nothing: look at PFC, at buffers, at bad cables (rx_crc_errors, "
-                 "symbol_error)");
+            add(Severity::warning, "loss", {},
+                fmt::format("during the probe the network was {}", verdict.evidence),
+                "single pairs should lose nothing: check PFC, buffers, and cables (rx_crc_errors, "
+                "symbol_error)");
         } else if (verdict.mechanisms.front() != telemetry::NetworkMechanism::unknown) {
-            find(Severity::note, "mechanism", {}, fmt::format("during the probe: {}", verdict.evidence));
+            add(Severity::note, "mechanism", {}, fmt::format("during the probe: {}", verdict.evidence));
         }
     }
 

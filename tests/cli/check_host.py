@@ -1,4 +1,4 @@
-"""`weir check` without mpirun: this host, and hosts made of files, of which it must say what is wrong."""
+"""`weir check` without mpirun: this host, and hosts made of files whose problems it must find."""
 
 import tempfile
 import unittest
@@ -45,7 +45,7 @@ class Check(CommandTest):
     def test_a_device_that_is_not_there(self):
         status, result = self.host().check(UCX_NET_DEVICES="mlx5_1:1")
         self.assertEqual(status, 3)
-        self.assertIn("mlx5_1:1, which is not here; here are: mlx5_0:1, eth1", self.serious(result)["device"])
+        self.assertIn("mlx5_1:1, which does not exist; available: mlx5_0:1, eth1", self.serious(result)["device"])
 
     def test_the_text_says_the_same(self):
         self.host(locked_memory="65536")

@@ -1,4 +1,4 @@
-// What a check says in the end.
+// The report of a check.
 #include "preflight/check_report.hpp"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ std::string text_of(const CheckResult& result) {
         false);
 }
 
-bool has(const std::string& text, const std::string& words) {
-    return text.find(words) != std::string::npos;
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
 }
 
 CheckResult with_another_mtu() {
@@ -41,10 +41,10 @@ CheckResult with_another_mtu() {
 TEST_CASE("The text names the common value, the exception, and what to do") {
     const std::string text = text_of(with_another_mtu());
     CHECK(has(text, "MTU                               9000 B; 1500 B on fn02\n"));
-    CHECK(has(text, "SERIOUS  fn02: MTU is 1500 B, and 9000 B on 2 hosts\n         -> "));
+    CHECK(has(text, "SERIOUS  fn02: MTU is 1500 B, but 9000 B on 2 hosts\n         -> "));
     CHECK(has(text, "1 serious finding and 0 warnings."));
     CHECK(has(text, "GID index                         3\n"));
-    CHECK(has(text_of(judged({roce_host("eb01")})), "Nothing serious, 0 warnings."));
+    CHECK(has(text_of(judged({roce_host("eb01")})), "No serious findings, 0 warnings."));
 }
 
 TEST_CASE("No line is too long for a terminal") {

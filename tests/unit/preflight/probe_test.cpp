@@ -155,7 +155,7 @@ TEST_CASE("Bytes that were counted in another priority, on either side") {
     const auto found = about("priority", judge_probe(probe, hosts_of_probe()));
     REQUIRE(found.size() == 1);
     CHECK(found[0].hosts == std::vector<std::string>{"fn02"});
-    CHECK(says(found[0], "received 1.000 GB, of which 3.000 kB were counted in priority 3"));
+    CHECK(says(found[0], "received 1.000 GB, of which 3.000 kB were counted in the expected priority 3"));
     CHECK(says(found[0], "in priority 0"));
     // Drivers that do not count so tell nothing.
     for (HostProbe& host : probe.hosts) {
@@ -172,9 +172,9 @@ TEST_CASE("Transports that were not the expected ones") {
     probe.hosts[2].message_layer = "ob1";
     const auto found = about("transport", judge_probe(probe, hosts_of_probe()));
     REQUIRE(found.size() == 3);
-    CHECK(says(found[0], "UCX moves data between hosts by tcp/eth1"));
+    CHECK(says(found[0], "UCX transfers data between hosts over tcp/eth1"));
     CHECK(says(found[1], "of which the RDMA ports counted 1.000 kB"));
-    CHECK(says(found[2], "Open MPI took its message layer 'ob1'"));
+    CHECK(says(found[2], "Open MPI selected its message layer 'ob1'"));
 }
 
 TEST_CASE("A slow host, and rates below the plan") {
@@ -196,15 +196,15 @@ TEST_CASE("A slow host, and rates below the plan") {
     const auto found = about("rate", judge_probe(probe, views));
     REQUIRE(found.size() == 2);
     CHECK(found[0].hosts == std::vector<std::string>{"fn03"});
-    CHECK(says(found[0], "at most 10.00 Gb/s from any producer, where the median of 4 hosts is 90.00 Gb/s"));
+    CHECK(says(found[0], "at most 10.00 Gb/s from any producer, but the median of 4 hosts is 90.00 Gb/s"));
     CHECK(says(found[1],
-               "a consumer received at most 10.00 Gb/s with one partner, and the plan has 20.00 Gb/s"));
+               "a consumer received at most 10.00 Gb/s with one partner, but the plan needs 20.00 Gb/s"));
 }
 
 TEST_CASE("Losses during the probe, and a probe that did not end") {
     ProbeResult probe = good_probe();
     probe.hosts[2].counters[2].rise = 500;
-    probe.stopped = "nothing came any more from rank 3 on fn02";
+    probe.stopped = "no more messages from rank 3 on fn02";
     const auto findings = judge_probe(probe, hosts_of_probe());
     REQUIRE(about("loss", findings).size() == 1);
     CHECK(says(about("loss", findings)[0], "500 out_of_sequence"));

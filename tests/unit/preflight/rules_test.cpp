@@ -27,7 +27,7 @@ TEST_CASE("One host with another MTU is named, and what it has") {
     REQUIRE(found.size() == 1);
     CHECK(found[0].severity == Severity::serious);
     CHECK(found[0].hosts == std::vector<std::string>{"fn01"});
-    CHECK(found[0].what == "MTU is 1500 B, and 9000 B on 3 hosts");
+    CHECK(found[0].what == "MTU is 1500 B, but 9000 B on 3 hosts");
     CHECK_FALSE(found[0].advice.empty());
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("A GID index that is empty or of another kind") {
     REQUIRE(found.size() == 2);
     CHECK(found[0].severity == Severity::serious);
     CHECK(found[0].hosts == std::vector<std::string>{"eb02"});
-    CHECK(says(found[1], "GID index 3 of mlx5_0:1 (UCX_IB_GID_INDEX) is empty; there are: 0 (IB/RoCE v1, "));
+    CHECK(says(found[1], "GID index 3 of mlx5_0:1 (UCX_IB_GID_INDEX) is empty; available: 0 (IB/RoCE v1, "));
     CHECK(says(found[1], "2 (IB/RoCE v1, 10.0.0.2)"));
 
     // RoCE v1 on all: alike, and wrong.
@@ -111,7 +111,7 @@ TEST_CASE("The plan against memory, speed and cores") {
     CHECK(about("memory", judge_host(view)).front().severity == Severity::serious);
     const auto speed = about("speed", judge_network(view));
     REQUIRE(speed.size() == 1);
-    CHECK(speed[0].what == "the plan has 171.6 Gb/s to be sent from here, and the link has 100.0 Gb/s");
+    CHECK(speed[0].what == "the plan sends 171.6 Gb/s from this host, but its link has 100.0 Gb/s");
     view.part.memory_bytes = std::int64_t{240} << 30;
     CHECK(about("memory", judge_host(view)).front().severity == Severity::warning);
     view.part.cpus = {{3}, {3}};
@@ -153,7 +153,7 @@ TEST_CASE("Devices: missing, down, too many, left unused") {
     host.variables["UCX_NET_DEVICES"] = "mlx5_4:1";
     auto found = about("device", judge_network(view_of(host)));
     REQUIRE(found.size() == 1);
-    CHECK(says(found[0], "names mlx5_4:1, which is not here; here are: mlx5_0:1, eth1"));
+    CHECK(says(found[0], "names mlx5_4:1, which does not exist; available: mlx5_0:1, eth1"));
 
     host = roce_host("eb01");
     host.rdma_ports.front().active = false;
@@ -183,7 +183,7 @@ TEST_CASE("A small MTU of the interface makes small RDMA packets") {
     host.rdma_ports.front().active_mtu_bytes = 1024;
     const auto found = about("mtu", judge_network(view_of(host)));
     REQUIRE(found.size() == 1);
-    CHECK(says(found[0], "1024 B where 4096 B were possible, because eth1 has an MTU of 1500 B"));
+    CHECK(says(found[0], "1024 B where 4096 B are possible, because eth1 has an MTU of 1500 B"));
 }
 
 TEST_CASE("Variables and versions that differ") {
@@ -192,7 +192,7 @@ TEST_CASE("Variables and versions that differ") {
     hosts[1].versions["MPI"] = "Open MPI v5.0.7";
     const auto findings = judged(hosts).findings;
     REQUIRE(about("variable", findings).size() == 1);
-    CHECK(about("variable", findings)[0].what == "UCX_TLS is tcp, and not set on 3 hosts");
+    CHECK(about("variable", findings)[0].what == "UCX_TLS is tcp, but not set on 3 hosts");
     CHECK(about("version", findings)[0].severity == Severity::serious);
 }
 

@@ -1,4 +1,4 @@
-// Quantities in words, out of the floating point numbers that sums of them are.
+// Rates and sizes that are floating point numbers, as text.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace weir::preflight {
 
-inline std::string rate_words(double bits_per_second) {
+inline std::string rate_text(double bits_per_second) {
     return telemetry::readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
 }
 
-inline std::string size_words(double bytes) {
+inline std::string size_text(double bytes) {
     return telemetry::readable(core::Bytes{static_cast<std::int64_t>(bytes)});
 }
 
