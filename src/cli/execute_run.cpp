@@ -69,11 +69,11 @@ void check_versions(runtime::Job& job) {
     }
 }
 
-/// Name of the run directory, made by the scheduler's rank.
-std::string make_directory(runtime::Job& job, const config::RunRequest& request, int scheduler_rank) {
+/// Name of the run directory, made by the leader.
+std::string make_directory(runtime::Job& job, const config::RunRequest& request, int leader) {
     std::string directory;
     std::string refusal;
-    if (job.rank() == scheduler_rank) {
+    if (job.rank() == leader) {
         directory = request.out.empty() ? config::unused_run_directory(runtime::wall_clock_ns() / 1000000000)
                                         : request.out;
         try {
@@ -87,7 +87,7 @@ std::string make_directory(runtime::Job& job, const config::RunRequest& request,
     if (!objections.empty()) {
         throw config::UsageError(objections.front().text);
     }
-    return job.broadcast(directory, scheduler_rank, "name of the run directory");
+    return job.broadcast(directory, leader, "name of the run directory");
 }
 
 nlohmann::ordered_json environment_of(const config::RunRequest& request, const runtime::Job& job) {
@@ -126,7 +126,7 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     for (const std::string& text : request.injections) {
         settings.faults.push_back(transport::parse_fault_spec(text));
     }
-    settings.directory = make_directory(job, request, settings.roles.scheduler_rank());
+    settings.directory = make_directory(job, request, settings.leader_rank());
     return settings;
 }
 

@@ -1,7 +1,7 @@
-// How often ranks tell the scheduler, and the scheduler tells ranks, that they are alive. The number of
-// ranks, the periods and the silence time-out depend on each other: every heartbeat goes to or from the
-// scheduler's rank, whose time is what is measured, so the packets per second are bounded and the periods
-// grow with the ranks; and several heartbeats must fit into the time-out, or one late packet ends the run.
+// How often ranks and their leader send each other heartbeats. The number of ranks, the periods and the
+// silence time-out depend on each other: every heartbeat goes to or from the leader, which is the scheduler's
+// rank, whose time is what is measured; so the packets per second are bounded and the periods grow with the
+// ranks. And several heartbeats must fit into the time-out, or one late packet ends the run.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 namespace weir::core {
 
 struct HeartbeatPeriods {
-    Duration scheduler;  ///< between two heartbeats of the scheduler, each to all other ranks
-    Duration others;     ///< between two heartbeats of any other rank to the scheduler
+    Duration leader;  ///< between two heartbeats of the leader, each to all other ranks
+    Duration others;  ///< between two heartbeats of any other rank to the leader
 };
 
-/// Each way: to the scheduler, and from it. A heartbeat costs about a microsecond of its time.
+/// Each way: to the leader, and from it. A heartbeat costs about a microsecond of its time.
 constexpr std::int64_t heartbeats_per_second_max = 4000;
 constexpr std::int64_t heartbeats_in_timeout = 4;
 
@@ -33,7 +33,7 @@ constexpr Duration silence_timeout_least(std::int64_t ranks) {
 constexpr HeartbeatPeriods heartbeat_periods(std::int64_t ranks, Duration silence_timeout) {
     const Duration most{silence_timeout.ns / heartbeats_in_timeout};
     const Duration least = heartbeat_period_least(ranks);
-    return {.scheduler = std::max(least, std::min(most, Duration::milliseconds(100))),
+    return {.leader = std::max(least, std::min(most, Duration::milliseconds(100))),
             .others = std::max(least, std::min(most, Duration::milliseconds(200)))};
 }
 

@@ -1,4 +1,4 @@
-// Where a rank's rows go: into its log, and as a report to the scheduler's rank. The first error of the log
+// Where a rank's rows go: into its log, and as a report to the leader. The first error of the log
 // is kept for the loop to act on; a recorder cannot.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Offsets between the ranks' clocks, by ping-pong with the scheduler's rank: of many exchanges the one with
+// Offsets between the ranks' clocks, by ping-pong with the leader: of many exchanges the one with
 // the shortest round trip says most, and half of it bounds the error (Cristian 1989). Done before and after
 // the run: the difference between the two offsets is what the clocks drifted meanwhile. In between the clock
 // is followed by heartbeats (heartbeat_clock.hpp).
@@ -16,7 +16,7 @@ namespace weir::runtime {
 ClockOffset measure_clock_offset(Job& job, int reference_rank);
 
 struct ClockDrift {
-    double ppm = 0;        ///< this rank's clock is faster than the scheduler's by so many parts per million
+    double ppm = 0;        ///< this rank's clock is faster than the leader's by so many parts per million
     double error_ppm = 0;  ///< at most this far from the truth
 };
 /// From two measurements so far apart, which is above zero.

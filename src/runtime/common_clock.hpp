@@ -1,5 +1,5 @@
 // The common clock of a run: every rank maps its own monotonic clock to nanoseconds since second 0. The
-// offset to the scheduler's clock comes from clock_sync at the start, and from heartbeat_clock as the run
+// offset to the leader's clock comes from clock_sync at the start, and from heartbeat_clock as the run
 // goes on. Wall-clock time is only a label: it may jump, so nothing is measured with it.
 #pragma once
 

@@ -1,10 +1,10 @@
 // Keeps a rank's common clock right as the run goes on, from instants that travel with the heartbeats:
 //
-//   rank -> scheduler   event: when it left, by the rank's clock
-//   scheduler -> rank   event: when it left, by the scheduler's clock
-//                       events, hash: when the rank's last one left, and was taken, by the clock of each
+//   rank -> leader   event: when it left, by the rank's clock
+//   leader -> rank   event: when it left, by the leader's clock
+//                    events, hash: when the rank's last one left, and was received, by the clock of each
 //
-// The scheduler's own clock is the common one. What the others hear goes to a ClockFollower; the common clock
+// The leader's own clock is the common one. What the others hear goes to a ClockFollower; the common clock
 // is steered towards its middle, so slowly that nothing notices.
 #pragma once
 
@@ -24,7 +24,7 @@ class HeartbeatClock {
     /// made with it. `same_clock` as the follower's.
     HeartbeatClock(const CommonClock& clock, const ClockOffset& at_start, std::int64_t measured_ns,
                    bool same_clock);
-    /// The scheduler's rank, which is followed by `ranks` - 1 others.
+    /// The leader, which is followed by `ranks` - 1 others.
     HeartbeatClock(const CommonClock& clock, int ranks);
 
     [[nodiscard]] const CommonClock& clock() const { return clock_; }
@@ -35,7 +35,7 @@ class HeartbeatClock {
     /// One of `rank` was taken; `local_ns` is this host's clock at the first moment after.
     void take(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns);
 
-    /// At most so far was the common clock here from that of the scheduler's rank, since the start.
+    /// At most so far was the common clock here from that of the leader, since the start.
     [[nodiscard]] std::int64_t worst_error_ns() const { return worst_error_ns_; }
     /// The same with what a measurement at the end, at `local_ns`, says.
     [[nodiscard]] std::int64_t error_bound_ns(std::int64_t local_ns, const ClockOffset& at_end) const;
@@ -53,7 +53,7 @@ class HeartbeatClock {
     std::int64_t steered_ns_ = 0;
     std::int64_t worst_error_ns_ = 0;
     std::optional<ClockFollower> follower_;
-    std::vector<Heard> heard_;  ///< scheduler's rank: by rank
+    std::vector<Heard> heard_;  ///< leader: by rank
 };
 
 }  // namespace weir::runtime

@@ -59,7 +59,7 @@ void Job::wait(MPI_Request& request, core::Duration limit, const char* what) con
         if (done != 0) {
             return;
         }
-        waiting.turn();
+        waiting.nap();
     }
 }
 
@@ -68,19 +68,19 @@ Job::Waiting::Waiting(const Job& job, core::Duration limit, const char* what)
       limit_(limit),
       what_(what),
       began_ns_(monotonic_ns()),
-      next_look_ns_(began_ns_ + look_period.ns) {}
+      next_check_ns_(began_ns_ + check_period.ns) {}
 
 void Job::Waiting::restart() {
     began_ns_ = monotonic_ns();
-    turns_ = 0;
+    naps_ = 0;
 }
 
-void Job::Waiting::look() {
-    job_.waiting();
+void Job::Waiting::check() {
+    job_.call_waiting_hook();
     const std::int64_t now_ns = monotonic_ns();
-    if (now_ns >= next_look_ns_) {
-        next_look_ns_ = now_ns + look_period.ns;
-        job_.look_for_roll_call(what_);
+    if (now_ns >= next_check_ns_) {
+        next_check_ns_ = now_ns + check_period.ns;
+        job_.check_notices(what_);
     }
     if (now_ns - began_ns_ > limit_.ns) {
         throw ExchangeTimeout(
@@ -88,13 +88,13 @@ void Job::Waiting::look() {
     }
 }
 
-void Job::Waiting::turn() {
-    look();
+void Job::Waiting::nap() {
+    check();
     // Short waits are common at first, long ones later: back off from yielding to naps of 1 ms.
-    if (++turns_ < 20) {
+    if (++naps_ < 20) {
         std::this_thread::yield();
     } else {
-        std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns_ * 5, 1000)));
+        std::this_thread::sleep_for(std::chrono::microseconds(std::min(naps_ * 5, 1000)));
     }
 }
 
@@ -162,7 +162,7 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
             if (there != 0) {
                 break;
             }
-            waiting.turn();
+            waiting.nap();
         }
         int length = 0;
         MPI_Get_count(&status, MPI_BYTE, &length);
@@ -188,7 +188,7 @@ std::vector<std::optional<std::string>> Job::collect(const std::string& text, in
         int done = 0;
         while (done == 0 && monotonic_ns() < deadline_ns) {
             check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-            waiting();
+            call_waiting_hook();
             std::this_thread::sleep_for(nap);
         }
         if (done != 0) {
@@ -201,9 +201,9 @@ std::vector<std::optional<std::string>> Job::collect(const std::string& text, in
     texts[static_cast<std::size_t>(root)] = text;
     int missing = size_ - 1;
     while (missing > 0 && monotonic_ns() < deadline_ns) {
-        waiting();
+        call_waiting_hook();
         const bool began = begin_receiving(tag, what);
-        const int ended = take_received(texts, what);
+        const int ended = complete_received(texts, what);
         missing -= ended;
         if (!began && ended == 0) {
             std::this_thread::sleep_for(nap);
@@ -229,7 +229,7 @@ bool Job::begin_receiving(int tag, const char* what) {
     return true;
 }
 
-int Job::take_received(std::vector<std::optional<std::string>>& texts, const char* what) {
+int Job::complete_received(std::vector<std::optional<std::string>>& texts, const char* what) {
     int taken = 0;
     for (auto one = receiving_.begin(); one != receiving_.end();) {
         int done = 0;

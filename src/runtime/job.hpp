@@ -1,6 +1,6 @@
-// The MPI job: start and end of MPI, and the collective exchanges outside the measured time. Every wait is
-// bounded and naps, so that neither a missing rank nor 87 ranks on two cores bring it to a standstill;
-// blocking collectives do neither.
+// The MPI job: start and end of MPI, and the exchanges of all ranks outside the measured time. Every wait is
+// bounded and naps, so that neither a missing rank nor 87 ranks on two cores stop it, as they would stop
+// blocking collectives.
 #pragma once
 
 #include <mpi.h>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "runtime/notice.hpp"
 
 namespace weir::runtime {
 
@@ -24,14 +25,16 @@ class JobError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// An exchange did not end in time, or another rank says so: some rank does not come, or cannot be reached.
-/// Job::call_roll() finds out which. what() goes on after the name of this rank: "waited 60 s in vain ...".
+/// An exchange did not end in time, or another rank reports this: some rank does not come, or cannot be
+/// reached. Job::call_roll() finds out which. what() continues the name of this rank: "waited 60 s in vain
+/// ...".
 class ExchangeTimeout : public JobError {
   public:
     using JobError::JobError;
 };
 
-/// A rank cannot go on, or a rank tells so of itself or of another one; what() is for users.
+/// The run cannot go on because of a rank: this rank found it out, or another one reported it. what() is for
+/// users.
 class RankFailed : public JobError {
   public:
     RankFailed(int rank, const std::string& what) : JobError(what), rank_(rank) {}
@@ -41,7 +44,7 @@ class RankFailed : public JobError {
     int rank_;
 };
 
-/// What one rank has to say against going on.
+/// Why a rank cannot go on.
 struct Objection {
     int rank = 0;
     std::string text;
@@ -50,7 +53,7 @@ struct Objection {
 class Job {
   public:
     /// Longest that MPI may take to start: thousands of ranks take a minute or two; where ranks cannot reach
-    /// each other, or may not lock memory, MPI can try for ever.
+    /// each other, or may not lock memory, MPI can hang.
     static constexpr core::Duration start_limit = core::Duration::seconds(180);
     /// Longest wait for the other ranks in one exchange, at first: they may still be allocating memory.
     static constexpr core::Duration initial_exchange_limit = core::Duration::seconds(60);
@@ -68,11 +71,11 @@ class Job {
     /// "Open MPI v4.1.4, ..."
     [[nodiscard]] static std::string library_version();
 
-    /// Called over and over while an exchange waits (watchdog, signals); may throw to give up.
+    /// Called again and again while an exchange waits (watchdog, signals); may throw to give up.
     void set_waiting_hook(std::function<void()> hook) { waiting_hook_ = std::move(hook); }
 
-    /// To be called by whoever waits in a loop of their own.
-    void waiting() const {
+    /// To be called in loops outside this class that wait.
+    void call_waiting_hook() const {
         if (waiting_hook_) {
             waiting_hook_();
         }
@@ -86,61 +89,61 @@ class Job {
     /// Every rank's bytes to `root`, which hands them to `take` one rank after the other.
     void gather(std::span<const std::byte> bytes, int root, const char* what,
                 const std::function<void(int rank, std::span<const std::byte>)>& take);
-    /// Every rank's text at `root`, and nothing from ranks that stay silent for `limit`; empty on other
-    /// ranks, which do not wait longer, either. For finding out who cannot be reached: never throws for
-    /// silence.
+    /// Every rank's text at `root`, nothing for ranks from which none came within `limit`; empty on other
+    /// ranks, which do not wait longer, either. For finding out who cannot be reached: a missing text is no
+    /// error.
     std::vector<std::optional<std::string>> collect(const std::string& text, int root, core::Duration limit,
                                                     const char* what);
     /// `text` of `root`, on every rank.
     std::string broadcast(const std::string& text, int root, const char* what);
     void barrier(const char* what);
 
-    /// Objections of all ranks to going on (`mine` empty: none), lowest rank first, on every rank.
+    /// Why ranks cannot go on (`mine`: this one; empty: it can), lowest rank first, on every rank.
     std::vector<Objection> objections(const std::string& mine, const char* what);
 
     /// Waits for `request` at most `limit`. Throws JobError, ExchangeTimeout.
     void wait(MPI_Request& request, core::Duration limit, const char* what) const;
 
-    /// A bounded wait for other ranks, for loops of their own: turn() after every look that found nothing.
+    /// A bounded wait for other ranks, for loops that look for something themselves.
     class Waiting {
       public:
         /// `what` is the exchange, for the message; a literal.
         Waiting(const Job& job, core::Duration limit, const char* what);
-        /// Looks after signals, complaints and the roll call. Throws ExchangeTimeout, RankFailed.
-        void look();
-        /// Likewise, and naps, longer and longer.
-        void turn();
+        /// Checks signals, notices of other ranks and the limit. Throws ExchangeTimeout, RankFailed.
+        void check();
+        /// check(), and a nap that gets longer with each call. For when nothing was found.
+        void nap();
         /// Something came: the limit begins anew.
         void restart();
 
       private:
-        /// Between two looks for complaints and the roll call, which cost a call of MPI.
-        static constexpr auto look_period = core::Duration::milliseconds(50);
+        /// Between two checks for notices, which cost a call of MPI.
+        static constexpr auto check_period = core::Duration::milliseconds(50);
         const Job& job_;
         core::Duration limit_;
         const char* what_;
         std::int64_t began_ns_;
-        std::int64_t next_look_ns_;
-        int turns_ = 0;
+        std::int64_t next_check_ns_;
+        int naps_ = 0;
     };
 
-    /// Tells the leader why the run cannot go on, in case it waits in an exchange: it is thrown out of that
-    /// by RankFailed with the same rank and text (cut to 480 bytes). Lasts `patience` at most; never throws.
-    void complain(int rank, const std::string& what, core::Duration patience) const;
-
-    /// The rank that hears complaints and calls the roll; 0 until it is said. The same on every rank.
+    /// The rank that receives notices and calls the roll; 0 until it is set. The same on every rank.
     void set_leader(int rank) { leader_ = rank; }
     [[nodiscard]] int leader() const { return leader_; }
+
+    /// Sends the leader a notice of kind failure or exchange_timeout. If the leader waits in an exchange,
+    /// that throws RankFailed, or ExchangeTimeout. Lasts `limit`; never throws.
+    void send_notice(const Notice& notice, core::Duration limit) const;
 
     /// What a roll call has shown.
     struct Roll {
         bool leader_answers = true;  ///< on other ranks: the leader has called them
         std::vector<int> missing;    ///< on the leader: who has not answered
     };
-    /// After an ExchangeTimeout on this rank: finds out who is still there. Ranks that wait in an exchange
-    /// are thrown out of it by the same exception, and call this too. Lasts `patience` at most, less if
-    /// `stop` says so; never throws. After it, the job can only be ended.
-    Roll call_roll(core::Duration patience, const std::function<bool()>& stop);
+    /// After an ExchangeTimeout on this rank: finds out who still answers. Exchanges that other ranks wait in
+    /// throw the same exception, and they call this too. Lasts `limit` at most, less if `stop` returns true;
+    /// never throws. After it, the job can only be ended.
+    Roll call_roll(core::Duration limit, const std::function<bool()>& stop);
 
     /// Ends this process with `status` without waiting for anyone, after a run that cannot be ended in order.
     [[noreturn]] static void leave(int status);
@@ -149,13 +152,13 @@ class Job {
 
   private:
     bool begin_receiving(int tag, const char* what);
-    /// How many texts of collect() have come since the last call.
-    int take_received(std::vector<std::optional<std::string>>& texts, const char* what);
-    void look_for_roll_call(const char* what) const;
-    void take_complaint(const char* what) const;
-    [[nodiscard]] bool is_there(int source, int tag) const;
-    /// A byte that may or may not arrive; its request is given up.
-    void tell(int rank, int tag) const;
+    /// Moves what has come for collect() since the last call to `texts`. Returns how many.
+    int complete_received(std::vector<std::optional<std::string>>& texts, const char* what);
+    void check_notices(const char* what) const;
+    void receive_notice(const char* what) const;
+    [[nodiscard]] bool has_come(int source, int tag) const;
+    /// One byte that may or may not arrive.
+    void send_byte(int rank, int tag) const;
 
     MPI_Comm communicator_ = MPI_COMM_NULL;
     int rank_ = 0;
@@ -175,7 +178,7 @@ class Job {
     std::list<Receiving> unread_;     ///< of those before
 };
 
-/// Throws JobError with MPI's own words if `status` is not MPI_SUCCESS.
+/// Throws JobError with MPI's error text if `status` is not MPI_SUCCESS.
 void check_mpi(int status, const char* what);
 
 }  // namespace weir::runtime

@@ -1,16 +1,14 @@
 // What travels in a control packet: a batch of the protocol's messages, a second's report, a part of an
-// event's result (result_packets.hpp), or a notice that something ended the run. A packet has an 8-byte head
-// and then plain structs; both sides run the same executable (checked at start), so the structs need no
-// translation. Sizes are still checked: a packet is data from outside.
+// event's result (result_packets.hpp), or a notice about the end of the run (notice.hpp). A packet has an
+// 8-byte head and then plain structs; both sides run the same executable (checked at start), so the structs
+// need no translation. Sizes are still checked: a packet is data from outside.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -19,35 +17,6 @@
 namespace weir::runtime {
 
 enum class PacketKind : std::uint8_t { control = 1, report = 2, notice = 3, result = 4 };
-
-/// Why a run ends before its time.
-enum class EndReason : std::uint8_t {
-    none,
-    interrupted,  ///< a rank was asked to stop by a signal; `detail` is its number
-    rank_gone,    ///< the process of `rank` does not exist any more
-    rank_silent,  ///< nothing was heard of `rank` for the silence time-out
-    rank_failed,  ///< `rank` cannot go on and says why in `text`
-    ended,        ///< scheduler to all: leave with exit status `detail`
-};
-
-/// A rank's word about the end of the run, to or from the scheduler's rank.
-struct Notice {
-    EndReason reason = EndReason::none;
-    std::int32_t rank = -1;  ///< the rank that it is about
-    std::int32_t detail = 0;
-    char text[480] = {};  ///< zero-terminated
-};
-static_assert(std::is_trivially_copyable_v<Notice>);
-
-/// A notice with as much of the text as fits.
-inline Notice make_notice(EndReason reason, int rank, int detail, std::string_view text) {
-    Notice notice{reason, rank, detail, {}};
-    const std::size_t length = std::min(text.size(), sizeof notice.text - 1);
-    if (length > 0) {
-        std::memcpy(notice.text, text.data(), length);
-    }
-    return notice;
-}
 
 struct PacketHead {
     static constexpr std::uint16_t expected_magic = 0x5752;  // "WR"

@@ -225,7 +225,7 @@ class PairProber {
 
     /// Answers should come at once, but the other rank may share this core.
     void pause() {
-        job_.waiting();
+        job_.call_waiting_hook();
         sched_yield();
     }
 

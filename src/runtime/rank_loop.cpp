@@ -8,15 +8,8 @@
 
 namespace weir::runtime {
 
-namespace {
-
-constexpr auto look_period = core::Duration::milliseconds(100);
-
-}  // namespace
-
 RankLoop::RankLoop(const Parts& parts)
     : parts_(parts),
-      scheduler_rank_(parts.settings.roles.scheduler_rank()),
       outbox_(parts.settings.roles, parts.transport),
       results_(parts.settings.roles.ranks()),
       heartbeats_(core::heartbeat_periods(parts.settings.roles.ranks(), parts.settings.silence_timeout)) {
@@ -26,17 +19,16 @@ RankLoop::RankLoop(const Parts& parts)
     }
 }
 
-LoopEnd RankLoop::run() {
-    core::Instant now = parts_.clock.clock().now();
+RunEnd RankLoop::run() {
+    core::Instant now = clock_now();
     last_turn_ = next_heartbeat_ = next_look_ = now;
-    parts_.watch.forgive(now);
+    parts_.detector.begin_loop(now);
     parts_.node->on_start(now, actions_);
     while (!end_) {
         try {
             turn(now);
         } catch (const transport::TransportError& error) {
-            blame_the_dead(now);
-            transport_failed(now, error);
+            transport_failed(error);
         }
         const core::Instant next =
             std::min(parts_.node->next_deadline(), std::min(next_heartbeat_, next_look_));
@@ -45,12 +37,13 @@ LoopEnd RankLoop::run() {
         } else {
             parts_.idle.worked();
         }
-        now = parts_.clock.clock().now();
+        now = clock_now();
     }
+    parts_.detector.end_loop();
     if (burner_) {
         burner_->set(false);
     }
-    if (end_->kind == LoopEnd::Kind::regular) {
+    if (end_->kind == RunEnd::Kind::complete) {
         parts_.node->finish_recording(now);
     }
     return *end_;
@@ -58,16 +51,9 @@ LoopEnd RankLoop::run() {
 
 void RankLoop::turn(core::Instant now) {
     parts_.watchdog.alive();
+    parts_.detector.begin_turn(now);
     const core::Duration gap = now - last_turn_;
     last_turn_ = now;
-    if (is_absence(gap)) {
-        // The others may have given this rank up meanwhile, and said so: wait whether the job is being ended
-        // before saying anything about them.
-        listen_until_ = now + patience_after_absence;
-    }
-    if (gap > core::Duration::seconds(1)) {
-        parts_.watch.forgive(now);  // we were away, not they
-    }
     found_.clear();
     parts_.transport.poll(found_);
 
@@ -75,33 +61,23 @@ void RankLoop::turn(core::Instant now) {
     record_socket(now);
     parts_.node->on_time(now, actions_);
     feed_chunks(now);
-    take_packets(now);
+    receive_packets(now);
     parts_.node->record(now, actions_);
     carry_out();
     if (burner_) {
         burner_->set(parts_.node.consumer()->processing());
     }
-
-    if (leads()) {
+    if (is_leader()) {
         parts_.collector->poll(now);
-        if (parts_.node->finished() && !end_) {
-            end_ = LoopEnd{};
-            for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
-                if (rank != parts_.rank) {
-                    send_notice(rank, make_notice(EndReason::none, parts_.rank, 0, {}));
-                }
-            }
-        }
+        end_if_complete();
     }
     if (now >= next_heartbeat_) {
-        next_heartbeat_ = now + (leads() ? heartbeats_.scheduler : heartbeats_.others);
+        next_heartbeat_ = now + (is_leader() ? heartbeats_.leader : heartbeats_.others);
         send_heartbeats(now);
     }
-    if (now >= next_look_ || (signal_ == 0 && caught_signal() != 0)) {
-        next_look_ = now + (signal_ != 0 ? core::Duration::milliseconds(10) : look_period);
-        look_at_own_log(now);
-        look_at_signals(now);
-        look_after_peers(now);
+    if (now >= next_look_ || (parts_.detector.signal() == 0 && caught_signal() != 0)) {
+        watch_for_failures();
+        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
     }
 }
 
@@ -149,52 +125,57 @@ void RankLoop::record_socket(core::Instant now) {
     }
 }
 
-void RankLoop::take_packets(core::Instant now) {
+void RankLoop::receive_packets(core::Instant now) {
     for (const transport::PacketArrived& packet : found_.packets) {
         const int rank = packet.source.value;
-        parts_.watch.heard(rank, now);
+        parts_.detector.heard(rank);
         const auto content = found_.content(packet);
-        const auto kind = packet_kind(content);
-        if (kind == PacketKind::control) {
-            take_control(now, rank, content);
-        } else if (kind == PacketKind::report && leads() && decode_packet(content, reports_) &&
-                   telemetry::are_reports(reports_, parts_.settings.roles.node(rank))) {
-            for (const telemetry::SecondReport& report : reports_) {
-                parts_.collector->add(report);
-            }
-        } else if (kind == PacketKind::result && parts_.node.scheduler() != nullptr) {
-            take_result(now, rank, content);
-        } else if (kind == PacketKind::notice && decode_packet(content, notices_)) {
-            for (const Notice& notice : notices_) {
-                take_notice(now, notice);
-            }
-        } else {
-            cannot_go_on(now, fmt::format("a packet of {} bytes from {} that nobody can read", content.size(),
-                                          rank_text(parts_.settings, rank)));
+        if (!receive_packet(now, rank, content)) {
+            cannot_continue(fmt::format("a packet of {} bytes from {} that cannot be read", content.size(),
+                                        rank_text(parts_.settings, rank)));
         }
     }
 }
 
-void RankLoop::take_control(core::Instant now, int rank, std::span<const std::byte> packet) {
-    if (!decode_packet(packet, messages_)) {
-        cannot_go_on(now, fmt::format("a control packet of {} bytes from {} whose length is wrong",
-                                      packet.size(), rank_text(parts_.settings, rank)));
-        return;
+bool RankLoop::receive_packet(core::Instant now, int rank, std::span<const std::byte> packet) {
+    const auto kind = packet_kind(packet);
+    if (kind == PacketKind::control && decode_packet(packet, messages_)) {
+        receive_messages(now, rank);
+    } else if (kind == PacketKind::report && is_leader() && decode_packet(packet, reports_) &&
+               telemetry::are_reports(reports_, parts_.settings.roles.node(rank))) {
+        for (const telemetry::SecondReport& report : reports_) {
+            parts_.collector->add(report);
+        }
+    } else if (kind == PacketKind::result && parts_.node.scheduler() != nullptr) {
+        receive_result(now, rank, packet);
+    } else if (kind == PacketKind::notice && decode_packet(packet, notices_)) {
+        for (const Notice& notice : notices_) {
+            receive_notice(notice);
+        }
+    } else {
+        return false;
     }
+    return true;
+}
+
+void RankLoop::receive_messages(core::Instant now, int rank) {
     const core::NodeId from = parts_.settings.roles.node(rank);
     control_packets_ += !messages_.empty() && messages_.front().kind != core::MessageKind::heartbeat ? 1 : 0;
     for (const core::ControlMessage& message : messages_) {
         if (message.kind == core::MessageKind::heartbeat) {
-            take_heartbeat(rank, message);
+            parts_.clock.take(message, rank, monotonic_ns());
+            if (parts_.on_clock && parts_.clock.follows()) {
+                parts_.on_clock(parts_.clock.clock());
+            }
         }
         parts_.node->on_message(now, from, message, actions_);
     }
 }
 
-void RankLoop::take_result(core::Instant now, int rank, std::span<const std::byte> packet) {
+void RankLoop::receive_result(core::Instant now, int rank, std::span<const std::byte> packet) {
     const ResultArrivals::Taken taken = results_.take(rank, packet);
     if (!taken.refusal.empty()) {
-        cannot_go_on(now, fmt::format("from {}: {}", rank_text(parts_.settings, rank), taken.refusal));
+        cannot_continue(fmt::format("from {}: {}", rank_text(parts_.settings, rank), taken.refusal));
     } else if (taken.whole) {
         parts_.node.scheduler()->on_result(now, parts_.settings.roles.node(rank), *taken.whole, actions_);
     }
@@ -208,7 +189,7 @@ void RankLoop::carry_out() {
         parts_.transport.send_chunk(chunk);
     }
     for (const core::SendResult& result : actions_.results) {
-        send_result(parts_.transport, {scheduler_rank_}, result, packet_);
+        send_result(parts_.transport, {parts_.settings.scheduler_rank()}, result, packet_);
     }
     for (const core::SendMessage& message : actions_.messages) {
         outbox_.add(message);
@@ -220,11 +201,11 @@ void RankLoop::carry_out() {
     if (actions_.close_places) {
         parts_.transport.close_places();
     }
-    take_faults();
+    record_faults();
     actions_.clear();
 }
 
-void RankLoop::take_faults() {
+void RankLoop::record_faults() {
     for (const core::Fault& fault : actions_.faults) {
         ++fault_count_;
         const telemetry::FaultRecord record = telemetry::fault_record(fault);
@@ -232,8 +213,15 @@ void RankLoop::take_faults() {
             faults_.push_back(record);
         }
         if (fault.kind == core::Fault::Kind::protocol_violation) {
-            cannot_go_on(last_turn_, telemetry::fault_text(record));
+            cannot_continue(telemetry::fault_text(record));
         }
+    }
+}
+
+void RankLoop::end_if_complete() {
+    if (parts_.node->finished() && !end_) {
+        end_ = RunEnd{};
+        send_to_others(make_notice(Notice::Kind::complete, parts_.rank, 0, {}));
     }
 }
 
@@ -244,10 +232,10 @@ void RankLoop::send_heartbeats(core::Instant now) {
         core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat, .bytes = no_credit.ns};
         parts_.clock.stamp(heartbeat, rank, monotonic_ns());
         outbox_.add({parts_.settings.roles.node(rank), heartbeat});
-        outbox_.flush();  // it leaves when it says that it does
+        outbox_.flush();  // it leaves when its time stamp says
     };
-    if (!leads()) {
-        send(scheduler_rank_);
+    if (!is_leader()) {
+        send(parts_.settings.leader_rank());
         return;
     }
     for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
@@ -257,20 +245,13 @@ void RankLoop::send_heartbeats(core::Instant now) {
     }
 }
 
-void RankLoop::take_heartbeat(int rank, const core::ControlMessage& heartbeat) {
-    parts_.clock.take(heartbeat, rank, monotonic_ns());
-    if (parts_.on_clock && parts_.clock.follows()) {
-        parts_.on_clock(parts_.clock.clock());
-    }
-}
-
-void RankLoop::take_report(const telemetry::SecondReport& report) {
-    if (leads()) {
+void RankLoop::send_report(const telemetry::SecondReport& report) {
+    if (is_leader()) {
         parts_.collector->add(report);
         return;
     }
     encode_packet(PacketKind::report, std::span(&report, 1), packet_);
-    parts_.transport.send_packet({scheduler_rank_}, packet_);
+    parts_.transport.send_packet({parts_.settings.leader_rank()}, packet_);
 }
 
 }  // namespace weir::runtime

@@ -1,6 +1,6 @@
 // Results of events on their way from consumers to the scheduler. A result is cut into control packets, which
 // arrive in order, so the credit that is sent behind it also arrives behind it. Nothing is put together
-// again: the scheduler's rank checks each part and keeps a few numbers per rank. How much can be under way is
+// again: the scheduler checks each part and keeps a few numbers per rank. How much can be under way is
 // bounded by the credits: a slot has one result at a time, and config bounds slots x size.
 //
 // The bytes are pseudo-random, seeded by event and place, and compared on arrival. Rejected: messages of

@@ -6,45 +6,21 @@
 #include <cstdio>
 #include <thread>
 
-#include "participant/exit_status.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/signals.hpp"
 #include "telemetry/final_summary.hpp"
 
 namespace weir::runtime {
 
-using participant::exit_failed;
-using participant::exit_signal_base;
-
 namespace {
 
-/// How long the deputy looks whether the scheduler's rank, which it cannot hear, has said it all. As long as
-/// the news of a file takes over NFS, if that goes well; and mpirun kills a second after its SIGTERM.
-constexpr auto deputy_waits = core::Duration::milliseconds(700);
-/// How long ranks that do not speak leave those that do the time for it; mpirun ends the job at the first
-/// rank that goes.
-constexpr auto others_wait = std::chrono::milliseconds(1500);
-constexpr auto roll_patience = core::Duration::seconds(3);
-constexpr auto complaint_patience = core::Duration::seconds(3);
+/// How long the deputy looks whether the leader, which it cannot hear, has written run.json. As long as the
+/// news of a file takes over NFS, if that goes well; and mpirun kills a second after its SIGTERM.
+constexpr auto deputy_wait = core::Duration::milliseconds(700);
+/// What answers to the roll call, and to a report in an exchange, may take.
+constexpr auto answer_limit = core::Duration::seconds(3);
 
 }  // namespace
-
-int deputy_of(const RunSettings& settings) {
-    const int scheduler = settings.roles.scheduler_rank();
-    const std::string& host = settings.places[static_cast<std::size_t>(scheduler)].host;
-    for (int rank = 0; rank < settings.roles.ranks(); ++rank) {
-        if (settings.places[static_cast<std::size_t>(rank)].host != host) {
-            return rank;
-        }
-    }
-    return scheduler == 0 ? 1 : 0;
-}
-
-RunEnding::RunEnding(const Parts& parts) : parts_(parts) {}
-
-bool RunEnding::leads() const {
-    return parts_.job.rank() == parts_.settings.roles.scheduler_rank();
-}
 
 std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
     const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record);
@@ -65,180 +41,106 @@ void RunEnding::print_summary(const telemetry::RunRecord& record) const {
     std::fflush(stdout);
 }
 
-telemetry::Failure RunEnding::failure_of(int rank, const std::string& what) const {
-    return {.what = what,
-            .rank = rank,
-            .role = telemetry::node_text(parts_.settings.roles.node(rank)),
-            .host = parts_.settings.places[static_cast<std::size_t>(rank)].host};
-}
-
-telemetry::RunRecord RunEnding::broken_off(const LoopEnd& end) const {
-    return end.kind == LoopEnd::Kind::interrupted
-               ? parts_.report.interrupted(parts_.collector.get(), end.signal)
-               : parts_.report.failed(parts_.collector.get(), end.failure);
-}
-
-void RunEnding::prepare_for_abort(int silent) {
+void RunEnding::prepare_for_abort(int missed) {
     const int self = parts_.job.rank();
     std::string what = fmt::format("{} was ended by abort(), as MPI libraries do that lose a peer",
                                    rank_text(parts_.settings, self));
-    if (silent >= 0) {
-        what += fmt::format("; {} was not heard any more", rank_text(parts_.settings, silent));
+    if (missed >= 0) {
+        what += fmt::format("; {} was not heard any more", rank_text(parts_.settings, missed));
     }
     AbortMessage::Content message{.text = fmt::format("weir run: {}\n", what), .descriptor = STDERR_FILENO};
-    if (leads()) {
+    if (is_leader()) {
         message.path = parts_.settings.directory + "/run.json";
-        message.file = telemetry::run_json_text(
-            parts_.report.failed(parts_.collector.get(), failure_of(silent >= 0 ? silent : self, what)));
+        message.file = telemetry::run_json_text(parts_.report.failed(
+            parts_.collector.get(), failure_of(parts_.settings, missed >= 0 ? missed : self, what)));
     }
     abort_message_.set(std::move(message));
 }
 
-void RunEnding::note_signal(int number) const {
+void RunEnding::record_signal(int number) const {
     static_cast<void>(write_record(parts_.report.interrupted(parts_.collector.get(), number)));
 }
 
-telemetry::RunRecord RunEnding::tell(const LoopEnd& end) {
-    // Say it first: whoever sent the signal may not leave the time to write.
-    if (end.kind != LoopEnd::Kind::interrupted) {
-        fmt::print(stderr, "weir run: {}\n", end.failure.what);
+void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
+    std::string cause = end.failure.what;
+    bool writes = rule.record == EndRule::Record::yes;
+    if (rule.record == EndRule::Record::if_leader_did_not) {
+        // The leader may be there and this rank cut off, unless its process is gone or the job is being
+        // killed.
+        const std::int64_t deadline_ns = monotonic_ns() + deputy_wait.ns;
+        while (parts_.processes.gone() != parts_.settings.leader_rank() && caught_signal() == 0 &&
+               monotonic_ns() < deadline_ns) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        // What the leader wrote stays, and is printed again: nobody sees what a host that is cut off prints.
+        const auto written = telemetry::how_it_ended(parts_.settings.directory + "/run.json");
+        cause = written && !written->empty() ? *written : cause;
+        writes = !written;
     }
-    has_ended();
-    telemetry::RunRecord record = broken_off(end);
+    // Print first: whoever sent a signal may not leave the time to write.
+    if (rule.prints_cause) {
+        fmt::print(stderr, "weir run: {}\n", cause);
+    }
+    if (!writes) {
+        return;
+    }
+    remove_abort_message();
+    const telemetry::RunRecord record = end.kind == RunEnd::Kind::interrupted
+                                            ? parts_.report.interrupted(parts_.collector.get(), end.signal)
+                                            : parts_.report.failed(parts_.collector.get(), end.failure);
     const std::string cannot_write = write_record(record);
     if (!cannot_write.empty()) {
         fmt::print(stderr, "weir run: {}\n", cannot_write);
     }
-    return record;
-}
-
-void RunEnding::speak_for_the_scheduler(const LoopEnd& end) {
-    // The scheduler's rank may be there, and this one cut off: then its word counts. Where it is known to be
-    // gone, or the job is being killed, there is nothing to wait for.
-    const std::string path = parts_.settings.directory + "/run.json";
-    const std::int64_t deadline_ns = monotonic_ns() + deputy_waits.ns;
-    const auto gone = parts_.watch.gone();
-    const bool is_gone = gone && *gone == parts_.settings.roles.scheduler_rank();
-    while (!is_gone && caught_signal() == 0 && monotonic_ns() < deadline_ns) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    if (const auto how = telemetry::how_it_ended(path)) {
-        // Repeated, because what is said on a host that is cut off reaches nobody.
-        fmt::print(stderr, "weir run: {}\n", how->empty() ? end.failure.what : *how);
-    } else {
-        static_cast<void>(tell(end));
+    if (rule.record == EndRule::Record::yes) {
+        print_summary(record);
     }
 }
 
-void RunEnding::early(const LoopEnd& end, RankLoop& loop) {
-    parts_.watchdog.enter("end", core::Duration::seconds(10));
-    const bool interrupted = end.kind == LoopEnd::Kind::interrupted;
-    const int status = end.kind == LoopEnd::Kind::told ? end.status
-                       : interrupted                   ? exit_signal_base + end.signal
-                                                       : exit_failed;
-    if (end.kind == LoopEnd::Kind::failed || interrupted) {
-        print_summary(tell(end));
-        loop.tell_all_to_leave(status);
-    } else if (end.kind == LoopEnd::Kind::scheduler_lost && parts_.job.rank() == deputy_of(parts_.settings)) {
-        speak_for_the_scheduler(end);
-    } else if (end.kind == LoopEnd::Kind::scheduler_lost) {
-        std::this_thread::sleep_for(others_wait);
+void RunEnding::end(const RunEnd& end, RankLoop* loop) {
+    parts_.watchdog.enter("end", core::Duration::seconds(loop != nullptr ? 10 : 20));
+    const EndRule& rule = end_rule(end.kind, part_of(parts_.settings, parts_.job.rank()));
+    announce(end, rule);
+    if (rule.orders_others && loop != nullptr) {
+        loop->order_all_to_leave(end.status);
     }
-    if (end.kind == LoopEnd::Kind::failed || end.kind == LoopEnd::Kind::scheduler_lost) {
-        // A rank that hangs or was stopped does not leave by itself.
-        Job::abort(status);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(rule.waits.ns));
+    if (rule.aborts) {
+        Job::abort(end.status);
     }
-    Job::leave(status);
+    Job::leave(end.status);
 }
 
-void RunEnding::signalled(int number) {
-    LoopEnd end{.kind = LoopEnd::Kind::interrupted, .signal = number, .failure = {}};
+void RunEnding::end_exchange(const Evidence& evidence) {
+    parts_.watchdog.enter("end", core::Duration::seconds(20));
+    parts_.detector.end_loop();  // the loop may have thrown what was found out
+    Decision decision = parts_.detector.judge(evidence);
+    if (decision.report) {
+        // If the leader gets it, it ends the run, and this rank with it.
+        parts_.job.send_notice(*decision.report, answer_limit);
+        decision = parts_.detector.judge({.kind = Evidence::Kind::no_answer});
+    }
+    end(decision.end.value(), nullptr);
+}
+
+void RunEnding::end_exchange(const ExchangeTimeout& error) {
+    parts_.watchdog.enter("end", core::Duration::seconds(20));
+    const Job::Roll roll = parts_.job.call_roll(answer_limit, [] { return caught_signal() != 0; });
+    Evidence evidence{
+        .kind = Evidence::Kind::exchange_timeout, .text = error.what(), .missing = roll.missing};
+    if (!roll.leader_answers) {
+        evidence.rank = parts_.settings.leader_rank();
+        evidence.missing = {evidence.rank};
+    }
+    end_exchange(evidence);
+}
+
+void RunEnding::end_exchange_by_signal(int number) {
     // mpirun answers the death of a rank with SIGTERM to the others: look whether that is what happened.
-    if (const auto gone = parts_.watch.gone()) {
-        end.kind = LoopEnd::Kind::failed;
-        end.failure = failure_of(*gone, fmt::format("{} is gone: its process does not exist any more",
-                                                    rank_text(parts_.settings, *gone)));
+    if (const auto gone = parts_.processes.gone()) {
+        end_exchange({.kind = Evidence::Kind::process_gone, .rank = *gone});
     }
-    const bool scheduler_gone = end.failure.rank == parts_.settings.roles.scheduler_rank();
-    if (leads()) {
-        print_summary(tell(end));
-    } else if (scheduler_gone && parts_.job.rank() == deputy_of(parts_.settings)) {
-        speak_for_the_scheduler(end);
-    } else {
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    }
-    Job::leave(end.kind == LoopEnd::Kind::failed ? exit_failed : exit_signal_base + number);
-}
-
-telemetry::Failure RunEnding::judge_roll(const Job::Roll& roll, const std::string& why) const {
-    constexpr std::size_t most_named = 4;
-    const int self = parts_.job.rank();
-    const std::string own_name = rank_text(parts_.settings, self);
-    const std::vector<int>& missing = roll.missing;
-    if (missing.empty()) {
-        return failure_of(self, fmt::format("{} {}, although all ranks answer now: they are too slow, or the "
-                                            "network loses what they send (`weir check` probes it)",
-                                            own_name, why));
-    }
-    if (std::ssize(missing) + 1 == parts_.settings.roles.ranks() && missing.size() > 1) {
-        return failure_of(self, fmt::format("{} reaches no other rank any more; it {}", own_name, why));
-    }
-    std::string names;
-    for (std::size_t i = 0; i < std::min(missing.size(), most_named); ++i) {
-        names += (i == 0 ? "" : ", ") + rank_text(parts_.settings, missing[i]);
-    }
-    if (missing.size() > most_named) {
-        names += fmt::format(" and {} more", missing.size() - most_named);
-    }
-    return failure_of(missing.front(), fmt::format("{} {} not answer; {} {}", names,
-                                                   missing.size() == 1 ? "does" : "do", own_name, why));
-}
-
-void RunEnding::unanswered(const ExchangeTimeout& error) {
-    parts_.watchdog.enter("end", core::Duration::seconds(20));
-    const Job::Roll roll = parts_.job.call_roll(roll_patience, [] { return caught_signal() != 0; });
-    LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
-    if (leads()) {
-        end.failure = judge_roll(roll, error.what());
-        print_summary(tell(end));
-    } else if (roll.leader_answers) {
-        std::this_thread::sleep_for(std::chrono::nanoseconds(2 * roll_patience.ns));
-    } else {
-        const int scheduler = parts_.settings.roles.scheduler_rank();
-        end.failure = failure_of(
-            scheduler, fmt::format("{} does not answer; {} {}", rank_text(parts_.settings, scheduler),
-                                   rank_text(parts_.settings, parts_.job.rank()), error.what()));
-        if (parts_.job.rank() == deputy_of(parts_.settings)) {
-            speak_for_the_scheduler(end);
-        } else {
-            std::this_thread::sleep_for(others_wait);
-        }
-    }
-    Job::abort(exit_failed);
-}
-
-void RunEnding::failed(int rank, const std::string& what) {
-    parts_.watchdog.enter("end", core::Duration::seconds(20));
-    const LoopEnd end{
-        .kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = failure_of(rank, what)};
-    if (leads()) {
-        print_summary(tell(end));
-    } else {
-        // If the scheduler's rank hears it, it says it and ends this one meanwhile.
-        parts_.job.complain(rank, what, complaint_patience);
-        fmt::print(stderr, "weir run: {}\n", what);
-    }
-    Job::abort(exit_failed);
-}
-
-void RunEnding::failed_itself(const std::string& why, int peer) {
-    const int self = parts_.job.rank();
-    const bool of_peer = peer >= 0 && peer < parts_.settings.roles.ranks() && peer != self;
-    failed(of_peer ? peer : self, fmt::format("{}{}: {}", rank_text(parts_.settings, self),
-                                              of_peer ? fmt::format(" and {} cannot talk to each other",
-                                                                    rank_text(parts_.settings, peer))
-                                                      : std::string{},
-                                              why));
+    end_exchange({.kind = Evidence::Kind::signal, .signal = number});
 }
 
 }  // namespace weir::runtime

@@ -1,6 +1,5 @@
-// How a run that cannot reach its regular end is ended on one rank: who speaks, what run.json says, and that
-// the process ends. On the scheduler's rank, or on the deputy's if the scheduler's rank cannot be reached,
-// the word and the record; on the others the time that these need.
+// Ends a run on one rank before its time, by the table of failure_rules.hpp: prints the cause, writes
+// run.json, orders the other ranks to leave, waits, and ends the process.
 #pragma once
 
 #include <memory>
@@ -8,8 +7,9 @@
 
 #include "participant/run_report.hpp"
 #include "runtime/abort_message.hpp"
+#include "runtime/failure_detector.hpp"
 #include "runtime/job.hpp"
-#include "runtime/peer_watch.hpp"
+#include "runtime/process_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/watchdog.hpp"
@@ -18,56 +18,45 @@
 
 namespace weir::runtime {
 
-/// The rank that speaks for a scheduler's rank that cannot be reached: the lowest one on another host,
-/// because hosts are lost as a whole, or else the lowest other one.
-int deputy_of(const RunSettings& settings);
-
 class RunEnding {
   public:
     struct Parts {
         Job& job;
         Watchdog& watchdog;
         const RunSettings& settings;
-        const PeerWatch& watch;
+        const ProcessWatch& processes;
+        FailureDetector& detector;
         const participant::RunReport& report;
-        const std::unique_ptr<telemetry::SecondCollector>& collector;  ///< scheduler's rank, else empty
+        const std::unique_ptr<telemetry::SecondCollector>& collector;  ///< on the leader, else empty
         bool colours;
     };
-    explicit RunEnding(const Parts& parts);
+    explicit RunEnding(const Parts& parts) : parts_(parts) {}
 
     /// Writes run.json. Returns why it cannot; empty: it could.
     [[nodiscard]] std::string write_record(const telemetry::RunRecord& record) const;
     void print_summary(const telemetry::RunRecord& record) const;
 
-    /// What is to be said if a library calls abort(): that this rank was ended so, and that `silent` has not
-    /// been heard (-1: nobody is missed). On the scheduler's rank that goes into run.json, too.
-    void prepare_for_abort(int silent);
-    /// run.json is about to say how the run ended: an abort() after that leaves it as it is.
-    void has_ended() { abort_message_.set({}); }
+    /// Sets what is printed if a library calls abort(): that this rank was ended so, and that `missed` has
+    /// not been heard (-1: nobody is missed). On the leader that goes into run.json, too.
+    void prepare_for_abort(int missed);
+    /// run.json is about to contain how the run ended: an abort() after that leaves it as it is.
+    void remove_abort_message() { abort_message_.set({}); }
 
-    /// Scheduler's rank: a signal will end the run. Writes that down, in case there is no time for more.
-    void note_signal(int number) const;
+    /// Leader: a signal will end the run. Writes that to run.json, in case there is no time for more.
+    void record_signal(int number) const;
 
-    /// The loop ended before its time.
-    [[noreturn]] void early(const LoopEnd& end, RankLoop& loop);
-    /// A signal came while there was no loop.
-    [[noreturn]] void signalled(int number);
-    /// An exchange without a loop did not end.
-    [[noreturn]] void unanswered(const ExchangeTimeout& error);
-    /// A rank cannot go on, without a loop; `what` names it.
-    [[noreturn]] void failed(int rank, const std::string& what);
-    /// This rank cannot go on. `peer`: the rank that it cannot talk to, or -1.
-    [[noreturn]] void failed_itself(const std::string& why, int peer);
+    /// Ends the run. `loop`: nullptr if it was not reached.
+    [[noreturn]] void end(const RunEnd& end, RankLoop* loop);
+    /// The same for what was found out in an exchange.
+    [[noreturn]] void end_exchange(const Evidence& evidence);
+    /// An exchange did not end: finds out which ranks do not answer.
+    [[noreturn]] void end_exchange(const ExchangeTimeout& error);
+    /// A signal came in an exchange.
+    [[noreturn]] void end_exchange_by_signal(int number);
 
   private:
-    [[nodiscard]] bool leads() const;
-    [[nodiscard]] telemetry::Failure failure_of(int rank, const std::string& what) const;
-    [[nodiscard]] telemetry::RunRecord broken_off(const LoopEnd& end) const;
-    [[nodiscard]] telemetry::Failure judge_roll(const Job::Roll& roll, const std::string& why) const;
-    /// Says it and writes it down.
-    telemetry::RunRecord tell(const LoopEnd& end);
-    /// On the deputy's rank. What the scheduler's rank may have written is not changed.
-    void speak_for_the_scheduler(const LoopEnd& end);
+    [[nodiscard]] bool is_leader() const { return parts_.job.rank() == parts_.settings.leader_rank(); }
+    void announce(const RunEnd& end, const EndRule& rule);
 
     Parts parts_;
     AbortMessage abort_message_;

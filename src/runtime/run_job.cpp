@@ -7,7 +7,6 @@
 #include <memory>
 #include <thread>
 
-#include "core/heartbeat.hpp"
 #include "participant/exit_status.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/rank_node.hpp"
@@ -16,7 +15,6 @@
 #include "runtime/common_clock.hpp"
 #include "runtime/counter_sampler.hpp"
 #include "runtime/heartbeat_clock.hpp"
-#include "runtime/peer_watch.hpp"
 #include "runtime/rank_loop.hpp"
 #include "runtime/run_ending.hpp"
 #include "runtime/run_transport.hpp"
@@ -33,7 +31,6 @@ namespace weir::runtime {
 
 using participant::exit_failed;
 using participant::exit_ok;
-using participant::exit_signal_base;
 using participant::RankAccount;
 using participant::RowOutput;
 
@@ -50,18 +47,9 @@ struct Signalled {
 
 /// When all ranks are ready: their loops begin at `begin`, second 0 follows the warm-up.
 struct Start {
-    std::int64_t second_zero_ns = 0;       ///< on the scheduler's monotonic clock
+    std::int64_t second_zero_ns = 0;       ///< on the leader's monotonic clock
     std::int64_t second_zero_unix_ns = 0;  ///< label only
 };
-
-std::vector<int> consumer_ranks(const core::RoleMap& roles) {
-    std::vector<int> ranks;
-    ranks.reserve(roles.consumers());
-    for (std::uint32_t index = 0; index < roles.consumers(); ++index) {
-        ranks.push_back(roles.rank(core::node_of(core::ConsumerId{index})));
-    }
-    return ranks;
-}
 
 class JobRun {
   public:
@@ -70,26 +58,22 @@ class JobRun {
           watchdog_(watchdog),
           settings_(settings),
           self_(settings.roles.node(job.rank())),
-          leads_(job.rank() == settings.roles.scheduler_rank()),
+          is_leader_(job.rank() == settings.leader_rank()),
           terminal_(colours_wanted()),
-          watch_(settings.places, job.rank(), {}),
+          processes_(settings.places, job.rank()),
+          detector_(settings, job.rank(), processes_.ranks()),
           idle_(make_idle()),
           report_(settings, telemetry::utc_text(wall_clock_ns())),
           transport_(job, watchdog, settings),
           ending_({.job = job,
                    .watchdog = watchdog,
                    .settings = settings,
-                   .watch = watch_,
+                   .processes = processes_,
+                   .detector = detector_,
                    .report = report_,
                    .collector = collector_,
                    .colours = terminal_}) {
-        job.set_leader(settings.roles.scheduler_rank());
-        if (settings.plan.transport == core::TransportKind::put) {
-            // A producer waits for a consumer inside MPI_Win_flush.
-            watch_.suspect_first(
-                consumer_ranks(settings.roles),
-                core::heartbeat_periods(settings.roles.ranks(), settings.silence_timeout).others);
-        }
+        job.set_leader(settings.leader_rank());
     }
 
     int run();
@@ -113,9 +97,10 @@ class JobRun {
     Watchdog& watchdog_;
     const RunSettings& settings_;
     core::NodeId self_;
-    bool leads_;
+    bool is_leader_;
     bool terminal_;
-    PeerWatch watch_;
+    ProcessWatch processes_;
+    FailureDetector detector_;
     IdleStrategy idle_;
     participant::RunReport report_;
 
@@ -129,7 +114,7 @@ class JobRun {
     std::optional<participant::RankNode> node_;
     std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters
     std::string host_counters_;
-    RunEnding ending_;  ///< looks at the others
+    RunEnding ending_;  ///< refers to the others
 };
 
 IdleStrategy JobRun::make_idle() const {
@@ -182,14 +167,10 @@ bool JobRun::go_on(const std::string& objection, const char* what) {
     const std::string text = fmt::format(
         "{}: {}{}", rank_text(settings_, first.rank), first.text,
         objections.size() > 1 ? fmt::format(" (and {} more ranks)", objections.size() - 1) : std::string{});
-    if (leads_) {
+    if (is_leader_) {
         fmt::print(stderr, "weir run: {}\n", text);
-        LoopEnd end{.kind = LoopEnd::Kind::failed, .status = exit_failed, .failure = {}};
-        end.failure = {.what = text,
-                       .rank = first.rank,
-                       .role = telemetry::node_text(settings_.roles.node(first.rank)),
-                       .host = settings_.places[static_cast<std::size_t>(first.rank)].host};
-        static_cast<void>(ending_.write_record(report_.failed(nullptr, end.failure)));
+        static_cast<void>(
+            ending_.write_record(report_.failed(nullptr, failure_of(settings_, first.rank, text))));
     }
     return false;
 }
@@ -201,7 +182,7 @@ std::string JobRun::prepare() {
     if (error) {
         return fmt::format("cannot create {}/ranks: {}", settings_.directory, error.message());
     }
-    if (leads_) {
+    if (is_leader_) {
         return ending_.write_record(report_.at_start());
     }
     return {};
@@ -209,7 +190,7 @@ std::string JobRun::prepare() {
 
 Start JobRun::agree_on_start() {
     Start start;
-    if (leads_) {
+    if (is_leader_) {
         // Far enough ahead that the news reaches every rank before: exchanges take longer with more ranks.
         const auto margin = core::Duration::milliseconds(300) + core::Duration::milliseconds(5) * job_.size();
         const std::int64_t ahead_ns = (margin + settings_.plan.warmup).ns;
@@ -217,7 +198,7 @@ Start JobRun::agree_on_start() {
     }
     const std::string text =
         job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),
-                       settings_.roles.scheduler_rank(), "agreement on the start");
+                       settings_.leader_rank(), "agreement on the start");
     const auto space = text.find(' ');
     return {std::stoll(text.substr(0, space)), std::stoll(text.substr(space + 1))};
 }
@@ -231,7 +212,7 @@ int JobRun::run() {
     });
     try {
         watchdog_.enter("preparation", core::Duration::seconds(120));
-        if (leads_) {
+        if (is_leader_) {
             say_what_starts();
         }
         if (!go_on(prepare(), "preparation of the run directory")) {
@@ -251,19 +232,24 @@ int JobRun::run() {
                                      .duration = settings_.plan.duration});
         }
         transport_.warm_up(idle_);
-        clock_at_start_ = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+        clock_at_start_ = measure_clock_offset(job_, settings_.leader_rank());
         clock_measured_ns_ = monotonic_ns();
         return measure();
     } catch (const Signalled& signal) {
-        ending_.signalled(signal.number);
+        ending_.end_exchange_by_signal(signal.number);
     } catch (const ExchangeTimeout& error) {
-        ending_.unanswered(error);
+        ending_.end_exchange(error);
     } catch (const RankFailed& error) {
-        ending_.failed(error.rank(), error.what());
+        ending_.end_exchange(
+            {.kind = Evidence::Kind::cannot_continue, .rank = error.rank(), .text = error.what()});
     } catch (const transport::TransportError& error) {
-        ending_.failed_itself(error.what(), error.peer().value);
+        ending_.end_exchange(
+            {.kind = Evidence::Kind::network_failed, .rank = error.peer().value, .text = error.what()});
     } catch (const std::exception& error) {
-        ending_.failed_itself(error.what(), -1);
+        ending_.end_exchange(
+            {.kind = Evidence::Kind::cannot_continue,
+             .rank = job_.rank(),
+             .text = fmt::format("{}: {}", rank_text(settings_, job_.rank()), error.what())});
     }
 }
 
@@ -282,7 +268,7 @@ int JobRun::measure() {
     if (sampler_) {
         sampler_->begin({.clock = clock, .begin = begin, .second_zero_unix_ns = start.second_zero_unix_ns});
     }
-    if (leads_) {
+    if (is_leader_) {
         live_ = std::make_unique<telemetry::LiveView>(settings_.plan, settings_.output, terminal_,
                                                       [](std::string_view line) {
                                                           fmt::print("{}\n", line);
@@ -293,7 +279,7 @@ int JobRun::measure() {
     }
     RankLoop* loop_of_rows = nullptr;
     RowOutput output(&log_,
-                     [&](const telemetry::SecondReport& report) { loop_of_rows->take_report(report); });
+                     [&](const telemetry::SecondReport& report) { loop_of_rows->send_report(report); });
     node_.emplace(participant::make_node(settings_.plan, self_, begin, latencies_, output));
     RankLoop loop({.settings = settings_,
                    .rank = job_.rank(),
@@ -301,12 +287,13 @@ int JobRun::measure() {
                    .node = *node_,
                    .clock = heartbeat_clock,
                    .idle = idle_,
-                   .watch = watch_,
+                   .processes = processes_,
+                   .detector = detector_,
                    .watchdog = watchdog_,
                    .output = output,
                    .collector = collector_.get(),
-                   .on_signal = [this](int number) { ending_.note_signal(number); },
-                   .on_silence = [this](int rank) { ending_.prepare_for_abort(rank); },
+                   .on_signal = [this](int number) { ending_.record_signal(number); },
+                   .on_missed = [this](int rank) { ending_.prepare_for_abort(rank); },
                    .on_clock =
                        [this](const CommonClock& steered) {
                            if (sampler_) {
@@ -324,9 +311,9 @@ int JobRun::measure() {
     constexpr auto noticeably = core::Duration::milliseconds(20);
 
     watchdog_.enter("measurement", settings_.silence_timeout + core::Duration::seconds(2));
-    const LoopEnd end = loop.run();
-    if (end.kind != LoopEnd::Kind::regular) {
-        ending_.early(end, loop);
+    const RunEnd end = loop.run();
+    if (end.kind != RunEnd::Kind::complete) {
+        ending_.end(end, &loop);
     }
     if (sampler_) {
         host_counters_ = telemetry::encode_host(sampler_->stop(clock.now()));
@@ -363,11 +350,11 @@ std::string JobRun::close_log() {
 
 HeartbeatClock JobRun::make_clock(const Start& start) const {
     const CommonClock clock(start.second_zero_ns + clock_at_start_.offset_ns);
-    if (leads_) {
+    if (is_leader_) {
         return {clock, job_.size()};
     }
-    const auto& scheduler = settings_.places[static_cast<std::size_t>(settings_.roles.scheduler_rank())];
-    const bool same_clock = settings_.places[static_cast<std::size_t>(job_.rank())].host == scheduler.host;
+    const auto& leader = settings_.places[static_cast<std::size_t>(settings_.leader_rank())];
+    const bool same_clock = settings_.places[static_cast<std::size_t>(job_.rank())].host == leader.host;
     return {clock, clock_at_start_, clock_measured_ns_, same_clock};
 }
 
@@ -375,9 +362,9 @@ int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Dur
     RankAccount mine;
     static_cast<participant::NodeAccount&>(mine) = (*node_)->account();
     mine.latencies = latencies_;
-    const ClockOffset clock_at_end = measure_clock_offset(job_, settings_.roles.scheduler_rank());
+    const ClockOffset clock_at_end = measure_clock_offset(job_, settings_.leader_rank());
     mine.clock_error_ns = clock.error_bound_ns(monotonic_ns(), clock_at_end);
-    if (job_.rank() != settings_.roles.scheduler_rank()) {
+    if (job_.rank() != settings_.leader_rank()) {
         const ClockDrift drift =
             clock_drift(clock_at_start_, clock_at_end, monotonic_ns() - clock_measured_ns_);
         mine.summary.clock_drift_ppm = drift.ppm;
@@ -390,7 +377,7 @@ int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Dur
     mine.log_error = close_log();
     expect_small_messages("account");
     job_.gather(
-        participant::encode_account(mine), settings_.roles.scheduler_rank(), "gathering of the accounts",
+        participant::encode_account(mine), settings_.leader_rank(), "gathering of the accounts",
         [&](int rank, std::span<const std::byte> bytes) {
             const auto account = participant::decode_account(bytes);
             if (!account) {
@@ -400,14 +387,13 @@ int JobRun::account(const RankLoop& loop, const HeartbeatClock& clock, core::Dur
         });
 
     enter_record("record of the run", {});
-    int status = leads_ ? write_record() : exit_ok;
-    status = std::stoi(
-        job_.broadcast(std::to_string(status), settings_.roles.scheduler_rank(), "record of the run"));
+    int status = is_leader_ ? write_record() : exit_ok;
+    status = std::stoi(job_.broadcast(std::to_string(status), settings_.leader_rank(), "record of the run"));
     expect_small_messages("end");
     return transport_.end_in_order(status);
 }
 
-/// The scheduler's rank, when it has all accounts. Returns the exit status.
+/// The leader, when it has all accounts. Returns the exit status.
 int JobRun::write_record() {
     collector_->finish();
     enter_record(
@@ -419,7 +405,7 @@ int JobRun::write_record() {
     enter_record("record of the run", settings_.directory + "/run.json");
     const telemetry::RunRecord record = report_.complete(*collector_);
     int status = report_.exit_status(record);
-    ending_.has_ended();
+    ending_.remove_abort_message();
     const std::string cannot_write = ending_.write_record(record);
     if (!cannot_write.empty()) {
         fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);

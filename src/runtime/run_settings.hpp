@@ -26,6 +26,12 @@ struct RunSettings : participant::RunDescription {
 
     std::vector<transport::FaultSpec> faults;  ///< to be injected, in tests
 
+    /// The leader collects reports, keeps the clock, decides ends and writes the record; the scheduler
+    /// grants. Today one rank is both, so that the leader is the rank whose host and process users call the
+    /// scheduler's.
+    [[nodiscard]] int leader_rank() const { return roles.scheduler_rank(); }
+    [[nodiscard]] int scheduler_rank() const { return roles.scheduler_rank(); }
+
     /// Takes over where the ranks run, also into the description.
     void set_places(std::vector<Place> by_rank);
 };

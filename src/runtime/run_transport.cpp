@@ -55,8 +55,9 @@ void RunTransport::expose_buffers(const Agree& agree) {
         }
         throw JobError(objection);
     }
-    if (job_.rank() != settings_.roles.scheduler_rank()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // the scheduler's rank speaks
+    if (job_.rank() != settings_.leader_rank()) {
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(1500));  // the leader prints and writes meanwhile
     }
     Job::abort(exit_failed);
 }

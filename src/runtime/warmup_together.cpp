@@ -127,7 +127,7 @@ void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
                 }
             }
         }
-        waiting.look();
+        waiting.check();
         idle.wait(core::Duration::milliseconds(1));
     }
 }

@@ -1,5 +1,5 @@
 // What the three recorders do alike at the end of a second: keep the largest poll gap, add the row to the
-// rank's summary, make the report for the scheduler's rank. For the recorders only.
+// rank's summary, make the report for the leader. For the recorders only.
 #pragma once
 
 #include <algorithm>

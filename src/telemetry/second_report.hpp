@@ -1,4 +1,4 @@
-// What a rank sends to the scheduler's rank each second: enough for the live line, and, because its sums are
+// What a rank sends to the leader each second: enough for the live line, and, because its sums are
 // cumulative, for run.json when the rank cannot say anything else any more.
 #pragma once
 

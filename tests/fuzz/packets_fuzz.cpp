@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/notice.hpp"
 #include "runtime/packet.hpp"
 #include "runtime/result_packets.hpp"
 #include "small_plan.hpp"

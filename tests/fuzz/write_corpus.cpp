@@ -16,6 +16,7 @@
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
 #include "participant/rank_account.hpp"
+#include "runtime/notice.hpp"
 #include "runtime/packet.hpp"
 #include "small_plan.hpp"
 #include "steps.hpp"
@@ -277,8 +278,7 @@ void write_packets(const std::filesystem::path& directory, const PlanBytes& byte
             all.put(one_packet(rank, packet).span());
         }
     }
-    const runtime::Notice notice =
-        runtime::make_notice(runtime::EndReason::rank_failed, 2, 1, "cannot go on");
+    const runtime::Notice notice = runtime::make_notice(runtime::Notice::Kind::failure, 2, 1, "cannot go on");
     encode_packet(runtime::PacketKind::notice, std::span(&notice, 1), packet);
     all.put(one_packet(2, packet).span());
     all.write(directory / "packets", name);

@@ -71,7 +71,8 @@ void missing_rank(Job& job) {
         check(job,
               what == "waited 1 s in vain for the other ranks: a test" ||
                   what == "was called to the roll: a test" ||
-                  (what.starts_with("was told by rank ") && what.ends_with("that it waits in vain: a test")),
+                  (what.starts_with("was notified by rank ") &&
+                   what.ends_with("that it waits in vain: a test")),
               std::string(what));
     }
     const Job::Roll roll = job.call_roll(core::Duration::seconds(2), [] { return false; });
@@ -83,10 +84,11 @@ void missing_rank(Job& job) {
     }
 }
 
-/// A rank that cannot go on tells the leader, which waits in an exchange.
-void complaint(Job& job) {
+/// A rank that cannot go on reports it to the leader, which waits in an exchange.
+void failure_notice(Job& job) {
     if (job.rank() == slow_rank) {
-        job.complain(3, std::string(600, 'x'), core::Duration::seconds(1));
+        job.send_notice(make_notice(Notice::Kind::failure, 3, 0, std::string(600, 'x')),
+                        core::Duration::seconds(1));
     } else if (job.rank() == job.leader()) {
         try {
             job.barrier("a test");
@@ -337,8 +339,8 @@ int main(int argc, char** argv) {
         slow_answers(job);
     } else if (name == "missing_rank") {
         missing_rank(job);
-    } else if (name == "complaint") {
-        complaint(job);
+    } else if (name == "failure_notice") {
+        failure_notice(job);
     } else if (name == "warm_up") {
         warm_up(job);
     } else if (name == "stuck_warm_up") {

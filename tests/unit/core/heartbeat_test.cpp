@@ -6,7 +6,7 @@ using namespace weir::core;
 
 TEST_CASE("Few ranks tell several times a second that they are alive") {
     const HeartbeatPeriods periods = heartbeat_periods(8, Duration::seconds(5));
-    CHECK(periods.scheduler == Duration::milliseconds(100));
+    CHECK(periods.leader == Duration::milliseconds(100));
     CHECK(periods.others == Duration::milliseconds(200));
 }
 
@@ -19,10 +19,10 @@ TEST_CASE(
                 continue;
             }
             const HeartbeatPeriods periods = heartbeat_periods(ranks, timeout);
-            CAPTURE(ranks, timeout.ns, periods.scheduler.ns, periods.others.ns);
-            CHECK(static_cast<double>(ranks - 1) / periods.scheduler.in_seconds() < 4000.5);
+            CAPTURE(ranks, timeout.ns, periods.leader.ns, periods.others.ns);
+            CHECK(static_cast<double>(ranks - 1) / periods.leader.in_seconds() < 4000.5);
             CHECK(static_cast<double>(ranks - 1) / periods.others.in_seconds() < 4000.5);
-            CHECK(periods.scheduler * 4 <= timeout);
+            CHECK(periods.leader * 4 <= timeout);
             CHECK(periods.others * 4 <= timeout);
         }
     }

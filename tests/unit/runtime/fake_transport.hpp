@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/messages.hpp"
+#include "runtime/notice.hpp"
 #include "runtime/packet.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_error.hpp"

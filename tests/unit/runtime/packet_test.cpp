@@ -1,5 +1,6 @@
 // Packets: what is sent is read, and nothing else is.
 #include "runtime/packet.hpp"
+#include "runtime/notice.hpp"
 
 #include <string>
 
@@ -79,14 +80,14 @@ TEST_CASE("A packet of another length than it says is not read") {
 }
 
 TEST_CASE("A notice carries as much of its text as fits") {
-    const Notice notice = make_notice(EndReason::rank_failed, 7, -3, "the disk is full");
-    CHECK(notice.reason == EndReason::rank_failed);
+    const Notice notice = make_notice(Notice::Kind::failure, 7, -3, "the disk is full");
+    CHECK(notice.kind == Notice::Kind::failure);
     CHECK(notice.rank == 7);
     CHECK(notice.detail == -3);
     CHECK(std::string(notice.text) == "the disk is full");
 
     const std::string long_text(2000, 'x');
-    const Notice cut = make_notice(EndReason::none, 0, 0, long_text);
+    const Notice cut = make_notice(Notice::Kind::complete, 0, 0, long_text);
     CHECK(std::string(cut.text) == std::string(sizeof cut.text - 1, 'x'));
-    CHECK(std::string(make_notice(EndReason::none, 0, 0, {}).text).empty());
+    CHECK(std::string(make_notice(Notice::Kind::complete, 0, 0, {}).text).empty());
 }

@@ -1,0 +1,38 @@
+// Which ranks' processes on this host still exist. Unlike silence (failure_detector.hpp), this is known at
+// once and for certain.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
+#include "runtime/host_facts.hpp"
+
+namespace weir::runtime {
+
+class ProcessWatch {
+  public:
+    /// `places` by rank; `self` is this rank.
+    ProcessWatch(const std::vector<Place>& places, int self);
+
+    /// The ranks that are watched: those on this host, without this one.
+    [[nodiscard]] std::vector<int> ranks() const;
+    /// A watched rank whose process does not exist any more.
+    [[nodiscard]] std::optional<int> gone() const;
+    /// The same, but looks at one rank only: every call costs one system call, whatever the number of ranks.
+    [[nodiscard]] std::optional<int> next_gone();
+
+  private:
+    struct Process {
+        int rank = -1;
+        pid_t pid = 0;
+    };
+
+    [[nodiscard]] static bool exists(pid_t pid);
+
+    std::vector<Process> processes_;
+    std::size_t next_ = 0;
+};
+
+}  // namespace weir::runtime

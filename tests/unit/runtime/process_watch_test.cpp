@@ -1,0 +1,104 @@
+// Which processes still exist, by processes that really end.
+#include "runtime/process_watch.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "catch.hpp"
+#include "runtime/common_clock.hpp"
+
+using namespace weir::core;
+using namespace weir::runtime;
+
+namespace {
+
+/// A process that does nothing until it is killed.
+class Child {
+  public:
+    Child() : pid_(fork()) {
+        if (pid_ == 0) {
+            while (true) {
+                pause();
+            }
+        }
+        REQUIRE(pid_ > 0);
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        kill_it();
+        collect();
+    }
+
+    [[nodiscard]] pid_t pid() const { return pid_; }
+    void kill_it() const {
+        if (!collected_) {
+            kill(pid_, SIGKILL);
+        }
+    }
+    void collect() {
+        if (!collected_) {
+            waitpid(pid_, nullptr, 0);
+            collected_ = true;
+        }
+    }
+
+  private:
+    pid_t pid_;
+    bool collected_ = false;
+};
+
+/// Asks until the answer is yes, at most for 10 s: a kill takes its time.
+template <typename Question>
+bool soon(Question&& question) {
+    const std::int64_t deadline = monotonic_ns() + Duration::seconds(10).ns;
+    while (!question()) {
+        if (monotonic_ns() > deadline) {
+            return false;
+        }
+        usleep(1000);
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("A killed process is gone although its parent has not collected it") {
+    Child living;
+    Child killed;
+    const std::vector<Place> places = {
+        {"here", getpid(), {}, 0}, {"here", living.pid(), {}, 0}, {"here", killed.pid(), {}, 0}};
+    ProcessWatch watch(places, 0);
+    CHECK_FALSE(watch.gone());
+    CHECK_FALSE(watch.next_gone());
+    CHECK_FALSE(watch.next_gone());
+    CHECK(watch.ranks() == std::vector<int>{1, 2});
+
+    killed.kill_it();
+    CHECK(soon([&] { return watch.gone() == 2; }));  // a zombie now
+    // Looking at one rank at a time, one of two looks finds it.
+    const auto first = watch.next_gone();
+    const auto second = watch.next_gone();
+    CHECK((first == 2 || second == 2));
+    CHECK_FALSE((first && second));
+
+    killed.collect();
+    CHECK(watch.gone() == 2);
+}
+
+TEST_CASE("Processes are watched on this host only and only if they exist") {
+    Child killed;
+    Child collected;
+    collected.kill_it();
+    collected.collect();
+    const std::vector<Place> places = {
+        {"here", getpid(), {}, 0}, {"there", killed.pid(), {}, 0}, {"here", collected.pid(), {}, 0}};
+    ProcessWatch watch(places, 0);
+    CHECK(watch.ranks().empty());
+    killed.kill_it();
+    killed.collect();
+    CHECK_FALSE(watch.gone());
+    CHECK_FALSE(watch.next_gone());
+}
