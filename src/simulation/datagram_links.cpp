@@ -62,7 +62,7 @@ bool DatagramLinks::reach_port(Instant now, std::uint32_t consumer, std::uint32_
 void DatagramLinks::put(Instant now, std::uint32_t node, const Queued& queued) {
     Link& link = links_[node];
     const bool first = link.queue.empty();
-    link.queue.push_back(queued);
+    link.queue.push(queued);
     link.queued += queued.bytes;
     if (first) {
         link.moved = 0;
@@ -71,12 +71,11 @@ void DatagramLinks::put(Instant now, std::uint32_t node, const Queued& queued) {
     }
 }
 
-DatagramLinks::Passed DatagramLinks::take_next() {
+DatagramLinks::Passed DatagramLinks::pop_next() {
     const std::uint32_t node = ends_.top();
     const Instant end{ends_.key(node)};
     Link& link = links_[node];
-    const Queued passed = link.queue.front();
-    link.queue.pop_front();
+    const Queued passed = link.queue.pop();
     link.queued -= passed.bytes;
     // It ended within the last nanosecond: the rest of that one is the next datagram's.
     link.moved = moved_by(link, end) - bit_nanoseconds(passed.bytes);

@@ -9,12 +9,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <limits>
 #include <vector>
 
 #include "core/indexed_heap.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
+#include "core/ring_queue.hpp"
 #include "core/units.hpp"
 #include "simulation/fair_shares.hpp"
 
@@ -43,8 +44,8 @@ class DatagramLinks {
         std::uint32_t node = 0;  ///< whose link
         std::uint32_t datagram = 0;
     };
-    /// Takes out the one that next_end() tells of; of several the one of the lowest node.
-    Passed take_next();
+    /// Removes the one whose end next_end() is; of several the one of the lowest node.
+    Passed pop_next();
 
   private:
     struct Queued {
@@ -54,7 +55,7 @@ class DatagramLinks {
     struct Link {
         core::BitRate full;
         core::BitRate rate;
-        std::deque<Queued> queue{};
+        core::RingQueue<Queued> queue{std::numeric_limits<std::size_t>::max()};
         core::Bytes queued{};      ///< sum of the queue
         BitNanoseconds moved = 0;  ///< of the first in the queue, until `since`
         core::Instant since{};

@@ -13,7 +13,7 @@ void DatagramNetwork::send_chunks(Instant now, std::uint32_t producer,
 }
 
 void DatagramNetwork::advance(Instant now) {
-    const DatagramLinks::Passed passed = links_.take_next();
+    const DatagramLinks::Passed passed = links_.pop_next();
     if (row().is_producer(passed.node)) {
         has_left(now, passed.datagram);
     } else {

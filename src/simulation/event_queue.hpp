@@ -3,8 +3,7 @@
 //
 // Most events are messages and packets that are on their way for one of few times, so they come nearly
 // sorted: those of the near future are appended to one of a few lines in which they are the last, and only
-// what fits into none goes into the heap. The heap has four children per node: half as deep as a binary one,
-// and the children share a cache line or two. Measured in bench/micro.
+// what fits into none goes into the heap. Measured in bench/micro.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +50,6 @@ class EventQueue {
     }
 
   private:
-    static constexpr std::size_t children = 4;
     static constexpr std::size_t lines = 4;
     static constexpr std::size_t heap = lines;  ///< as a source of events
     /// An event further ahead would keep its line shut for others.
@@ -88,7 +86,7 @@ class EventQueue {
         }
         if (best == heap) {
             heap_.push_back(entry);
-            sift_up(heap_.size() - 1);
+            std::push_heap(heap_.begin(), heap_.end(), later);
         } else {
             last_[best] = entry.at;
             lines_[best].push(entry);
@@ -120,50 +118,13 @@ class EventQueue {
         return event;
     }
 
+    static bool later(const Entry& a, const Entry& b) { return b.before(a); }
+
     Event pop_heap() {
-        const Event event = heap_.front().event;
-        const Entry last = heap_.back();
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        const Event event = heap_.back().event;
         heap_.pop_back();
-        if (!heap_.empty()) {
-            sift_down(last);
-        }
         return event;
-    }
-
-    void sift_up(std::size_t place) {
-        const Entry entry = heap_[place];
-        while (place > 0) {
-            const std::size_t parent = (place - 1) / children;
-            if (!entry.before(heap_[parent])) {
-                break;
-            }
-            heap_[place] = heap_[parent];
-            place = parent;
-        }
-        heap_[place] = entry;
-    }
-
-    /// Puts `entry` where the top was.
-    void sift_down(const Entry& entry) {
-        std::size_t place = 0;
-        for (;;) {
-            const std::size_t first = place * children + 1;
-            if (first >= heap_.size()) {
-                break;
-            }
-            std::size_t least = first;
-            for (std::size_t child = first + 1; child < first + children && child < heap_.size(); ++child) {
-                if (heap_[child].before(heap_[least])) {
-                    least = child;
-                }
-            }
-            if (!heap_[least].before(entry)) {
-                break;
-            }
-            heap_[place] = heap_[least];
-            place = least;
-        }
-        heap_[place] = entry;
     }
 
     std::vector<Entry> heap_;

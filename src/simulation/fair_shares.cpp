@@ -10,14 +10,10 @@ using core::Bytes;
 using core::Instant;
 
 FairShares::FairShares(std::vector<BitRate> capacities, std::uint32_t flows_limit)
-    : links_(capacities.size()), flows_(flows_limit), ends_(flows_limit) {
+    : links_(capacities.size()), ends_(flows_limit) {
     for (std::size_t link = 0; link < capacities.size(); ++link) {
         WEIR_ASSERT(capacities[link].bits_per_second >= 0);
         links_[link].capacity = capacities[link].bits_per_second;
-    }
-    unused_.reserve(flows_limit);
-    for (std::uint32_t flow = flows_limit; flow > 0; --flow) {
-        unused_.push_back(flow - 1);
     }
 }
 
@@ -29,14 +25,14 @@ void FairShares::touch(std::uint32_t link) {
 }
 
 FlowId FairShares::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
-    WEIR_ASSERT(!unused_.empty() && up != down && bytes > Bytes{0});
-    const std::uint32_t index = unused_.back();
-    unused_.pop_back();
+    WEIR_ASSERT(up != down && bytes > Bytes{0});
+    const std::uint32_t index = flows_.add(
+        {.links = {up.value, down.value}, .total = bit_nanoseconds(bytes), .since = now, .active = true});
+    WEIR_ASSERT(!ends_.contains(index));
     Flow& flow = flows_[index];
-    flow = {.links = {up.value, down.value}, .total = bit_nanoseconds(bytes), .since = now, .active = true};
     for (std::size_t side = 0; side < 2; ++side) {
         Link& link = links_[flow.links[side]];
-        flow.places[side] = static_cast<std::uint32_t>(link.flows.size());
+        flow.positions[side] = static_cast<std::uint32_t>(link.flows.size());
         link.flows.push_back(index);
         link.offered += links_[flow.links[1 - side]].capacity;
         touch(flow.links[side]);
@@ -53,14 +49,14 @@ void FairShares::end(Instant /*now*/, FlowId id) {
         Link& link = links_[flow.links[side]];
         link.offered -= links_[flow.links[1 - side]].capacity;
         const std::uint32_t moved = link.flows.back();
-        link.flows[flow.places[side]] = moved;
+        link.flows[flow.positions[side]] = moved;
         link.flows.pop_back();
-        flows_[moved].places[flows_[moved].links[0] == flow.links[side] ? 0 : 1] = flow.places[side];
+        flows_[moved].positions[flows_[moved].links[0] == flow.links[side] ? 0 : 1] = flow.positions[side];
     }
     flow.active = false;
     flow.rate = 0;
     ends_.erase(id.value);
-    unused_.push_back(id.value);
+    flows_.remove(id.value);
 }
 
 void FairShares::set_capacity(Instant /*now*/, LinkId id, BitRate capacity) {
@@ -122,8 +118,7 @@ FairShares::Share FairShares::share_of(std::uint32_t link) const {
 }
 
 /// Progressive filling: the link whose flows get the least is full first; they are fixed at its equal share,
-/// and what they leave on their other links is shared by the rest. A link's share never falls by that, so an
-/// old entry in the heap is too small at worst and is put back.
+/// and what they leave on their other links is shared by the rest.
 void FairShares::fill(Instant now) {
     shares_.clear();
     bool link_of_all = false;
@@ -137,37 +132,10 @@ void FairShares::fill(Instant now) {
             link_of_all = link_of_all || link.unfixed == involved_flows_;
         }
     }
-    std::size_t unfixed = involved_flows_;
-    // One link that has all flows, and the least for them, is the whole solution: no order is needed.
-    if (link_of_all) {
-        const Share least = *std::min_element(shares_.begin(), shares_.end());
-        if (links_[least.link].unfixed == unfixed) {
-            // Where most ends change, sorting them once is less work than putting each into its place.
-            sorts_once_ = 2 * unfixed > ends_.size();
-            fix_flows(now, least);
-            if (std::exchange(sorts_once_, false)) {
-                ends_.restore();
-            }
-            return;
-        }
+    if (link_of_all && fill_from_one_link(now)) {
+        return;
     }
-    const auto later = [](const Share& a, const Share& b) { return b < a; };
-    std::make_heap(shares_.begin(), shares_.end(), later);
-    while (unfixed > 0 && !shares_.empty()) {
-        const Share least = shares_.front();
-        const bool has_flows = links_[least.link].unfixed > 0;
-        if (has_flows) {
-            if (const Share current = share_of(least.link); current.rate != least.rate) {
-                put_back(current);
-                continue;
-            }
-        }
-        std::pop_heap(shares_.begin(), shares_.end(), later);
-        shares_.pop_back();
-        if (has_flows) {
-            unfixed -= fix_flows(now, least);
-        }
-    }
+    std::size_t unfixed = involved_flows_ - fill_in_order(now);
     for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
         for (const std::uint32_t index : links_[involved_links_[next]].flows) {
             Flow& flow = flows_[index];
@@ -181,7 +149,46 @@ void FairShares::fill(Instant now) {
     }
 }
 
-/// Gives all flows of a link that have no rate yet its share, and says how many.
+/// One link that has all flows, and the least for them, is the whole solution: no order is needed. False:
+/// there is none.
+bool FairShares::fill_from_one_link(Instant now) {
+    const Share least = *std::min_element(shares_.begin(), shares_.end());
+    if (links_[least.link].unfixed != involved_flows_) {
+        return false;
+    }
+    // Where most ends change, sorting them once is less work than moving each in the heap.
+    sorts_once_ = 2 * involved_flows_ > ends_.size();
+    fix_flows(now, least);
+    if (std::exchange(sorts_once_, false)) {
+        ends_.restore();
+    }
+    return true;
+}
+
+/// Fixes the flows of all links that fill, and returns how many these are. A link's share never falls while
+/// others are fixed, so an old entry in the heap is too small at worst and is put back.
+std::size_t FairShares::fill_in_order(Instant now) {
+    const auto later = [](const Share& a, const Share& b) { return b < a; };
+    std::make_heap(shares_.begin(), shares_.end(), later);
+    std::size_t fixed = 0;
+    while (fixed < involved_flows_ && !shares_.empty()) {
+        const Share least = shares_.front();
+        std::pop_heap(shares_.begin(), shares_.end(), later);
+        shares_.pop_back();
+        if (links_[least.link].unfixed == 0) {
+            continue;
+        }
+        if (const Share current = share_of(least.link); current.rate != least.rate) {
+            shares_.push_back(current);
+            std::push_heap(shares_.begin(), shares_.end(), later);
+        } else {
+            fixed += fix_flows(now, least);
+        }
+    }
+    return fixed;
+}
+
+/// Gives all flows of a link that have no rate yet its share, and returns how many.
 std::size_t FairShares::fix_flows(Instant now, const Share& share) {
     std::size_t fixed = 0;
     const std::uint64_t mark = mark_;
@@ -203,26 +210,6 @@ std::size_t FairShares::fix_flows(Instant now, const Share& share) {
         set_rate(now, index, share.rate);
     }
     return fixed;
-}
-
-/// In place of the first of the shares, which was smaller.
-void FairShares::put_back(const Share& share) {
-    std::size_t place = 0;
-    for (;;) {
-        std::size_t child = 2 * place + 1;
-        if (child >= shares_.size()) {
-            break;
-        }
-        if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) {
-            ++child;
-        }
-        if (!(shares_[child] < share)) {
-            break;
-        }
-        shares_[place] = shares_[child];
-        place = child;
-    }
-    shares_[place] = share;
 }
 
 void FairShares::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {

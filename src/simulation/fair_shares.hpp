@@ -23,6 +23,7 @@
 #include "core/ids.hpp"
 #include "core/indexed_heap.hpp"
 #include "core/units.hpp"
+#include "simulation/pool.hpp"
 
 namespace weir::simulation {
 
@@ -82,8 +83,8 @@ class FairShares {
   private:
     struct Flow {
         std::array<std::uint32_t, 2> links{};
-        std::array<std::uint32_t, 2> places{};  ///< in the lists of the links
-        std::int64_t rate = 0;                  ///< bits per second
+        std::array<std::uint32_t, 2> positions{};  ///< in the lists of the links
+        std::int64_t rate = 0;                     ///< bits per second
         BitNanoseconds total = 0;
         BitNanoseconds moved = 0;  ///< until `since`
         core::Instant since;
@@ -116,14 +117,14 @@ class FairShares {
     void touch(std::uint32_t link);
     void collect();
     void fill(core::Instant now);
+    bool fill_from_one_link(core::Instant now);
+    std::size_t fill_in_order(core::Instant now);
     std::size_t fix_flows(core::Instant now, const Share& share);
-    void put_back(const Share& share);
     void set_rate(core::Instant now, std::uint32_t index, std::int64_t rate);
     [[nodiscard]] Share share_of(std::uint32_t link) const;
 
     std::vector<Link> links_;
-    std::vector<Flow> flows_;
-    std::vector<std::uint32_t> unused_;
+    Pool<Flow> flows_;
     core::IndexedHeap<std::int64_t> ends_;  ///< active flows that move, by the time of their end in ns
     bool sorts_once_ = false;               ///< the ends, after all flows of a link have their rates
     std::vector<std::uint32_t> dirty_;

@@ -206,7 +206,7 @@ void FluidNetwork::report_sent(std::uint32_t index, BitNanoseconds moved) {
     Transfer& transfer = transfers_[index];
     // The last chunk has left when the transfer has left the network, also at the instant of its end.
     if (pass_chunks(transfer, transfer.sent, transfer.chunks - (transfer.moving ? 1U : 0U), moved) > 0) {
-        client().chunks_left(take_unreported(transfer, transfer.sent));
+        client().chunks_left(mark_reported(transfer, transfer.sent));
     }
 }
 
@@ -219,7 +219,7 @@ void FluidNetwork::report_arrived(std::uint32_t index, BitNanoseconds arrived) {
     catch_up(consumer);
     Transfer& transfer = transfers_[index];
     if (pass_chunks(transfer, transfer.arrived, transfer.sent.chunks, arrived) > 0) {
-        client().chunks_arrived(take_unreported(transfer, transfer.arrived));
+        client().chunks_arrived(mark_reported(transfer, transfer.arrived));
     }
 }
 

@@ -84,7 +84,7 @@ class FluidNetwork final : public SeparateControl {
     struct Account {
         std::vector<std::uint32_t> transfers{};  ///< those that go on; not with shaping
         std::uint64_t recorded = 0;              ///< so many ticks are in its rows
-        std::uint64_t reported = 0;              ///< so many ticks it has been told of
+        std::uint64_t reported = 0;              ///< so many ticks have been reported to it
         std::vector<core::Bytes> bytes{};        ///< that count at ticks recorded + 1, recorded + 2, ...
 
         /// The bytes of the ticks from `first`, which is not recorded yet, to `last`.
@@ -124,8 +124,8 @@ class FluidNetwork final : public SeparateControl {
     // Chunks.
     [[nodiscard]] BitNanoseconds boundary(const Transfer& transfer, std::uint32_t chunks) const;
     [[nodiscard]] ChunkRun run_of(const Transfer& transfer, std::uint32_t first, std::uint32_t count) const;
-    /// The run of what has passed an end and is not reported yet, which counts as reported from now on.
-    ChunkRun take_unreported(const Transfer& transfer, Passage& end) const {
+    /// Marks what has passed an end as reported, and returns the run that was not yet.
+    ChunkRun mark_reported(const Transfer& transfer, Passage& end) const {
         const std::uint32_t first = std::exchange(end.reported, end.chunks);
         return run_of(transfer, first, end.chunks - first);
     }

@@ -185,10 +185,10 @@ void FluidNetwork::report_ticks(FlatNode node) {
         Transfer& transfer = transfers_[index];
         // For a consumer too: a chunk that has arrived was handed over.
         if (transfer.sent.reported < transfer.sent.chunks) {
-            client().chunks_left_before(take_unreported(transfer, transfer.sent));
+            client().chunks_left_before(mark_reported(transfer, transfer.sent));
         }
         if (row().is_consumer(node) && transfer.arrived.reported < transfer.arrived.chunks) {
-            client().chunks_arrived_before(take_unreported(transfer, transfer.arrived));
+            client().chunks_arrived_before(mark_reported(transfer, transfer.arrived));
         }
     }
 }

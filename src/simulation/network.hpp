@@ -64,7 +64,7 @@ struct ChunkRun {
     std::uint32_t count = 1;
 };
 
-/// Whoever drives a network: what it is told, and what the network may ask.
+/// Whoever drives a network: what is reported to it, and what the network may ask of it.
 class NetworkClient {
   public:
     /// Chunks have left their producer. It has a turn, in which it may send more.

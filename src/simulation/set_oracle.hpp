@@ -1,5 +1,5 @@
-// Finds late sets from what the network and the producers do, event by event, to be held against what the
-// producers' recorders say (telemetry/set_deadlines.hpp). Written from the definition: an event is late if
+// Finds late sets from what the network and the producers do, event by event, to be compared with what the
+// producers' recorders report (telemetry/set_deadlines.hpp). Written from the definition: an event is late if
 // something of it is still with its producer one interval after it was generated; a set is late if one of its
 // events is.
 //
@@ -30,8 +30,8 @@ class SetOracle {
     void left(core::Instant now, core::EventId event, core::Bytes bytes);
     /// The producer keeps nothing of it any more.
     void released(core::Instant now, core::EventId event);
-    void dropped(core::EventId event);
-    void left_over(core::EventId event);
+    void dropped(core::EventId event) { events_.erase(event.value); }
+    void left_over(core::EventId event) { released(core::Instant::never(), event); }
 
     /// Of all producers, generated in [0, duration). Right when all events are gone or lost.
     [[nodiscard]] std::uint64_t sets() const { return sets_.size(); }
@@ -41,10 +41,9 @@ class SetOracle {
     using SetName = std::pair<std::uint32_t, std::int64_t>;  ///< producer, number
     struct Event {
         core::Bytes left;
-        core::Instant generated_at;
+        core::Instant deadline;
+        SetName set;
     };
-    [[nodiscard]] bool counts(core::Instant generated_at) const;
-    [[nodiscard]] SetName set_of(core::EventId event, core::Instant generated_at) const;
 
     bool has_deadlines_;
     core::Duration interval_;

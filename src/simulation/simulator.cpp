@@ -24,7 +24,7 @@ constexpr Duration go_on_period = Duration::milliseconds(10);
 constexpr Duration credits_patience = Duration::milliseconds(10);
 /// How long after the end of the drain a run may go on before it counts as stuck; disturbances may add to it.
 constexpr Duration end_patience = Duration::seconds(60);
-/// Events at one instant, per node, beyond which time is said to stand still.
+/// Events at one instant, per node, beyond which the run is stuck.
 constexpr std::uint64_t most_steps_at_once = 100000;
 
 }  // namespace
@@ -166,8 +166,8 @@ void Simulator::advance_to(Instant next) {
         now_ = next;
         steps_at_now_ = 0;
     } else if (++steps_at_now_ > most_steps_at_once * row_.size()) {
-        end_ = SimulationEnd{
-            SimulationEnd::Kind::stuck, "time stands still: events without end at one instant", {}};
+        end_ =
+            SimulationEnd{SimulationEnd::Kind::stuck, "time stands still: endless events at one instant", {}};
     }
 }
 
@@ -247,8 +247,8 @@ void Simulator::set_deadline(FlatNode node) {
         }
         return;
     }
-    // With generation saturate, a producer that is told late of what has left looks every so often whether
-    // that has made room.
+    // With generation saturate, a producer looks every so often whether what has left has made room, where
+    // that is reported late.
     const Duration late = row_.is_producer(node) ? network_->report_period() : Duration{};
     const bool looks_for_room =
         plan_.generation == core::Generation::saturate && now_ < Instant{plan_.duration.ns};

@@ -12,8 +12,7 @@ std::string contradiction_in(const telemetry::RunRecord& record) {
     const std::uint64_t lost = telemetry::totals_of(record).lost.events;
     const bool sustained = verdict.judged && verdict.sustained;
     if (verdict.lost_events != lost) {
-        return fmt::format("the verdict knows of {} lost events, the ledgers of {}", verdict.lost_events,
-                           lost);
+        return fmt::format("the verdict counts {} lost events, the ledgers {}", verdict.lost_events, lost);
     }
     if (sustained && lost > 0) {
         return fmt::format("the run is called sustained although {} events were lost", lost);

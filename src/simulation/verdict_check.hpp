@@ -1,4 +1,4 @@
-// Holds the verdict of a run against the rest of its record: what may never be said together.
+// Compares the verdict of a run with the rest of its record: statements that contradict each other.
 #pragma once
 
 #include <string>

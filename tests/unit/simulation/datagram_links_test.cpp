@@ -36,7 +36,7 @@ std::vector<Instant> ends_of(DatagramLinks& network) {
     std::vector<Instant> ends;
     while (network.next_end() != Instant::never()) {
         ends.push_back(network.next_end());
-        network.take_next();
+        network.pop_next();
     }
     return ends;
 }
@@ -50,7 +50,7 @@ TEST_CASE("A producer's link takes datagrams one after the other") {
     network.hand_over(at_us(0), 2, 9, {150});
     for (const auto& [node, datagram, us] : {std::array{1, 7, 100}, {2, 9, 150}, {1, 8, 200}}) {
         REQUIRE(network.next_end() == at_us(us));
-        const DatagramLinks::Passed passed = network.take_next();
+        const DatagramLinks::Passed passed = network.pop_next();
         CHECK(passed.node == static_cast<std::uint32_t>(node));
         CHECK(passed.datagram == static_cast<std::uint32_t>(datagram));
     }
@@ -91,7 +91,7 @@ TEST_CASE("What is queued goes at the speed that the link has meanwhile") {
     }
     network.set_factor(at_us(50), 1, 0.5);  // 50 bytes are left of the first: 100 us
     CHECK(network.next_end() == at_us(150));
-    network.take_next();
+    network.pop_next();
     network.set_factor(at_us(250), 1, 1);  // 50 bytes are left of the second
     CHECK(ends_of(network) == std::vector{at_us(300), at_us(400)});
 }
