@@ -1,11 +1,14 @@
-"""The documents against the program: options, exit statuses."""
+"""The documents against the program: options, exit statuses, and the names in the files that it writes."""
 
+import csv
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 from markdown import SOURCE, blocks, code_spans, user_pages
 
@@ -99,6 +102,40 @@ class ExitStatuses(unittest.TestCase):
         table = page.split("\n## Exit statuses\n\n")[1].split("\n\n")[0]
         described = [int(number) for row in re.findall(r"(?m)^\| ([\d, ]+) \|", table) for number in row.split(", ")]
         self.assertEqual(described, [*sorted(int(value) for value in values.values()), base + 2, base + 15])
+
+
+class Files(unittest.TestCase):
+    RUNS = (["--duration", "1s"],
+            ["--duration", "1s", "--transport", "datagram", "--pattern", "build", "--initiation", "pull", "--reasks", "1", "--event-size",
+             "14kB", "--rate", "20Mb/s", "--generation", "steady", "--result-size", "28B", "--shaping", "in-step:1ms", "--policy", "token"],
+            ["--find", "slots", "--seeds", "1", "--busy", "poisson:10ms", "--duration", "1s"])
+    FREE = ("plan", "variables")  # objects whose names are those of options and variables
+
+    def names(self, value):
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                yield name
+                yield from () if name in self.FREE else self.names(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from self.names(inner)
+
+    def test_every_field_and_column_is_described(self):
+        page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
+        found = set()
+        with tempfile.TemporaryDirectory() as directory:
+            for number, options in enumerate(self.RUNS):
+                out = Path(directory) / str(number)
+                done = subprocess.run([WEIR, "simulate", *options, "--json", "--out", out], capture_output=True, text=True, check=True)
+                for line in done.stdout.splitlines():
+                    found |= set(self.names(json.loads(line)))
+                for file in out.rglob("*"):
+                    if file.suffix == ".json":
+                        found |= set(self.names(json.loads(file.read_text(encoding="utf-8"))))
+                    elif file.suffix == ".csv":
+                        found |= set(next(csv.reader(file.read_text(encoding="utf-8").splitlines())))
+        self.assertGreater(len(found), 150)
+        self.assertEqual([name for name in sorted(found) if not re.search(rf"\b{name}\b", page)], [])
 
 
 if __name__ == "__main__":
