@@ -26,7 +26,7 @@ std::vector<int> without(std::vector<int> ranks, int rank) {
 std::string others_text(const RunSettings& settings, const std::vector<int>& ranks) {
     std::vector<std::string> hosts;
     for (const int rank : ranks) {
-        const std::string& host = settings.places[static_cast<std::size_t>(rank)].host;
+        const std::string& host = settings.host_of(rank);
         if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
             hosts.push_back(host);
         }

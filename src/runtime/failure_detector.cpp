@@ -19,9 +19,9 @@ constexpr auto heartbeat_delay = core::Duration::milliseconds(200);
 
 int deputy_rank(const RunSettings& settings) {
     const int leader = settings.leader_rank();
-    const std::string& host = settings.places[static_cast<std::size_t>(leader)].host;
+    const std::string& host = settings.host_of(leader);
     for (int rank = 0; rank < settings.roles.ranks(); ++rank) {
-        if (settings.places[static_cast<std::size_t>(rank)].host != host) {
+        if (settings.host_of(rank) != host) {
             return rank;
         }
     }
@@ -38,7 +38,7 @@ telemetry::Failure failure_of(const RunSettings& settings, int rank, const std::
     return {.what = what,
             .rank = rank,
             .role = telemetry::node_text(settings.roles.node(rank)),
-            .host = settings.places[static_cast<std::size_t>(rank)].host};
+            .host = settings.host_of(rank)};
 }
 
 FailureDetector::FailureDetector(const RunSettings& settings, int self, std::vector<int> watched)

@@ -79,9 +79,7 @@ class FailureDetector {
 
   private:
     [[nodiscard]] bool leads() const { return self_ == leader_; }
-    [[nodiscard]] const std::string& host_of(int rank) const {
-        return settings_.places[static_cast<std::size_t>(rank)].host;
-    }
+    [[nodiscard]] const std::string& host_of(int rank) const { return settings_.host_of(rank); }
     [[nodiscard]] std::string name_of(int rank) const { return rank_text(settings_, rank); }
     [[nodiscard]] bool is_stall(core::Duration gap) const;
     /// Whether the loop is or was stalled, so that what this rank knows of the others may be stale.

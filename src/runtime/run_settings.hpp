@@ -32,6 +32,10 @@ struct RunSettings : participant::RunDescription {
     [[nodiscard]] int leader_rank() const { return roles.scheduler_rank(); }
     [[nodiscard]] int scheduler_rank() const { return roles.scheduler_rank(); }
 
+    [[nodiscard]] const std::string& host_of(int rank) const {
+        return places.at(static_cast<std::size_t>(rank)).host;
+    }
+
     /// Takes over where the ranks run, also into the description.
     void set_places(std::vector<Place> by_rank);
 };

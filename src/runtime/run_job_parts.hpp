@@ -1,0 +1,122 @@
+// A run under MPI on one rank, from the run directory to the exit status. One class in three files:
+// run_job_start.cpp (until all ranks are ready), run_job.cpp (the course of it, and the measurement),
+// run_job_record.cpp (accounts and record).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "participant/rank_account.hpp"
+#include "participant/rank_node.hpp"
+#include "participant/run_report.hpp"
+#include "runtime/clock_sync.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/counter_sampler.hpp"
+#include "runtime/failure_detector.hpp"
+#include "runtime/heartbeat_clock.hpp"
+#include "runtime/idle.hpp"
+#include "runtime/job.hpp"
+#include "runtime/process_watch.hpp"
+#include "runtime/rank_loop.hpp"
+#include "runtime/run_ending.hpp"
+#include "runtime/run_settings.hpp"
+#include "runtime/run_transport.hpp"
+#include "runtime/terminal.hpp"
+#include "runtime/watchdog.hpp"
+#include "telemetry/csv_log.hpp"
+#include "telemetry/latencies.hpp"
+#include "telemetry/live_view.hpp"
+#include "telemetry/second_collector.hpp"
+#include "telemetry/text.hpp"
+
+namespace weir::runtime {
+
+/// When all ranks are ready: their loops begin at `begin`, second 0 follows the warm-up.
+struct Start {
+    std::int64_t second_zero_ns = 0;       ///< on the leader's monotonic clock
+    std::int64_t second_zero_unix_ns = 0;  ///< label only
+};
+
+class JobRun {
+  public:
+    JobRun(Job& job, Watchdog& watchdog, const RunSettings& settings)
+        : job_(job),
+          watchdog_(watchdog),
+          settings_(settings),
+          self_(settings.roles.node(job.rank())),
+          host_(settings.host_of(job.rank())),
+          is_leader_(job.rank() == settings.leader_rank()),
+          colours_(colours_wanted()),
+          processes_(settings.places, job.rank()),
+          detector_(settings, job.rank(), processes_.ranks()),
+          idle_(make_idle()),
+          report_(settings, telemetry::utc_text(wall_clock_ns())),
+          transport_(job, watchdog, settings),
+          ending_({.job = job,
+                   .watchdog = watchdog,
+                   .settings = settings,
+                   .processes = processes_,
+                   .detector = detector_,
+                   .report = report_,
+                   .collector = collector_,
+                   .colours = colours_}) {
+        job.set_leader(settings.leader_rank());
+    }
+
+    int run();
+
+  private:
+    // run_job_start.cpp: until all ranks are ready to measure.
+    [[nodiscard]] IdleStrategy make_idle() const;
+    void print_line(std::string_view line) const;
+    void print_plan() const;
+    /// Collective: whether all ranks can go on (`objection` empty: this one can). If not, the leader prints
+    /// why.
+    bool all_can_go_on(const std::string& objection, const char* what);
+    std::string make_directory();
+    bool prepare();
+    Start agree_on_start();
+    [[nodiscard]] HeartbeatClock make_clock(const Start& start) const;
+    bool open_outputs(const Start& start, const CommonClock& clock, core::Instant begin);
+
+    // run_job.cpp
+    int measure();
+    RunEnd run_loop(RankLoop& loop, const CommonClock& clock, core::Instant begin);
+
+    // run_job_record.cpp: after the measurement.
+    participant::RankAccount make_account(const RankLoop& loop, const HeartbeatClock& clock);
+    void expect_small_messages(const char* phase);
+    void expect_file_system(const char* phase, const std::string& path);
+    std::string close_log();
+    int record_run(const RankLoop& loop, const HeartbeatClock& clock);
+    int write_record();
+
+    Job& job_;
+    Watchdog& watchdog_;
+    const RunSettings& settings_;
+    core::NodeId self_;
+    const std::string& host_;
+    bool is_leader_;
+    bool colours_;
+    ProcessWatch processes_;
+    FailureDetector detector_;
+    IdleStrategy idle_;
+    participant::RunReport report_;
+
+    RunTransport transport_;
+    telemetry::CsvLog log_;
+    telemetry::Latencies latencies_;
+    ClockOffset clock_at_start_;
+    std::int64_t clock_measured_ns_ = 0;
+    std::unique_ptr<telemetry::LiveView> live_;
+    std::unique_ptr<telemetry::SecondCollector> collector_;
+    std::optional<participant::RankNode> node_;
+    std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters
+    std::string host_counters_;
+    core::Duration started_late_;
+    RunEnding ending_;  ///< refers to the others
+};
+
+}  // namespace weir::runtime

@@ -1,0 +1,112 @@
+// The part of JobRun after the measurement: every rank's account, and the record of the run on the leader.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "participant/exit_status.hpp"
+#include "runtime/run_job_parts.hpp"
+
+namespace weir::runtime {
+
+namespace {
+
+/// How long a file system may take to let a finished run write down what it found: servers of network file
+/// systems stall for a minute and more when they fail over.
+constexpr auto record_limit = core::Duration::seconds(120);
+
+}  // namespace
+
+/// Nothing but small messages from here on: a rank that does not come is not coming.
+void JobRun::expect_small_messages(const char* phase) {
+    job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
+    watchdog_.enter(phase, core::Duration::seconds(8));
+    watchdog_.set_explanation({});
+}
+
+/// From here on this rank may wait for the file system, and the others for this rank. `path`: what it
+/// writes; empty: it is one of the others.
+void JobRun::expect_file_system(const char* phase, const std::string& path) {
+    // First, because the limit of a phase counts from its beginning.
+    watchdog_.set_explanation([path] { return path.empty() ? path : "writing " + path; });
+    watchdog_.enter(
+        phase, record_limit,
+        "the file system does not answer; the measurement went to its end, and its rows are there");
+    job_.set_exchange_limit(record_limit + core::Duration::seconds(20));
+}
+
+/// Some file systems write only when a file is closed. Returns why it cannot be; empty: it can.
+std::string JobRun::close_log() {
+    expect_file_system("closing of the rows", log_.path());
+    const auto error = log_.close();
+    job_.barrier("closing of the rows");
+    return error ? error->message() : std::string{};
+}
+
+participant::RankAccount JobRun::make_account(const RankLoop& loop, const HeartbeatClock& clock) {
+    expect_small_messages("clock measurement");
+    participant::RankAccount mine;
+    static_cast<participant::NodeAccount&>(mine) = (*node_)->account();
+    mine.latencies = latencies_;
+    const ClockOffset clock_at_end = measure_clock_offset(job_, settings_.leader_rank());
+    mine.clock_error_ns = clock.error_bound_ns(monotonic_ns(), clock_at_end);
+    if (!is_leader_) {
+        const ClockDrift drift =
+            clock_drift(clock_at_start_, clock_at_end, monotonic_ns() - clock_measured_ns_);
+        mine.summary.clock_drift_ppm = drift.ppm;
+        mine.summary.clock_drift_error_ppm = drift.error_ppm;
+    }
+    mine.started_late = started_late_;
+    mine.fault_count = loop.fault_count();
+    mine.faults = loop.faults();
+    mine.host_counters = host_counters_;
+    mine.log_error = close_log();
+    return mine;
+}
+
+/// Gathers all accounts, and writes the record on the leader. Returns the exit status of the process.
+int JobRun::record_run(const RankLoop& loop, const HeartbeatClock& clock) {
+    const participant::RankAccount mine = make_account(loop, clock);
+    expect_small_messages("account");
+    job_.gather(
+        participant::encode_account(mine), settings_.leader_rank(), "gathering of the accounts",
+        [&](int rank, std::span<const std::byte> bytes) {
+            const auto account = participant::decode_account(bytes);
+            if (!account) {
+                throw JobError(fmt::format("the account of {} cannot be read", rank_text(settings_, rank)));
+            }
+            report_.add(rank, *account);
+        });
+
+    expect_file_system("record of the run", {});
+    int status = is_leader_ ? write_record() : participant::exit_ok;
+    status = std::stoi(job_.broadcast(std::to_string(status), settings_.leader_rank(), "record of the run"));
+    expect_small_messages("end");
+    return transport_.end_in_order(status);
+}
+
+/// The leader, when it has all accounts. Returns the exit status.
+int JobRun::write_record() {
+    collector_->finish();
+    expect_file_system(
+        "record of the run",
+        settings_.directory + (settings_.plan.lossy() ? "/traffic.csv or datagrams.csv" : "/traffic.csv"));
+    if (const auto error = report_.write_traffic()) {
+        fmt::print(stderr, "weir run: {}\n", error->message());
+    }
+    expect_file_system("record of the run", settings_.directory + "/run.json");
+    const telemetry::RunRecord record = report_.complete(*collector_);
+    int status = report_.exit_status(record);
+    ending_.remove_abort_message();
+    const std::string cannot_write = ending_.write_record(record);
+    if (!cannot_write.empty()) {
+        fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);
+        status = participant::exit_failed;
+    }
+    ending_.print_summary(record);
+    for (const std::string& unmet : report_.unmet_requirements(record)) {
+        fmt::print(stderr, "weir run: {}\n", unmet);
+    }
+    return status;
+}
+
+}  // namespace weir::runtime

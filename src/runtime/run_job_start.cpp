@@ -1,0 +1,153 @@
+// The part of JobRun until all ranks are ready to measure: run directory, transport, warm-up, clocks, logs.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "runtime/host_facts.hpp"
+#include "runtime/run_job_parts.hpp"
+#include "telemetry/plan_text.hpp"
+
+namespace weir::runtime {
+
+IdleStrategy JobRun::make_idle() const {
+    const HostLoad load = load_of(host_, settings_.places);
+    const core::Duration nap = choose_nap(load.ranks, load.cores);
+    if (settings_.idle_mode) {
+        return {*settings_.idle_mode, nap};
+    }
+    return {choose_idle_mode(load.ranks, load.cores), nap, choose_patience(load.ranks, load.cores)};
+}
+
+void JobRun::print_line(std::string_view line) const {
+    if (settings_.output != telemetry::LiveForm::text) {
+        return;
+    }
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+void JobRun::print_plan() const {
+    const core::Plan& plan = settings_.plan;
+    print_line(fmt::format("weir run: {} for {}, run directory {}", telemetry::load_text(plan),
+                           telemetry::readable(plan.duration), settings_.directory));
+    for (const std::string& line : telemetry::last_set_lines(plan)) {
+        print_line("weir run: " + line);
+    }
+    std::string nap;
+    if (idle_.mode() == IdleMode::nap) {
+        nap = fmt::format(" for {} to {}", telemetry::readable(idle_.nap()),
+                          telemetry::readable(idle_.longest_nap()));
+        if (idle_.patience() > core::Duration{}) {
+            nap += " after " + telemetry::readable(idle_.patience());
+        }
+    }
+    const HostLoad load = load_of(host_, settings_.places);
+    print_line(fmt::format("weir run: idle ranks {}{} ({} ranks on {} cores of {}; --idle changes it)",
+                           idle_mode_name(idle_.mode()), nap, load.ranks, load.cores, host_));
+}
+
+bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
+    const auto objections = job_.objections(objection, what);
+    if (objections.empty()) {
+        return true;
+    }
+    const Objection& first = objections.front();
+    const std::string text = fmt::format(
+        "{}: {}{}", rank_text(settings_, first.rank), first.text,
+        objections.size() > 1 ? fmt::format(" (and {} more ranks)", objections.size() - 1) : std::string{});
+    if (is_leader_) {
+        fmt::print(stderr, "weir run: {}\n", text);
+        static_cast<void>(
+            ending_.write_record(report_.failed(nullptr, failure_of(settings_, first.rank, text))));
+    }
+    return false;
+}
+
+/// Returns why it cannot; empty: it could.
+std::string JobRun::make_directory() {
+    std::error_code error;
+    std::filesystem::create_directories(settings_.directory + "/ranks", error);
+    if (error) {
+        return fmt::format("cannot create {}/ranks: {}", settings_.directory, error.message());
+    }
+    if (is_leader_) {
+        return ending_.write_record(report_.at_start());
+    }
+    return {};
+}
+
+/// False: some rank cannot, and the leader has printed why.
+bool JobRun::prepare() {
+    watchdog_.enter("preparation", core::Duration::seconds(120));
+    if (is_leader_) {
+        print_plan();
+    }
+    if (!all_can_go_on(make_directory(), "preparation of the run directory")) {
+        return false;
+    }
+    ending_.prepare_for_abort(-1);
+    const auto agree = [this](const std::string& objection, const char* what) {
+        return all_can_go_on(objection, what);
+    };
+    if (!transport_.make(agree)) {
+        return false;
+    }
+    if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
+        sampler_ = std::make_unique<CounterSampler>(CounterSampler::Task{
+            .run_directory = settings_.directory, .host = host_, .duration = settings_.plan.duration});
+    }
+    transport_.warm_up(idle_);
+    clock_at_start_ = measure_clock_offset(job_, settings_.leader_rank());
+    clock_measured_ns_ = monotonic_ns();
+    return true;
+}
+
+Start JobRun::agree_on_start() {
+    Start start;
+    if (is_leader_) {
+        // Far enough ahead that the news reaches every rank before: exchanges take longer with more ranks.
+        const auto margin = core::Duration::milliseconds(300) + core::Duration::milliseconds(5) * job_.size();
+        const std::int64_t ahead_ns = (margin + settings_.plan.warmup).ns;
+        start = {monotonic_ns() + ahead_ns, wall_clock_ns() + ahead_ns};
+    }
+    const std::string text =
+        job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),
+                       settings_.leader_rank(), "agreement on the start");
+    const auto space = text.find(' ');
+    return {std::stoll(text.substr(0, space)), std::stoll(text.substr(space + 1))};
+}
+
+HeartbeatClock JobRun::make_clock(const Start& start) const {
+    const CommonClock clock(start.second_zero_ns + clock_at_start_.offset_ns);
+    if (is_leader_) {
+        return {clock, job_.size()};
+    }
+    const bool same_clock = host_ == settings_.host_of(settings_.leader_rank());
+    return {clock, clock_at_start_, clock_measured_ns_, same_clock};
+}
+
+/// Opens the log, and on the leader the live lines. False: some rank cannot, and the leader has printed why.
+bool JobRun::open_outputs(const Start& start, const CommonClock& clock, core::Instant begin) {
+    const std::string path =
+        settings_.directory + "/ranks/" + telemetry::rank_file_name(job_.rank(), self_.role);
+    const auto cannot_open = log_.open(path, self_.role, start.second_zero_unix_ns);
+    if (!all_can_go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
+        return false;
+    }
+    if (sampler_) {
+        sampler_->begin({.clock = clock, .begin = begin, .second_zero_unix_ns = start.second_zero_unix_ns});
+    }
+    if (is_leader_) {
+        live_ = std::make_unique<telemetry::LiveView>(settings_.plan, settings_.output, colours_,
+                                                      [](std::string_view line) {
+                                                          fmt::print("{}\n", line);
+                                                          std::fflush(stdout);
+                                                      });
+        collector_ = std::make_unique<telemetry::SecondCollector>(
+            settings_.plan, [this](const telemetry::ClusterSecond& second) { live_->show(second); });
+    }
+    return true;
+}
+
+}  // namespace weir::runtime
