@@ -6,7 +6,7 @@
 
 namespace weir::cli {
 
-/// Runs and returns the exit status (see DESIGN / README: 0, 1, 2, 3, 130, 143). Throws config::UsageError
+/// Runs and returns the exit status (participant/exit_status.hpp). Throws config::UsageError
 /// only where every rank throws the same one; report_usage_error() prints it on one rank.
 int execute_run(const config::RunRequest& request);
 
