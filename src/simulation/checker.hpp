@@ -1,6 +1,6 @@
-// Watches a simulation and objects when a rule of the protocol is broken. Written from the rules (src/README.md,
-// "The protocol as built"; core/messages.hpp), not from the scheduler's code: it sees messages, chunks and
-// observations, and keeps accounts of its own.
+// Watches a simulation and objects when a rule of the protocol is broken. Written from the rules
+// (src/README.md, "The protocol as built"; core/messages.hpp), not from the scheduler's code: it sees
+// messages, chunks and observations, and keeps accounts of its own.
 //
 //   events      generated in order; sent to one slot of one consumer, granted to their producer; every byte
 //               arrives once and no byte that was not sent; delivered once or lost, at the end one of the
