@@ -349,9 +349,8 @@ void Scheduler::tick(Instant now, Actions& out) {
     if (now < next_tick_ || phase_ == Phase::closing || phase_ == Phase::closed) {
         return;
     }
-    const std::int64_t period = plan_.shaping.tick.ns;
-    const std::int64_t number = now.ns / period - (now.ns % period < 0 ? 1 : 0);
-    next_tick_ = {(number + 1) * period};
+    const std::int64_t number = periods_until(now, plan_.shaping.tick);
+    next_tick_ = next_multiple(now, plan_.shaping.tick);
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
         out.messages.push_back({node_of(ProducerId{producer}),
                                 {.kind = MessageKind::tick, .events = static_cast<std::uint64_t>(number)}});

@@ -123,4 +123,14 @@ constexpr Duration time_for(BitRate rate, Bytes bytes) {
         quotient(bit_nanoseconds + rate.bits_per_second - 1, rate.bits_per_second))};
 }
 
+/// Whole periods from instant 0 on, rounded down, also before 0.
+constexpr std::int64_t periods_until(Instant instant, Duration period) {
+    return instant.ns / period.ns - (instant.ns % period.ns < 0 ? 1 : 0);
+}
+
+/// The first multiple of `period` after `now`.
+constexpr Instant next_multiple(Instant now, Duration period) {
+    return {(periods_until(now, period) + 1) * period.ns};
+}
+
 }  // namespace weir::core

@@ -149,30 +149,37 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
         return;
     }
     const std::uint32_t flat_place = flat(sent.to.value, sent.place.value);
-    Place& place = places_[flat_place];
     if (event->place == no_place) {
-        if (place.credit != Credit::granted || place.producer != producer.value || place.carries ||
-            (pulls() && !place.asked)) {
-            object("producer {} sends event {} into place {} of consumer {}, which was not granted to it",
-                   producer.value, chunk.event.sequence(), sent.place.value, sent.to.value);
-            return;
-        }
-        if (builds() && place.event != chunk.event) {
-            object("producer {} sends event {} where event {} was granted", producer.value,
-                   chunk.event.sequence(), place.event.sequence());
-            return;
-        }
-        event->place = flat_place;
-        place.carries = true;
-        place.event = chunk.event;
+        enter_place(producer, sent, flat_place, *event);
     } else if (event->place != flat_place) {
         object("producer {} sends event {} into two slots", producer.value, chunk.event.sequence());
+    }
+    if (objection_) {
         return;
     }
     event->handed_over += chunk.length;
     if (plan_.asks_again()) {
         event->retained = true;
         kept_[{producer.value, flat_place}] = chunk.event;
+    }
+}
+
+/// The first chunk of an event is handed over: into a place that was granted to its producer.
+void Checker::enter_place(ProducerId producer, const core::SendChunk& sent, std::uint32_t flat_place,
+                          Event& event) {
+    const EventId id = sent.chunk.event;
+    Place& place = places_[flat_place];
+    if (place.credit != Credit::granted || place.producer != producer.value || place.carries ||
+        (pulls() && !place.asked)) {
+        object("producer {} sends event {} into place {} of consumer {}, which was not granted to it",
+               producer.value, id.sequence(), sent.place.value, sent.to.value);
+    } else if (builds() && place.event != id) {
+        object("producer {} sends event {} where event {} was granted", producer.value, id.sequence(),
+               place.event.sequence());
+    } else {
+        event.place = flat_place;
+        place.carries = true;
+        place.event = id;
     }
 }
 

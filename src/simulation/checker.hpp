@@ -111,6 +111,8 @@ class Checker {
     [[nodiscard]] bool was_sent_to(const Event& event, core::NodeId consumer) const {
         return event.place != no_place && event.place / plan_.places() == consumer.index;
     }
+    void enter_place(core::ProducerId producer, const core::SendChunk& sent, std::uint32_t flat_place,
+                     Event& event);
     void leave_place(core::EventId id, const Event& event, const char* what);
     void release(core::Instant now, core::EventId event);
     struct Producer {

@@ -51,12 +51,6 @@ struct Event {
 };
 using Events = EventQueue<Event>;
 
-/// The first multiple of `period` after `now`.
-constexpr core::Instant next_multiple(core::Instant now, core::Duration period) {
-    const std::int64_t quotient = now.ns / period.ns - (now.ns % period.ns < 0 ? 1 : 0);
-    return {(quotient + 1) * period.ns};
-}
-
 /// Chunks in a row of one producer's transfer, `chunk` as if they were one.
 struct ChunkRun {
     std::uint32_t producer = 0;

@@ -13,8 +13,7 @@ inline constexpr std::int64_t ns_per_second = 1000000000;
 
 /// The second (floor) in which an instant lies.
 constexpr std::int64_t second_of(core::Instant instant) {
-    const std::int64_t quotient = instant.ns / ns_per_second;
-    return quotient - (instant.ns % ns_per_second < 0 ? 1 : 0);
+    return core::periods_until(instant, core::Duration::seconds(1));
 }
 
 class SecondClock {

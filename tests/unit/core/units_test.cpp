@@ -72,3 +72,16 @@ TEST_CASE("Bytes add up and compare") {
     CHECK(Bytes{3} * 4 - Bytes{2} == sum);
     CHECK(Bytes{-1} < Bytes{0});
 }
+
+TEST_CASE("Periods are counted downwards, also before 0") {
+    constexpr Duration period = Duration::nanoseconds(10);
+    CHECK(periods_until(Instant{19}, period) == 1);
+    CHECK(periods_until(Instant{0}, period) == 0);
+    CHECK(periods_until(Instant{-1}, period) == -1);
+    CHECK(periods_until(Instant{-10}, period) == -1);
+    CHECK(periods_until(Instant{-11}, period) == -2);
+    CHECK(next_multiple(Instant{19}, period) == Instant{20});
+    CHECK(next_multiple(Instant{20}, period) == Instant{30});
+    CHECK(next_multiple(Instant{-10}, period) == Instant{0});
+    CHECK(next_multiple(Instant{-1}, period) == Instant{0});
+}
