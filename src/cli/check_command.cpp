@@ -401,6 +401,28 @@ core::Duration probe_time_of(const CommandLine& line) {
     }
 }
 
+/// False: it could not be started, which was printed.
+bool start_mpi(std::optional<runtime::Job>& job, runtime::Watchdog& watchdog) {
+    int argument_count = 0;
+    char** arguments = nullptr;
+    watchdog.enter("start-up of MPI", runtime::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
+    try {
+        job.emplace(argument_count, arguments);
+    } catch (const runtime::JobError& error) {
+        fmt::print(stderr, "weir check: {}\n", error.what());
+        return false;
+    }
+    runtime::install_signal_handlers();
+    job->set_waiting_hook([&watchdog] {
+        watchdog.alive();
+        if (runtime::caught_signal() != 0) {
+            runtime::AbortMessage::write_now();
+            runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
+        }
+    });
+    return true;
+}
+
 }  // namespace
 
 int check_command(const CommandLine& line) {
@@ -420,25 +442,11 @@ int check_command(const CommandLine& line) {
         return end_before_mpi(local, reasons, output);
     }
     runtime::AbortMessage abort_message;
-    int argument_count = 0;
-    char** arguments = nullptr;
     std::optional<runtime::Job> job;
     runtime::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
-    watchdog.enter("start-up of MPI", runtime::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
-    try {
-        job.emplace(argument_count, arguments);
-    } catch (const runtime::JobError& error) {
-        fmt::print(stderr, "weir check: {}\n", error.what());
+    if (!start_mpi(job, watchdog)) {
         return participant::exit_failed;
     }
-    runtime::install_signal_handlers();
-    job->set_waiting_hook([&] {
-        watchdog.alive();
-        if (runtime::caught_signal() != 0) {
-            runtime::AbortMessage::write_now();
-            runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
-        }
-    });
     try {
         return JobCheck(*job, watchdog, abort_message, output).run(request, settings, line.root, probe_time);
     } catch (const config::UsageError& error) {

@@ -155,7 +155,7 @@ std::optional<std::uint64_t> number(const char* name, const std::vector<std::str
     }
 }
 
-void take_extras(const ExtraTexts& texts, CommandLine& line) {
+void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
     line.find = single("--find", texts.find).value_or("");
     line.find_events = single("--find-events", texts.find_events).value_or("");
     line.probe = single("--probe", texts.probe).value_or("");
@@ -177,15 +177,96 @@ void take_extras(const ExtraTexts& texts, CommandLine& line) {
     }
 }
 
-void parse(CLI::App& app, int argc, const char* const* argv) {
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ArgumentMismatch& error) {
-        refuse_missing_value(error.what());
-    } catch (const CLI::ParseError& error) {
-        throw UsageError(error.what());
+/// What CLI11 fills in, and from that the command line.
+class Parser {
+  public:
+    Parser() {
+        app_.require_subcommand(0, 1);
+        app_.add_flag("--version", version_)->disable_flag_override();
+        for (CLI::App* part : {&app_, run_, simulate_, check_, scenarios_}) {
+            part->allow_extras();
+            add_help(*part, topic_);
+        }
+        for (CLI::App* part : {run_, simulate_, check_}) {
+            add_run_options(*part, options_);
+            part->add_flag("-q,--quiet", quiet_)->disable_flag_override();
+            part->add_flag("--json", json_)->disable_flag_override();
+        }
+        add_extra(*check_, "--probe", extra_.probe);
+        add_extra(*check_, "--root", extra_.root);
+        add_extra(*simulate_, "--explore", extra_.explore);
+        add_extra(*simulate_, "--find", extra_.find);
+        add_extra(*simulate_, "--find-events", extra_.find_events);
+        add_extra(*simulate_, "--seeds", extra_.seeds);
+        add_extra(*simulate_, "--jobs", extra_.jobs);
+        scenarios_->add_option("NAME", line_.scenario);
     }
-}
+
+    CommandLine parse(int argc, const char* const* argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ArgumentMismatch& error) {
+            refuse_missing_value(error.what());
+        } catch (const CLI::ParseError& error) {
+            throw UsageError(error.what());
+        }
+        read_run_options();
+        read_extra_options(extra_, line_);
+        for (const CLI::App* part : {&app_, run_, simulate_, check_, scenarios_}) {
+            const std::vector<std::string> unknown = part->remaining();
+            if (!unknown.empty()) {
+                refuse_argument(unknown.front(), part == &app_ ? std::string{} : part->get_name());
+            }
+            if (part->count("--help") > 0) {
+                line_.help = topic_.empty() ? std::string{} : topic_.front();
+            }
+        }
+        line_.command = command();
+        const auto parsed = app_.get_subcommands();
+        line_.command_name = parsed.empty() ? std::string{} : parsed.front()->get_name();
+        return line_;
+    }
+
+  private:
+    void read_run_options() {
+        for (const Values& given : options_) {
+            for (const std::string& value : given.values) {
+                if (value.starts_with("--")) {
+                    refuse_missing_value(fmt::format("--{}", given.option->name));
+                }
+                line_.options.push_back({std::string(given.option->name), value});
+            }
+        }
+        if (quiet_) {
+            line_.options.push_back({"output", "quiet"});
+        }
+        if (json_) {
+            line_.options.push_back({"output", "json"});
+        }
+    }
+
+    [[nodiscard]] CommandLine::Command command() const {
+        return version_               ? CommandLine::Command::version
+               : run_->parsed()       ? CommandLine::Command::run
+               : simulate_->parsed()  ? CommandLine::Command::simulate
+               : check_->parsed()     ? CommandLine::Command::check
+               : scenarios_->parsed() ? CommandLine::Command::scenarios
+                                      : CommandLine::Command::overview;
+    }
+
+    CLI::App app_;
+    CLI::App* run_ = app_.add_subcommand("run");
+    CLI::App* simulate_ = app_.add_subcommand("simulate");
+    CLI::App* check_ = app_.add_subcommand("check");
+    CLI::App* scenarios_ = app_.add_subcommand("scenarios");
+    std::vector<std::string> topic_;
+    std::deque<Values> options_;
+    ExtraTexts extra_;
+    bool version_ = false;
+    bool quiet_ = false;
+    bool json_ = false;
+    CommandLine line_;
+};
 
 }  // namespace
 
@@ -195,94 +276,7 @@ std::string command_name(int argc, const char* const* argv) {
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    CommandLine line;
-    CLI::App app;
-    std::vector<std::string> topic;
-    std::deque<Values> options;
-    bool version = false;
-    bool quiet = false;
-    bool json = false;
-
-    app.allow_extras();
-    app.require_subcommand(0, 1);
-    app.add_flag("--version", version)->disable_flag_override();
-    add_help(app, topic);
-
-    CLI::App* run = app.add_subcommand("run");
-    run->allow_extras();
-    add_help(*run, topic);
-    add_run_options(*run, options);
-
-    CLI::App* simulate = app.add_subcommand("simulate");
-    simulate->allow_extras();
-    add_help(*simulate, topic);
-    add_run_options(*simulate, options);
-
-    CLI::App* check = app.add_subcommand("check");
-    check->allow_extras();
-    add_help(*check, topic);
-    add_run_options(*check, options);
-    for (CLI::App* part : {run, simulate, check}) {
-        part->add_flag("-q,--quiet", quiet)->disable_flag_override();
-        part->add_flag("--json", json)->disable_flag_override();
-    }
-
-    ExtraTexts extra;
-    add_extra(*check, "--probe", extra.probe);
-    add_extra(*check, "--root", extra.root);
-    add_extra(*simulate, "--explore", extra.explore);
-    add_extra(*simulate, "--find", extra.find);
-    add_extra(*simulate, "--find-events", extra.find_events);
-    add_extra(*simulate, "--seeds", extra.seeds);
-    add_extra(*simulate, "--jobs", extra.jobs);
-
-    CLI::App* scenarios = app.add_subcommand("scenarios");
-    scenarios->allow_extras();
-    add_help(*scenarios, topic);
-    scenarios->add_option("NAME", line.scenario);
-
-    parse(app, argc, argv);
-    for (const Values& given : options) {
-        for (const std::string& value : given.values) {
-            if (value.starts_with("--")) {
-                refuse_missing_value(fmt::format("--{}", given.option->name));
-            }
-            line.options.push_back({std::string(given.option->name), value});
-        }
-    }
-    take_extras(extra, line);
-    const std::initializer_list<const CLI::App*> parts{&app, run, simulate, check, scenarios};
-    for (const CLI::App* part : parts) {
-        const std::vector<std::string> unknown = part->remaining();
-        if (!unknown.empty()) {
-            refuse_argument(unknown.front(), part == &app ? std::string{} : part->get_name());
-        }
-    }
-
-    const auto asks_for_help = [](const CLI::App* part) { return part->count("--help") > 0; };
-    if (std::any_of(parts.begin(), parts.end(), asks_for_help)) {
-        line.help = topic.empty() ? std::string{} : topic.front();
-    }
-    if (version) {
-        line.command = CommandLine::Command::version;
-    } else if (run->parsed()) {
-        line.command = CommandLine::Command::run;
-    } else if (simulate->parsed()) {
-        line.command = CommandLine::Command::simulate;
-    } else if (check->parsed()) {
-        line.command = CommandLine::Command::check;
-    } else if (scenarios->parsed()) {
-        line.command = CommandLine::Command::scenarios;
-    }
-    const auto parsed = app.get_subcommands();
-    line.command_name = parsed.empty() ? std::string{} : parsed.front()->get_name();
-    if (quiet) {
-        line.options.push_back({"output", "quiet"});
-    }
-    if (json) {
-        line.options.push_back({"output", "json"});
-    }
-    return line;
+    return Parser().parse(argc, argv);
 }
 
 }  // namespace weir::cli

@@ -23,8 +23,8 @@ Json text_or_null(std::string_view text) {
 
 /// Of "none|header|full", or of "SIZE|none", the words that stand for themselves: those that are not in
 /// capitals.
-Json words_of(std::string_view syntax) {
-    Json words = Json::array();
+Json listed_values(std::string_view syntax) {
+    Json values = Json::array();
     if (syntax.starts_with('[')) {
         syntax = syntax.substr(1, syntax.size() - 2);
     }
@@ -32,10 +32,10 @@ Json words_of(std::string_view syntax) {
         const std::string_view word = syntax.substr(0, syntax.find('|'));
         syntax.remove_prefix(std::min(syntax.size(), word.size() + 1));
         if (std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) {
-            words.push_back(std::string(word));
+            values.push_back(std::string(word));
         }
     }
-    return words;
+    return values;
 }
 
 Json scenarios() {
@@ -43,7 +43,7 @@ Json scenarios() {
 }
 
 Json json_of(const config::Option& option) {
-    Json values = words_of(option.completions.empty() ? option.syntax : option.completions);
+    Json values = listed_values(option.completions.empty() ? option.syntax : option.completions);
     if (option.name == "scenario") {
         values = scenarios();
     }
@@ -62,7 +62,7 @@ Json json_of(const CommandOption& option) {
             {"syntax", text_or_null(option.syntax)},
             {"help", option.help},
             {"default", text_or_null(option.shown_default())},
-            {"values", words_of(option.syntax)},
+            {"values", listed_values(option.syntax)},
             {"repeatable", false}};
 }
 
@@ -70,7 +70,7 @@ Json help_option(const Command& command, const Json& groups) {
     Json option = json_of(CommandOption{.name = "help", .short_name = "h", .help = "the first page of help"});
     if (command.has_run_options) {
         option["syntax"] = "[GROUP]";
-        option["help"] = "the first page of help, or that of a group of options, or all";
+        option["help"] = "the first page of help, or the page of a group of options, or all";
         for (const Json& group : groups) {
             option["values"].push_back(group["name"]);
         }

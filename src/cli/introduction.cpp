@@ -17,14 +17,14 @@ Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
     const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";
     bool any_role = false;
     for (const std::string& name : job.share(role, "introduction")) {
-        std::optional<core::Role> told;
+        std::optional<core::Role> given;
         for (const auto candidate : {core::Role::scheduler, core::Role::producer, core::Role::consumer}) {
             if (name == core::role_name(candidate)) {
-                told = candidate;
+                given = candidate;
                 any_role = true;
             }
         }
-        all.roles.push_back(told);
+        all.roles.push_back(given);
     }
     if (!any_role) {
         all.roles.clear();
@@ -43,7 +43,7 @@ core::RoleMap agree_on_layout(const Introduction& all, config::RunRequest& reque
         request = config::merge_options(all.options);
     }
     core::RoleMap roles = config::assign_roles(request.roles, all.hosts, all.roles);
-    config::settle_layout(request, roles);
+    config::apply_layout(request, roles);
     return roles;
 }
 

@@ -21,8 +21,8 @@ namespace {
 
 using weir::cli::CommandLine;
 
-/// Text that would otherwise come once per rank.
-int say(const std::string& text) {
+/// Prints on the first rank only.
+int print_once(const std::string& text) {
     if (weir::cli::launched_as().is_first()) {
         std::fputs(text.c_str(), stdout);
     }
@@ -43,14 +43,14 @@ std::string help_on(const CommandLine& line) {
     return weir::cli::overview_help();
 }
 
-int obey(const CommandLine& line) {
+int run_command_line(const CommandLine& line) {
     using Command = CommandLine::Command;
     if (line.help) {
-        return say(help_on(line));
+        return print_once(help_on(line));
     }
     switch (line.command) {
         case Command::version:
-            return say(weir::cli::version_text());
+            return print_once(weir::cli::version_text());
         case Command::run:
             return weir::cli::run_command(line.options);
         case Command::simulate:
@@ -58,7 +58,7 @@ int obey(const CommandLine& line) {
         case Command::check:
             return weir::cli::check_command(line);
         case Command::scenarios:
-            return say(weir::cli::scenarios_text(line.scenario));
+            return print_once(weir::cli::scenarios_text(line.scenario));
         case Command::overview:
             break;
     }
@@ -71,7 +71,7 @@ int obey(const CommandLine& line) {
 int main(int argc, char** argv) {
     const std::string command = weir::cli::command_name(argc, argv);
     try {
-        return obey(weir::cli::parse_command_line(argc, argv));
+        return run_command_line(weir::cli::parse_command_line(argc, argv));
     } catch (const weir::config::UsageError& error) {
         return weir::cli::report_usage_error(command, error);
     } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// What random scenarios are made with: numbers and words drawn from a seed, and the options that are drawn so
+// What random scenarios are made with: numbers and names drawn from a seed, and the options that are drawn so
 // far.
 #pragma once
 
@@ -29,15 +29,15 @@ class RandomDraw {
                                            random_.below(static_cast<std::uint64_t>(most - least) + 1));
     }
     bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
-    std::string_view one_of(std::initializer_list<std::string_view> words) {
-        return words.begin()[random_.below(words.size())];
+    std::string_view one_of(std::initializer_list<std::string_view> names) {
+        return names.begin()[random_.below(names.size())];
     }
 
     template <typename... Values>
     void add(std::string_view name, fmt::format_string<const Values&...> form, const Values&... values) {
         options_.push_back({std::string(name), fmt::format(form, values...)});
     }
-    std::vector<config::GivenOption> take() { return std::move(options_); }
+    std::vector<config::GivenOption> options() && { return std::move(options_); }
 
   private:
     core::Random random_;

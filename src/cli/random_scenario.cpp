@@ -37,7 +37,7 @@ class ScenarioDraw {
         draw_faults(draw_, range_);
         judgement();
         draw_.add("seed", "{}", seed_);
-        return draw_.take();
+        return std::move(draw_).options();
     }
 
   private:

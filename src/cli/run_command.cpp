@@ -28,17 +28,17 @@ void check_injections(const config::RunRequest& request) {
     }
 }
 
-/// Where the launcher has said how many ranks there are and their order decides, the layout is known before
-/// MPI is started, and can be refused before. And so can a run directory, if it is the first rank that makes
-/// it: that one speaks before the others could. (Directories of other ranks' hosts may be others.)
-void settle_early(config::RunRequest& request, const LaunchedAs& launched) {
+/// Where the launcher gives the number of ranks and their order decides on roles, the layout is known before
+/// MPI starts, and can be refused then. So can a run directory, if the first rank creates it. (Directories of
+/// other ranks' hosts may differ.)
+void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched) {
     const config::RoleRequest& roles = request.roles;
     const bool by_order = roles.producer_hosts.empty() && roles.consumer_hosts.empty() &&
                           roles.scheduler_host.empty() && !roles.role && launched.applications == 1;
     if (launched.size && by_order) {
         const std::vector<std::string> hosts(*launched.size);
         const core::RoleMap map = config::assign_roles(roles, hosts);
-        config::settle_layout(request, map);
+        config::apply_layout(request, map);
         if (launched.is_first() && map.scheduler_rank() == 0 && !request.out.empty() && !request.dry_run) {
             config::check_run_directory(request.out);
         }
@@ -51,7 +51,7 @@ int run_command(const std::vector<config::GivenOption>& options) {
     config::RunRequest request = config::resolve(options);
     check_injections(request);
     const LaunchedAs launched = launched_as();
-    settle_early(request, launched);
+    apply_early_layout(request, launched);
     if (request.dry_run) {
         if (launched.is_first()) {
             const std::string text =

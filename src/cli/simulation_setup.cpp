@@ -46,7 +46,7 @@ core::RoleMap assign(RunRequest& request) {
     roles.producers_per_host = roles.consumers_per_host = 0;
     const std::vector<std::string> nowhere(1 + std::size_t{roles.producers} + roles.consumers);
     core::RoleMap map = config::assign_roles(roles, nowhere);
-    config::settle_layout(request, map);
+    config::apply_layout(request, map);
     return map;
 }
 

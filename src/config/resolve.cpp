@@ -86,7 +86,7 @@ void apply_scenario(RunRequest& request, const GivenOption& given) {
 }
 
 /// As soon as the number of ranks is known: what their heartbeats need.
-void settle_silence_timeout(RunRequest& request) {
+void derive_silence_timeout(RunRequest& request) {
     const core::Plan& plan = request.plan;
     if (request.simulated || plan.producers == 0 || plan.consumers == 0) {
         return;
@@ -135,16 +135,16 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     }
     request.command_line.assign(command_line.begin(), command_line.end());
     derive(request);
-    settle_silence_timeout(request);
+    derive_silence_timeout(request);
     return request;
 }
 
-void settle_layout(RunRequest& request, const core::RoleMap& roles) {
+void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.producers = roles.producers();
     request.plan.consumers = roles.consumers();
     check_busy_consumers(request.plan);
     check_places(request.plan);
-    settle_silence_timeout(request);
+    derive_silence_timeout(request);
 }
 
 std::string encode_options(const RunRequest& request) {

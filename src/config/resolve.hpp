@@ -16,7 +16,7 @@ namespace weir::config {
 RunRequest resolve(std::span<const GivenOption> command_line, bool simulated = false);
 
 /// Enters the numbers of producers and consumers and checks what depends on them. Throws UsageError.
-void settle_layout(RunRequest& request, const core::RoleMap& roles);
+void apply_layout(RunRequest& request, const core::RoleMap& roles);
 
 /// MPMD starts may give options on one part of the command line only. encode_options: this rank's command
 /// line in one string; merge_options: the request that all of them together make (`--role` aside; every rank

@@ -89,7 +89,7 @@ void check_numbers(const RoleRequest& request, const Roles& roles, std::string_v
 
 // --- Each rank was told.
 
-Roles told_roles(std::span<const std::optional<Role>> told) {
+Roles roles_by_option(std::span<const std::optional<Role>> told) {
     Roles roles;
     roles.reserve(told.size());
     for (std::size_t rank = 0; rank < told.size(); ++rank) {
@@ -281,40 +281,49 @@ void assign_on_host(const RoleRequest& request, const std::string& name, const H
     }
 }
 
-Roles listed_roles(const RoleRequest& request, Hosts hosts) {
-    const bool both = !request.producer_hosts.empty() && !request.consumer_hosts.empty();
+struct HostsOfRun {
+    std::vector<std::string> order;  ///< in which ranks name them
+    std::map<std::string, HostOfRun, std::less<>> by_name;
+    std::optional<std::size_t> unlisted;  ///< rank on a host in neither list; the first, or the last one
+};
+
+HostsOfRun hosts_of_run(const RoleRequest& request, Hosts hosts) {
     HostFinder producers(request.producer_hosts);
     HostFinder consumers(request.consumer_hosts);
-    std::vector<std::string> order;
-    std::map<std::string, HostOfRun, std::less<>> by_host;
-    std::optional<std::size_t> unlisted;
+    HostsOfRun found;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        auto [entry, is_new] = by_host.try_emplace(hosts[rank]);
+        auto [entry, is_new] = found.by_name.try_emplace(hosts[rank]);
         if (is_new) {
-            order.push_back(hosts[rank]);
+            found.order.push_back(hosts[rank]);
             entry->second.produces = producers.contains(hosts[rank]);
             entry->second.consumes = consumers.contains(hosts[rank]);
         }
         const bool in_none = !entry->second.produces && !entry->second.consumes;
-        if (in_none && (!unlisted || request.scheduler_rank == "last")) {
-            unlisted = rank;
+        if (in_none && (!found.unlisted || request.scheduler_rank == "last")) {
+            found.unlisted = rank;
         }
         entry->second.ranks.push_back(rank);
     }
     producers.check_all_met("producer-hosts", hosts);
     consumers.check_all_met("consumer-hosts", hosts);
+    return found;
+}
+
+Roles listed_roles(const RoleRequest& request, Hosts hosts) {
+    const bool both = !request.producer_hosts.empty() && !request.consumer_hosts.empty();
+    HostsOfRun of_run = hosts_of_run(request, hosts);
 
     // With both lists given, a host in neither can only be there for the scheduler.
     std::size_t scheduler = 0;
     if (const auto asked = asked_scheduler(request, hosts)) {
         scheduler = *asked;
-    } else if (both && unlisted) {
-        scheduler = *unlisted;
+    } else if (both && of_run.unlisted) {
+        scheduler = *of_run.unlisted;
     }
     Roles roles(hosts.size(), Role::consumer);
     roles[scheduler] = Role::scheduler;
-    for (const std::string& name : order) {
-        HostOfRun& host = by_host.find(name)->second;
+    for (const std::string& name : of_run.order) {
+        HostOfRun& host = of_run.by_name.find(name)->second;
         std::erase(host.ranks, scheduler);
         if (!host.produces && !host.consumes && !host.ranks.empty()) {
             if (both) {
@@ -347,7 +356,7 @@ core::RoleMap assign_roles(const RoleRequest& request, std::span<const std::stri
         std::any_of(roles_by_rank.begin(), roles_by_rank.end(), [](const auto& r) { return r.has_value(); });
     Roles roles;
     if (told) {
-        roles = told_roles(roles_by_rank);
+        roles = roles_by_option(roles_by_rank);
         check_numbers(request, roles, "the --role options");
     } else if (!request.producer_hosts.empty() || !request.consumer_hosts.empty()) {
         roles = listed_roles(request, hosts_by_rank);

@@ -60,7 +60,7 @@ enum class Origin : std::uint8_t { preset, scenario, command_line };
 
 struct RunRequest {
     /// Complete after resolve(), --scale applied; only producers and consumers may still be 0 (= from the
-    /// ranks), until settle_layout().
+    /// ranks), until apply_layout().
     core::Plan plan;
     std::string event_size_trace;   ///< file behind plan.event_size, if a trace
     std::string busy_trace;         ///< file behind plan.busy, if a trace

@@ -55,7 +55,7 @@ void ConsumerRecorder::integrate(Instant from, Duration length) {
 
 /// Something has been on its way since then. What the second before was told as stays as it is.
 void ConsumerRecorder::received_since(Instant since) {
-    const Duration time = waits_.take(since);
+    const Duration time = waits_.remove_after(since);
     current_.time.waiting_for_data -= time;
     current_.time.receiving += time;
 }
@@ -73,6 +73,11 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     }
     datagrams_.observe(observation);
     const bool judged = clock_.position() >= Instant{0};
+    const auto add_latency = [&](LogHistogram& histogram) {
+        if (judged) {
+            histogram.add(observation.elapsed);
+        }
+    };
     switch (observation.kind) {
         case Observation::Kind::transfer_noticed:
             received_since(now - observation.elapsed);
@@ -87,15 +92,11 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::received:
             ++current_.received.events;
-            if (judged) {
-                latencies_.delivery.add(observation.elapsed);
-            }
+            add_latency(latencies_.delivery);
             break;
         case Observation::Kind::processed:
             current_.processed += {1, observation.bytes};
-            if (judged) {
-                latencies_.processing.add(observation.elapsed);
-            }
+            add_latency(latencies_.processing);
             break;
         case Observation::Kind::given_up:
             if (observation.bytes > Bytes{}) {  // else declined: its producer has counted it
@@ -104,9 +105,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::event_finished:
             ++current_.building.finished_events;
-            if (judged) {
-                latencies_.building.add(observation.elapsed);
-            }
+            add_latency(latencies_.building);
             break;
         case Observation::Kind::event_given_up:
             ++current_.building.given_up_events;
@@ -171,8 +170,8 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     ConsumerRow& row = latest_row_;
     row.start = {second, phase_of(second, duration_), covered};
     row.received = current_.received;
-    row.received.bytes = moving_.settle(row.received.bytes);
-    row.received_peak_10ms = peak_bins_.take();
+    row.received.bytes = moving_.end_second(row.received.bytes);
+    row.received_peak_10ms = peak_bins_.end_second();
     row.processed = current_.processed;
     row.lost = current_.lost;
     row.time = current_.time;
@@ -183,7 +182,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.building = current_.building;
     row.builds = builds_;
     row.asks_again = asks_again_;
-    row.datagrams = datagrams_.take();
+    row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
 
     RowFacts facts;

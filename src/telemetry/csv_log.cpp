@@ -81,7 +81,8 @@ class Line {
     }
     Line& fraction(double value) { return std::isfinite(value) ? cell("{:.6f}", value) : text(""); }
 
-    std::string take() {
+    /// The whole line, with its end.
+    std::string line() {
         line_.back() = '\n';
         return std::move(line_);
     }
@@ -150,7 +151,7 @@ std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns
         .where(row.datagrams.known, {row.datagrams.flow.sent, row.datagrams.flow.sent_frames,
                                      row.datagrams.flow.wire_bytes, row.datagrams.flow.send_retries})
         .integer(row.late_sets)
-        .take();
+        .line();
 }
 
 std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns_at_second_0) {
@@ -176,7 +177,7 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
         .where(row.asks_again, {row.building.asked_again})
         .integer(row.lost.events)
         .integer(row.lost.bytes.count)
-        .take();
+        .line();
 }
 
 std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_ns_at_second_0) {
@@ -196,7 +197,7 @@ std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_n
         .seconds(row.time.waiting_for_stream)
         .seconds(row.time.idle)
         .microseconds(row.poll_gap_max)
-        .take();
+        .line();
 }
 
 CsvLog::CsvLog(CsvLog&& other) noexcept

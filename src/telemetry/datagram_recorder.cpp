@@ -67,7 +67,7 @@ void DatagramRecorder::socket(const SocketCounts& counts) {
                 .refused_by_queue = counts.refused_by_queue};
 }
 
-DatagramSecond DatagramRecorder::take() {
+DatagramSecond DatagramRecorder::end_second() {
     return std::exchange(current_, {.known = current_.known, .flow = {}, .occupancy_max_bytes = 0});
 }
 

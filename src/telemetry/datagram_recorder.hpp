@@ -31,7 +31,7 @@ class DatagramRecorder {
     }
     void socket(const SocketCounts& counts);
     /// What was counted since the last call.
-    DatagramSecond take();
+    DatagramSecond end_second();
     /// Whether something was.
     [[nodiscard]] bool any() const { return current_.flow.any(); }
 

@@ -18,6 +18,18 @@ std::string time_left_text(std::int64_t seconds) {
                            : fmt::format("{}:{:02}", seconds / 60, seconds % 60);
 }
 
+std::string progress_text(const ClusterSecond& second) {
+    switch (second.phase) {
+        case Phase::warmup:
+            return fmt::format("warm-up {}", second.second);
+        case Phase::measure:
+            break;
+        case Phase::drain:
+            return fmt::format("drain {}", second.second);
+    }
+    return std::to_string(second.second);
+}
+
 std::string rate_cells(const RateRange& range, RateUnit unit) {
     if (range.ranks == 0) {
         return fmt::format("{:>7}{:>7}{:>7}", "-", "-", "-");
@@ -80,43 +92,21 @@ void LiveView::show_text(const ClusterSecond& second) {
     }
     const RateUnit unit = unit_.value_or(RateUnit{1e6, "Mb/s"});
     if (lines_++ % lines_per_header == 0) {
-        sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>7}{:>8}", "second", "left",
-                          fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
-                          "blocked", "worst", "late", "lost"));
-        sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>7}{:>8}", "",
-                          "min:s", "min", "mean", "max", "min", "mean", "max", "mean", "most/all",
-                          "occupancy", "sets", "events"));
+        show_header(unit);
     }
-    std::string progress;
-    switch (second.phase) {
-        case Phase::warmup:
-            progress = fmt::format("warm-up {}", second.second);
-            break;
-        case Phase::measure:
-            progress = fmt::format("{}", second.second);
-            break;
-        case Phase::drain:
-            progress = fmt::format("drain {}", second.second);
-            break;
-    }
-    std::string occupancy = fmt::format(
-        "{:>9}", std::isfinite(second.max_occupancy) ? fmt::format("{:.3f}", second.max_occupancy) : "-");
-    if (terminal_ && second.overflowed) {
-        occupancy = fmt::format("{}{}{}", colour_red, occupancy, colour_none);
-    }
+    const auto cell = [&](std::size_t width, const std::string& text, bool alarming) {
+        const std::string padded = fmt::format("{:>{}}", text, width);
+        return terminal_ && alarming ? fmt::format("{}{}{}", colour_red, padded, colour_none) : padded;
+    };
     const bool has_sets = std::isfinite(second.max_occupancy);
-    std::string late = has_sets ? fmt::format("{:>7}", second.late_sets) : fmt::format("{:>7}", "-");
-    if (terminal_ && second.late_sets > 0) {
-        late = fmt::format("{}{}{}", colour_red, late, colour_none);
-    }
-    std::string lost = fmt::format("{:>8}", second.lost_events);
-    if (terminal_ && second.lost_events > 0) {
-        lost = fmt::format("{}{}{}", colour_red, lost, colour_none);
-    }
-    std::string line = fmt::format(
-        "{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}{}", progress, time_left_text(seconds_left(second)),
-        rate_cells(second.producers, unit), rate_cells(second.consumers, unit), second.blocked_mean,
-        fmt::format("{}/{}", second.blocked_at_once, consumers_), occupancy, late, lost);
+    std::string line =
+        fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}{}", progress_text(second),
+                    time_left_text(seconds_left(second)), rate_cells(second.producers, unit),
+                    rate_cells(second.consumers, unit), second.blocked_mean,
+                    fmt::format("{}/{}", second.blocked_at_once, consumers_),
+                    cell(9, has_sets ? fmt::format("{:.3f}", second.max_occupancy) : "-", second.overflowed),
+                    cell(7, has_sets ? std::to_string(second.late_sets) : "-", second.late_sets > 0),
+                    cell(8, std::to_string(second.lost_events), second.lost_events > 0));
     if (second.corrupt_events > 0) {
         line += fmt::format("  {} corrupt", second.corrupt_events);
     }
@@ -127,6 +117,15 @@ void LiveView::show_text(const ClusterSecond& second) {
         line += fmt::format("  {} missing", counted(second.missing_ranks, "rank"));
     }
     sink_(line);
+}
+
+void LiveView::show_header(RateUnit unit) {
+    sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>7}{:>8}", "second", "left",
+                      fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
+                      "blocked", "worst", "late", "lost"));
+    sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>7}{:>8}", "",
+                      "min:s", "min", "mean", "max", "min", "mean", "max", "mean", "max/all", "occupancy",
+                      "sets", "events"));
 }
 
 void LiveView::show_json(const ClusterSecond& second) {

@@ -33,6 +33,7 @@ class LiveView {
     void show(const ClusterSecond& second);
 
   private:
+    void show_header(RateUnit unit);
     void show_text(const ClusterSecond& second);
     void show_json(const ClusterSecond& second);
     [[nodiscard]] std::int64_t seconds_left(const ClusterSecond& second) const;

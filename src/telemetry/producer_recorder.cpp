@@ -84,6 +84,11 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     }
     datagrams_.observe(observation);
     const bool judged = clock_.position() >= Instant{0};
+    const auto add_latency = [&](LogHistogram& histogram) {
+        if (judged) {
+            histogram.add(observation.elapsed);
+        }
+    };
     switch (observation.kind) {
         case Observation::Kind::generated:
             current_.generated += {1, observation.bytes};
@@ -106,14 +111,10 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::granted:
             ++current_.grants;
-            if (judged) {
-                latencies_.offer_to_grant.add(observation.elapsed);
-            }
+            add_latency(latencies_.offer_to_grant);
             break;
         case Observation::Kind::transfer_started:
-            if (judged) {
-                latencies_.grant_to_first_byte.add(observation.elapsed);
-            }
+            add_latency(latencies_.grant_to_first_byte);
             break;
         case Observation::Kind::chunk_sent:
             current_.sent.bytes += observation.bytes;
@@ -121,9 +122,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::transfer_completed:
             ++current_.sent.events;
-            if (judged) {
-                latencies_.transfer.add(observation.elapsed);
-            }
+            add_latency(latencies_.transfer);
             break;
         default:
             break;
@@ -223,9 +222,9 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.start = {second, phase_of(second, duration_), covered};
     row.generated = current_.generated;
     row.sent = current_.sent;
-    row.sent.bytes = moving_.settle(row.sent.bytes);
+    row.sent.bytes = moving_.end_second(row.sent.bytes);
     row.lost = current_.lost;
-    row.sent_peak_10ms = peak_bins_.take();
+    row.sent_peak_10ms = peak_bins_.end_second();
     row.backlog = state_.backlog;
     if (has_occupancy_) {
         const auto buffer = static_cast<double>(buffer_.count);
@@ -240,10 +239,14 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.time.waiting_for_slot = share(current_.slot_ns);
     row.time.waiting_for_grant = share(current_.grant_ns);
     row.time.waiting_for_data = share(current_.data_ns);
-    row.late_sets = deadlines_.take_newly_late();
-    row.datagrams = datagrams_.take();
+    row.late_sets = deadlines_.report_newly_late();
+    row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
+    count_and_send(row);
+    current_ = {};
+}
 
+void ProducerRecorder::count_and_send(const ProducerRow& row) {
     RowFacts facts;
     facts.start = row.start;
     facts.flow.generated = row.generated;
@@ -259,7 +262,6 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     facts.overflowed_in_measure = current_.overflowed_in_measure;
     count_row(summary_, facts);
     lowest_rate_.add(summary_, facts);
-    current_ = {};
     summary_.sets_in_time = deadlines_.account();
     if (sink_) {
         sink_(row, report_of(summary_, facts));

@@ -83,6 +83,8 @@ class ProducerRecorder {
     void move_to(core::Instant now);
     void integrate(core::Instant from, core::Duration length);
     void close(std::int64_t second, core::Duration covered);
+    /// Adds the row of the second that ends to the summary, and hands it to the sink.
+    void count_and_send(const ProducerRow& row);
     void note_backlog(core::Instant now);
     void attribute_wait();
 

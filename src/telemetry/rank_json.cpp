@@ -19,7 +19,7 @@ class DistinctFields {
   public:
     explicit DistinctFields(std::size_t count) : json_(Json::object()) { fields().reserve(count); }
     void add(const char* name, Json value) { fields().emplace_back(name, std::move(value)); }
-    Json take() { return std::move(json_); }
+    Json json() && { return std::move(json_); }
 
   private:
     Json::object_t& fields() { return json_.get_ref<Json::object_t&>(); }
@@ -31,7 +31,7 @@ Json json_of(const Flow& flow) {
     DistinctFields object(2);
     object.add("events", flow.events);
     object.add("bytes", flow.bytes.count);
-    return object.take();
+    return std::move(object).json();
 }
 
 Json time_json(const TimeUse& time, Role role) {
@@ -57,7 +57,51 @@ Json time_json(const TimeUse& time, Role role) {
             add("idle_s", time.idle);
             break;
     }
-    return object.take();
+    return std::move(object).json();
+}
+
+void add_role_fields(const RankSummary& summary, DistinctFields& object) {
+    const Role role = summary.node.role;
+    if (role == Role::producer) {
+        object.add("generated", json_of(summary.run.generated));
+        object.add("sent", json_of(summary.run.sent));
+        object.add("lost", json_of(summary.run.lost));
+        object.add("grants", summary.run.grants);
+        object.add("max_occupancy", finite_or_null(summary.max_occupancy));
+        object.add("max_occupancy_second", second_or_null(summary.max_occupancy_second));
+        object.add("first_overflow_second", second_or_null(summary.first_overflow_second));
+        object.add("overflow_seconds", summary.overflow_seconds);
+        object.add("overflowed_at_close", summary.overflowed_at_close);
+        const SetsInTime& sets = summary.sets_in_time;
+        object.add("sets", sets.sets);
+        object.add("late_sets", sets.late);
+        object.add("first_late_second", second_or_null(sets.first_late_second));
+        object.add("least_slack_s", sets.least_slack ? Json(sets.least_slack->in_seconds()) : Json());
+    } else if (role == Role::consumer) {
+        object.add("received", json_of(summary.run.received));
+        object.add("processed", json_of(summary.run.processed));
+        object.add("corrupt_events", summary.run.corrupt_events);
+        object.add("duplicate_events", summary.run.duplicate_events);
+    } else {
+        object.add("grants", summary.run.grants);
+    }
+}
+
+/// Without a whole second (an early end, or a rank known by its last live sample only) there is no slowest
+/// one.
+void add_rates(const RankSummary& summary, DistinctFields& object) {
+    const bool known = summary.slowest_second != no_second;
+    object.add("mean_bits_per_second",
+               summary.covered.ns > 0 ? Json(summary.throughput().bits_per_second) : Json());
+    object.add("slowest_second", second_or_null(summary.slowest_second));
+    object.add("slowest_second_bits_per_second", known ? Json(summary.slowest.bits_per_second) : Json());
+    object.add("slowest_window_second", second_or_null(summary.slowest_window_second));
+    object.add("slowest_window_bits_per_second", summary.slowest_window_second != no_second
+                                                     ? Json(summary.slowest_window.bits_per_second)
+                                                     : Json());
+    object.add("fastest_second", second_or_null(summary.fastest_second));
+    object.add("fastest_second_bits_per_second", known ? Json(summary.fastest.bits_per_second) : Json());
+    object.add("peak_10ms_bits_per_second", known ? Json(summary.peak_10ms.bits_per_second) : Json());
 }
 
 }  // namespace
@@ -79,44 +123,9 @@ Json rank_json(const RankRecord& rank) {
     add("rows", summary.rows);
     add("last_second", second_or_null(summary.last_second));
     add("measured_s", summary.covered.in_seconds());
-    if (role == Role::producer) {
-        add("generated", json_of(summary.run.generated));
-        add("sent", json_of(summary.run.sent));
-        add("lost", json_of(summary.run.lost));
-        add("grants", summary.run.grants);
-        add("max_occupancy", finite_or_null(summary.max_occupancy));
-        add("max_occupancy_second", second_or_null(summary.max_occupancy_second));
-        add("first_overflow_second", second_or_null(summary.first_overflow_second));
-        add("overflow_seconds", summary.overflow_seconds);
-        add("overflowed_at_close", summary.overflowed_at_close);
-        const SetsInTime& sets = summary.sets_in_time;
-        add("sets", sets.sets);
-        add("late_sets", sets.late);
-        add("first_late_second", second_or_null(sets.first_late_second));
-        add("least_slack_s", sets.least_slack ? Json(sets.least_slack->in_seconds()) : Json());
-    } else if (role == Role::consumer) {
-        add("received", json_of(summary.run.received));
-        add("processed", json_of(summary.run.processed));
-        add("corrupt_events", summary.run.corrupt_events);
-        add("duplicate_events", summary.run.duplicate_events);
-    } else {
-        add("grants", summary.run.grants);
-    }
+    add_role_fields(summary, object);
     if (role != Role::scheduler) {
-        // Without a whole second (an early end, or a rank known by its last report only) there is no slowest
-        // one.
-        const bool known = summary.slowest_second != no_second;
-        add("mean_bits_per_second",
-            summary.covered.ns > 0 ? Json(summary.throughput().bits_per_second) : Json());
-        add("slowest_second", second_or_null(summary.slowest_second));
-        add("slowest_second_bits_per_second", known ? Json(summary.slowest.bits_per_second) : Json());
-        add("slowest_window_second", second_or_null(summary.slowest_window_second));
-        add("slowest_window_bits_per_second", summary.slowest_window_second != no_second
-                                                  ? Json(summary.slowest_window.bits_per_second)
-                                                  : Json());
-        add("fastest_second", second_or_null(summary.fastest_second));
-        add("fastest_second_bits_per_second", known ? Json(summary.fastest.bits_per_second) : Json());
-        add("peak_10ms_bits_per_second", known ? Json(summary.peak_10ms.bits_per_second) : Json());
+        add_rates(summary, object);
     }
     add("time", time_json(summary.time, role));
     add("poll_gap_max_us", summary.poll_gap_max.in_microseconds());
@@ -125,7 +134,7 @@ Json rank_json(const RankRecord& rank) {
     add("clock_drift_ppm", summary.clock_drift_ppm ? Json(*summary.clock_drift_ppm) : Json());
     add("clock_drift_error_ppm",
         summary.clock_drift_error_ppm ? Json(*summary.clock_drift_error_ppm) : Json());
-    return object.take();
+    return std::move(object).json();
 }
 
 }  // namespace weir::telemetry

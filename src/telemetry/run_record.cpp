@@ -209,6 +209,26 @@ Json event_series_json(const std::vector<EventMark>& marks) {
             {"events_without_credit", std::move(without_credit)}};
 }
 
+Json json_of(const Failure& failure) {
+    return {{"what", failure.what},
+            {"rank", failure.rank ? Json(*failure.rank) : Json()},
+            {"role", text_or_null(failure.role)},
+            {"host", text_or_null(failure.host)}};
+}
+
+Json ranks_json(const RunRecord& record, std::optional<std::int64_t> window_s) {
+    Json ranks = Json::array();
+    for (const RankRecord& rank : record.ranks) {
+        ranks.push_back(rank_json(rank));
+        // With `saturate` the window is known only now, and one of a second was kept.
+        if (window_s != kept_window_s(record.plan) && rank.summary.node.role != Role::scheduler) {
+            ranks.back()["slowest_window_second"] = nullptr;
+            ranks.back()["slowest_window_bits_per_second"] = nullptr;
+        }
+    }
+    return ranks;
+}
+
 template <typename Items>
 Json list_of(const Items& items) {
     Json list = Json::array();
@@ -330,15 +350,7 @@ std::int64_t seconds_of(const RunRecord& record) {
 
 nlohmann::ordered_json to_json(const RunRecord& record) {
     Json json{{"schema", "weir-run/1"}, {"status", status_name(record.status)}};
-    if (record.failure) {
-        const Failure& failure = *record.failure;
-        json["failure"] = {{"what", failure.what},
-                           {"rank", failure.rank ? Json(*failure.rank) : Json()},
-                           {"role", text_or_null(failure.role)},
-                           {"host", text_or_null(failure.host)}};
-    } else {
-        json["failure"] = nullptr;
-    }
+    json["failure"] = record.failure ? json_of(*record.failure) : Json();
     json["started_at"] = text_or_null(record.started_at);
     json["seconds"] = seconds_of(record);
     Json labels = Json::object();
@@ -380,16 +392,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
         hosts.push_back(host_json(host));
     }
     json["hosts"] = std::move(hosts);
-    Json ranks = Json::array();
-    for (const RankRecord& rank : record.ranks) {
-        ranks.push_back(rank_json(rank));
-        // With `saturate` the window is known only now, and one of a second was kept.
-        if (window != kept_window_s(record.plan) && rank.summary.node.role != Role::scheduler) {
-            ranks.back()["slowest_window_second"] = nullptr;
-            ranks.back()["slowest_window_bits_per_second"] = nullptr;
-        }
-    }
-    json["ranks"] = std::move(ranks);
+    json["ranks"] = ranks_json(record, window);
     return json;
 }
 

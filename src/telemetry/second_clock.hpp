@@ -70,8 +70,8 @@ class MovingBytes {
     /// So many at the end of the current second.
     void set(core::Bytes bytes) { bytes_ = bytes; }
     /// At the end of a second: its bytes, where `chunks` are those of its chunks.
-    core::Bytes settle(core::Bytes chunks) {
-        // A chunk that does not come any more is not taken back.
+    core::Bytes end_second(core::Bytes chunks) {
+        // What was counted of a chunk that never ends is not subtracted below 0.
         const core::Bytes change = std::max(bytes_ - credited_, core::Bytes{} - chunks);
         credited_ += change;
         return chunks + change;
@@ -95,8 +95,8 @@ class PeakBins {
         in_bin_ += bytes;
         peak_ = std::max(peak_, in_bin_);
     }
-    /// The best bin since the last call, as a rate. To be called at the end of a second.
-    core::BitRate take() {
+    /// The largest bin since the last call, as a rate.
+    core::BitRate end_second() {
         const core::BitRate rate{peak_.count * 8 * (ns_per_second / bin_ns)};
         in_bin_ = {};
         peak_ = {};

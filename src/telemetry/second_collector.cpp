@@ -46,7 +46,7 @@ SecondCollector::Open& SecondCollector::open(const RowStart& start) {
     }
     // A report from far ahead (a rank whose clock is broken) must not make work without bound.
     while (!open_.empty() && start.second - *next_second_ >= static_cast<std::int64_t>(open_seconds_max)) {
-        pass_on_oldest();
+        emit_oldest();
     }
     if (open_.empty()) {
         next_second_ =
@@ -105,23 +105,23 @@ void SecondCollector::add(const SecondReport& report) {
             break;
     }
     while (!open_.empty() && open_.front().reported >= ranks_) {
-        pass_on_oldest();
+        emit_oldest();
     }
 }
 
 void SecondCollector::poll(core::Instant now) {
     while (!open_.empty() && second_of(now - patience) > open_.front().collected.second) {
-        pass_on_oldest();
+        emit_oldest();
     }
 }
 
 void SecondCollector::finish() {
     while (!open_.empty()) {
-        pass_on_oldest();
+        emit_oldest();
     }
 }
 
-void SecondCollector::pass_on_oldest() {
+void SecondCollector::emit_oldest() {
     Open oldest = open_.front();
     open_.pop_front();
     next_second_ = oldest.collected.second + 1;

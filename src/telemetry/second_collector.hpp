@@ -86,7 +86,7 @@ class SecondCollector {
     };
     std::size_t flat_index(core::NodeId node) const;
     Open& open(const RowStart& start);
-    void pass_on_oldest();
+    void emit_oldest();
 
     std::uint32_t producers_;
     std::uint32_t ranks_;

@@ -143,7 +143,7 @@ void SetDeadlines::end() {
     }
 }
 
-std::uint64_t SetDeadlines::take_newly_late() {
+std::uint64_t SetDeadlines::report_newly_late() {
     return std::exchange(newly_late_, 0);
 }
 

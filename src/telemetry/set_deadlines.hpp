@@ -58,9 +58,9 @@ class SetDeadlines {
     void end();
 
     [[nodiscard]] const SetsInTime& account() const { return account_; }
-    /// Sets that were found late since the last take_newly_late().
+    /// Sets that were found late since the last report_newly_late().
     [[nodiscard]] std::uint64_t newly_late() const { return newly_late_; }
-    std::uint64_t take_newly_late();
+    std::uint64_t report_newly_late();
 
   private:
     struct OpenSet {

@@ -1,6 +1,7 @@
-// When in the current second a consumer waited for data, as far as it knew: what the first chunk of a
-// transfer shows to have been no wait is taken out again, from the end. Bounded: beyond a number of stretches
-// the oldest two are kept as one with the sum of their lengths, of which a part is then taken in proportion.
+// When in the current second a consumer waited for data, as far as it knew. When the first chunk of a
+// transfer shows that a transfer was under way, that time is removed again, from the end. Bounded: beyond a
+// number of stretches the oldest two are kept as one with the sum of their lengths, of which a part is then
+// removed in proportion.
 #pragma once
 
 #include <algorithm>
@@ -34,23 +35,23 @@ class WaitingStretches {
         last() = {from, from + length, length};
     }
 
-    /// Takes out what lies after `since`; returns how much it was.
-    core::Duration take(core::Instant since) {
-        core::Duration taken;
+    /// Removes what lies after `since`, and returns how much it was.
+    core::Duration remove_after(core::Instant since) {
+        core::Duration removed;
         for (; count_ > 0 && last().to > since; --count_) {
             Stretch& stretch = last();
             if (stretch.from < since) {
                 const core::Duration kept{static_cast<std::int64_t>(core::quotient(
                     static_cast<core::WideInteger>(stretch.waited.ns) * (since - stretch.from).ns,
                     (stretch.to - stretch.from).ns))};
-                taken += stretch.waited - kept;
+                removed += stretch.waited - kept;
                 stretch.to = since;
                 stretch.waited = kept;
                 break;
             }
-            taken += stretch.waited;
+            removed += stretch.waited;
         }
-        return taken;
+        return removed;
     }
 
     void clear() { count_ = 0; }

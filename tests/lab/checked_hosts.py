@@ -24,7 +24,7 @@ def another_mtu_is_named():
         lab_or_fail("exec", "fn02", "--", "ip", "link", "set", "dev", "eth0", "mtu", "1400")
         differs = weir_check()
         check(differs.returncode == 3, f"exit status {differs.returncode}: {differs.stdout}{differs.stderr}")
-        check("SERIOUS  fn02: MTU is 1400 B, and 1500 B on 4 hosts" in differs.stdout, differs.stdout)
+        check("SERIOUS  fn02: MTU is 1400 B, but 1500 B on 4 hosts" in differs.stdout, differs.stdout)
         check(differs.stdout.count("SERIOUS") == 1, differs.stdout)
         lab_or_fail("down")
         check_nothing_left(before)

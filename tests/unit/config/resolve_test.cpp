@@ -117,11 +117,11 @@ TEST_CASE("plan values read back to the same plan") {
 TEST_CASE("the layout settles the plan") {
     RunRequest request = resolve(Given{{"busy", "1ms"}, {"busy-consumers", "0-3"}});
     const std::vector<std::string> hosts(8, "h");
-    settle_layout(request, assign_roles(request.roles, hosts));
+    apply_layout(request, assign_roles(request.roles, hosts));
     CHECK(request.plan.producers == 3);
     CHECK(request.plan.consumers == 4);
     request.plan.busy_consumers.push_back(4);
-    CHECK(contains(refusal_of([&] { settle_layout(request, assign_roles(request.roles, hosts)); }),
+    CHECK(contains(refusal_of([&] { apply_layout(request, assign_roles(request.roles, hosts)); }),
                    "--busy-consumers: there is no consumer 4; write indices from 0 to 3"));
 }
 
@@ -157,7 +157,7 @@ TEST_CASE(
     // Known only when the job has started.
     RunRequest request = resolve(Given{{"silence-timeout", "1s"}});
     CHECK(refusal_of([&] {
-              settle_layout(request, assign_roles(request.roles, std::vector<std::string>(4501)));
+              apply_layout(request, assign_roles(request.roles, std::vector<std::string>(4501)));
           }).starts_with("--silence-timeout: 1s is too short for 4501 ranks; write at least 4.5s"));
 
     // A simulation has no heartbeats that could be late.

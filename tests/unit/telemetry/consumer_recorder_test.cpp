@@ -106,14 +106,14 @@ TEST_CASE("Of many stretches of waiting the oldest are known by their sum") {
     for (int i = 0; i < 1000; ++i) {
         stretches.add({10 * i}, {2});
     }
-    CHECK(stretches.take({9995}) == Duration{0});
-    CHECK(stretches.take({9971}) == Duration{1 + 2 + 2});
+    CHECK(stretches.remove_after({9995}) == Duration{0});
+    CHECK(stretches.remove_after({9971}) == Duration{1 + 2 + 2});
     // What lies in the oldest one, of which 937 were made, is shared out evenly.
-    const Duration part = stretches.take({4686});
+    const Duration part = stretches.remove_after({4686});
     CHECK(part.ns >= 2 * 61 + 937 - 2);
     CHECK(part.ns <= 2 * 61 + 937 + 2);
-    CHECK(part + stretches.take({0}) == Duration{2000 - 5});
-    CHECK(stretches.take({0}) == Duration{0});
+    CHECK(part + stretches.remove_after({0}) == Duration{2000 - 5});
+    CHECK(stretches.remove_after({0}) == Duration{0});
 }
 
 TEST_CASE("Bytes of a chunk count in the seconds in which they came, and once") {

@@ -89,17 +89,17 @@ TEST_CASE("datagrams are counted by peer and by second") {
     several.chunks = 3;
     producer.observe(several);
     producer.observe(seen(Kind::chunk_sent_again, consumer));
-    CHECK_FALSE(producer.take().known);
+    CHECK_FALSE(producer.end_second().known);
     producer.socket({.sent = 3, .wire_bytes = 500, .occupancy_bytes = 40});
     producer.socket({.sent = 5, .wire_bytes = 700, .occupancy_bytes = 10, .send_buffer_bytes = 9});
-    const DatagramSecond first = producer.take();
+    const DatagramSecond first = producer.end_second();
     CHECK(first.known);
     CHECK(first.flow.sent == 5);
     CHECK(first.flow.wire_bytes == 700);
     CHECK(first.occupancy_max_bytes == 40);
     producer.socket({.sent = 6, .wire_bytes = 700, .occupancy_bytes = 10});
-    CHECK(producer.take().flow.sent == 1);
-    CHECK(producer.take().occupancy_max_bytes == 0);
+    CHECK(producer.end_second().flow.sent == 1);
+    CHECK(producer.end_second().occupancy_max_bytes == 0);
     REQUIRE(producer.entries().size() == 1);
     CHECK(producer.entries()[0].peer == 1);
     CHECK(producer.entries()[0].sent == 4);
@@ -112,7 +112,7 @@ TEST_CASE("datagrams are counted by peer and by second") {
         receiver.observe(seen(kind, core::node_of(core::ProducerId{2})));
     }
     CHECK(receiver.any());
-    const DatagramFlow flow = receiver.take().flow;
+    const DatagramFlow flow = receiver.end_second().flow;
     CHECK(flow.received + flow.duplicate + flow.late + flow.corrupt == 4);
     CHECK_FALSE(receiver.any());
     // Chunks of another transport are no datagrams.

@@ -45,7 +45,7 @@ TEST_CASE("A live line can be read at a glance") {
           "      second    left |    producers Gb/s    |    consumers Gb/s    |    blocked     |     "
           "worst   late    lost");
     CHECK(lines[1] ==
-          "               min:s |    min   mean    max |    min   mean    max |  mean most/all | occu"
+          "               min:s |    min   mean    max |    min   mean    max |  mean  max/all | occu"
           "pancy   sets  events");
     CHECK(lines[2] ==
           "  warm-up -2    0:11 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "

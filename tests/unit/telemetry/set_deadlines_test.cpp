@@ -58,13 +58,13 @@ TEST_CASE("A set is on time if its last byte goes at the instant of the next one
     late.gone(500, 0);
     late.deadlines.advance(Instant{} + Duration::seconds(1) + Duration{1});
     CHECK(late.deadlines.account().late == 1);  // known at once, not only when it is gone
-    CHECK(late.deadlines.take_newly_late() == 1);
+    CHECK(late.deadlines.report_newly_late() == 1);
     late.gone(1300, 0);
     CHECK(late.deadlines.account().sets == 1);
     CHECK(late.deadlines.account().late == 1);
     CHECK(late.deadlines.account().first_late_second == 1);
     CHECK(late.deadlines.account().least_slack == ms(-300));
-    CHECK(late.deadlines.take_newly_late() == 0);
+    CHECK(late.deadlines.report_newly_late() == 0);
 }
 
 TEST_CASE("Every set of a backlog that never empties is late, however long the run") {
