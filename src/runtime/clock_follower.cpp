@@ -46,14 +46,14 @@ void ClockFollower::advance(std::int64_t now_ns) {
     now_.high_ns += rate_high_ * static_cast<double>(passed_ns);
 }
 
-void ClockFollower::sent(std::int64_t now_ns, std::int64_t sent_ns, std::int64_t taken_there_ns) {
+void ClockFollower::add_sent(std::int64_t now_ns, std::int64_t sent_ns, std::int64_t received_there_ns) {
     advance(now_ns);
-    last_low_ = {sent_ns, static_cast<double>(difference(difference(sent_ns, taken_there_ns), base_ns_))};
+    last_low_ = {sent_ns, static_cast<double>(difference(difference(sent_ns, received_there_ns), base_ns_))};
     now_.low_ns = std::max(now_.low_ns, last_low_.ns + rate_low_ * since(last_low_));
     check();
 }
 
-void ClockFollower::taken(std::int64_t now_ns, std::int64_t sent_there_ns) {
+void ClockFollower::add_received(std::int64_t now_ns, std::int64_t sent_there_ns) {
     advance(now_ns);
     last_high_ = {now_ns, static_cast<double>(difference(difference(now_ns, sent_there_ns), base_ns_))};
     now_.high_ns = std::min(now_.high_ns, last_high_.ns);

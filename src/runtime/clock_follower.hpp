@@ -1,5 +1,5 @@
-// Follows the scheduler's clock during a run: from the instants that heartbeats carry anyhow, how far this
-// rank's monotonic clock is ahead of the scheduler's now, between which bounds.
+// Follows the leader's clock during a run: from the instants that heartbeats carry anyhow, how far this
+// rank's monotonic clock is ahead of the leader's now, between which bounds.
 //
 // A message that left here at t1 and was there at t2, by the clocks of each, was not faster than light: the
 // offset is at least t1 - t2. One from there at t3 that was here at t4: at most t4 - t3. So every message is
@@ -18,9 +18,9 @@
 
 namespace weir::runtime {
 
-/// This rank's clock against the scheduler's.
+/// This rank's clock against the leader's.
 struct ClockOffset {
-    std::int64_t offset_ns = 0;  ///< this rank's monotonic clock minus the scheduler's
+    std::int64_t offset_ns = 0;  ///< this rank's monotonic clock minus the leader's
     std::int64_t error_ns = 0;   ///< at most this far from the truth
 };
 
@@ -30,11 +30,11 @@ class ClockFollower {
     /// that rates cannot differ.
     ClockFollower(std::int64_t at_ns, const ClockOffset& measured, bool same_clock);
 
-    /// A message of this rank left at `sent_ns` and was taken there at `taken_there_ns` by that clock; said
-    /// at `now_ns`.
-    void sent(std::int64_t now_ns, std::int64_t sent_ns, std::int64_t taken_there_ns);
-    /// A message left there at `sent_there_ns` by that clock, and was taken here at `now_ns`.
-    void taken(std::int64_t now_ns, std::int64_t sent_there_ns);
+    /// A message of this rank left at `sent_ns` and was received there at `received_there_ns` by that clock;
+    /// known at `now_ns`.
+    void add_sent(std::int64_t now_ns, std::int64_t sent_ns, std::int64_t received_there_ns);
+    /// A message left there at `sent_there_ns` by that clock, and was received here at `now_ns`.
+    void add_received(std::int64_t now_ns, std::int64_t sent_there_ns);
 
     /// Now, or as it will be known at `now_ns` if nothing more is heard.
     [[nodiscard]] ClockOffset at(std::int64_t now_ns) const;
@@ -59,7 +59,7 @@ class ClockFollower {
         double high_ns = 0;
     };
 
-    /// What a message said, at its time.
+    /// What a message showed, at its time.
     struct Bound {
         std::int64_t at_ns = 0;
         double ns = 0;

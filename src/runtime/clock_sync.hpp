@@ -1,7 +1,7 @@
 // Offsets between the ranks' clocks, by ping-pong with the leader: of many exchanges the one with
-// the shortest round trip says most, and half of it bounds the error (Cristian 1989). Done before and after
-// the run: the difference between the two offsets is what the clocks drifted meanwhile. In between the clock
-// is followed by heartbeats (heartbeat_clock.hpp).
+// the shortest round trip is the most exact, and half of it bounds the error (Cristian 1989). Done before and
+// after the run: the difference between the two offsets is what the clocks drifted meanwhile. In between the
+// clock is followed by heartbeats (heartbeat_clock.hpp).
 #pragma once
 
 #include <cstdint>

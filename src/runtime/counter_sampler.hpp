@@ -3,10 +3,10 @@
 //
 // What a host has and how it is set is read before the run begins, while ranks warm up. Counting begins with
 // a whole second: if the first reading comes late, the seconds until the next whole one have empty rows, and
-// the problem is told.
+// the problem is recorded.
 //
 // A thread of its own, because a reading takes milliseconds where drivers ask their hardware, and the loop of
-// the rank must come round. Nothing here can hold up or fail a run: what goes wrong is told once, in
+// the rank must not stall. Nothing here can hold up or fail a run: what goes wrong is recorded once, in
 // run.json, and a reading that never returns is left behind. A second whose end was missed has an empty row,
 // and the next row holds what was counted since the last reading.
 #pragma once

@@ -8,7 +8,7 @@ namespace weir::runtime {
 
 namespace {
 
-/// In which what was found wrong is made good: longer than between heartbeats, so that a clock does not
+/// In which an error that was found is corrected: longer than between heartbeats, so that a clock does not
 /// swing, and shorter than the followed rates take to change.
 constexpr double horizon_ns = 2e9;
 
@@ -30,23 +30,23 @@ void HeartbeatClock::stamp(core::ControlMessage& heartbeat, int rank, std::int64
     if (!follows()) {
         const Heard& heard = heard_[static_cast<std::size_t>(rank)];
         heartbeat.events = static_cast<std::uint64_t>(heard.left_ns);
-        heartbeat.hash = static_cast<std::uint64_t>(heard.taken_ns);
+        heartbeat.hash = static_cast<std::uint64_t>(heard.received_ns);
     }
 }
 
-void HeartbeatClock::take(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) {
+void HeartbeatClock::receive(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) {
     const auto left_ns = static_cast<std::int64_t>(heartbeat.event);
     if (left_ns == 0) {
-        return;  // of one that says nothing of clocks
+        return;  // it carries no instants
     }
     if (!follows()) {
         heard_[static_cast<std::size_t>(rank)] = {left_ns, local_ns};
         return;
     }
-    follower_->taken(local_ns, left_ns);
+    follower_->add_received(local_ns, left_ns);
     if (heartbeat.events != 0) {
-        follower_->sent(local_ns, static_cast<std::int64_t>(heartbeat.events),
-                        static_cast<std::int64_t>(heartbeat.hash));
+        follower_->add_sent(local_ns, static_cast<std::int64_t>(heartbeat.events),
+                            static_cast<std::int64_t>(heartbeat.hash));
     }
     steer(local_ns);
 }

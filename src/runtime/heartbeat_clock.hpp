@@ -32,18 +32,18 @@ class HeartbeatClock {
 
     /// A heartbeat to `rank` leaves now; `local_ns` is this host's clock at the last moment before.
     void stamp(core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) const;
-    /// One of `rank` was taken; `local_ns` is this host's clock at the first moment after.
-    void take(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns);
+    /// One of `rank` was received; `local_ns` is this host's clock at the first moment after.
+    void receive(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns);
 
     /// At most so far was the common clock here from that of the leader, since the start.
     [[nodiscard]] std::int64_t worst_error_ns() const { return worst_error_ns_; }
-    /// The same with what a measurement at the end, at `local_ns`, says.
+    /// The same with the result of a measurement at the end, at `local_ns`.
     [[nodiscard]] std::int64_t error_bound_ns(std::int64_t local_ns, const ClockOffset& at_end) const;
 
   private:
     struct Heard {
-        std::int64_t left_ns = 0;   ///< by the clock of the rank; 0: nothing yet
-        std::int64_t taken_ns = 0;  ///< by this one's
+        std::int64_t left_ns = 0;      ///< by the clock of the rank; 0: nothing yet
+        std::int64_t received_ns = 0;  ///< by this one's
     };
 
     void steer(std::int64_t local_ns);

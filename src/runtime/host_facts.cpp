@@ -138,7 +138,7 @@ std::map<std::string, std::string> steering_variables() {
         lines.insert(*entry);
     }
     for (const std::string& line : lines) {
-        // What the launcher tells its own ranks: addresses and a job key, and nothing that a user set.
+        // What the launcher sets for its own ranks: addresses and a job key, and nothing that a user set.
         const bool of_launcher = line.starts_with("OMPI_MCA_orte_") || line.starts_with("OMPI_MCA_ess_") ||
                                  line.starts_with("PMIX_MCA_mca_base_component_show_load_errors") ||
                                  line.starts_with("OMPI_MCA_pmix");

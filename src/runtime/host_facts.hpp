@@ -1,4 +1,4 @@
-// What a rank knows of the process and host it runs on, and what all ranks together know of their hosts.
+// Facts about the process and host that a rank runs on, and what follows from those of all ranks.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct HostLoad {
 HostLoad load_of(const std::string& host, const std::vector<Place>& places);
 
 /// The environment variables of this process that steer MPI, UCX and SLURM; no secrets, and not what the
-/// launcher tells each of its ranks.
+/// launcher sets for each of its ranks.
 std::map<std::string, std::string> steering_variables();
 
 /// Of this host and process, for `environment` in run.json: kernel, processor, MPI library, the UCX that MPI

@@ -29,8 +29,8 @@ IdleMode choose_idle_mode(int ranks, int cores);
 /// work.
 core::Duration choose_nap(int ranks, int cores);
 
-/// How long a rank of such a host finds nothing before its first nap, unless it was told to nap: shorter with
-/// more ranks per core, as each takes others' time meanwhile.
+/// How long a rank of such a host finds nothing before its first nap, unless the user chose naps: shorter
+/// with more ranks per core, as each takes others' time meanwhile.
 core::Duration choose_patience(int ranks, int cores);
 
 class IdleStrategy {
@@ -62,7 +62,7 @@ class IdleStrategy {
     /// Turns that only yield before the first nap, however long they take: an answer is often just behind.
     static constexpr int turns_before_nap = 4;
 
-    /// Counts an empty turn and says how long nothing has come; none: it is too early for a nap.
+    /// Counts an empty turn. Returns how long nothing has come; none: it is too early for a nap.
     std::optional<core::Duration> out_of_patience();
 
     IdleMode mode_;

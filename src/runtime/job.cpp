@@ -135,7 +135,7 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
 }
 
 void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
-                 const std::function<void(int rank, std::span<const std::byte>)>& take) {
+                 const std::function<void(int rank, std::span<const std::byte>)>& receive) {
     // Point to point and one rank after the other: thousands of blocks of 50 kB and more need not lie in
     // memory at once, and the counts of a gatherv are int.
     constexpr int tag = 11;
@@ -152,7 +152,7 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
     Waiting waiting(*this, exchange_limit_, what);
     for (int rank = 0; rank < size_; ++rank) {
         if (rank == root) {
-            take(rank, bytes);
+            receive(rank, bytes);
             continue;
         }
         int there = 0;
@@ -170,7 +170,7 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
         MPI_Request request = MPI_REQUEST_NULL;
         check_mpi(MPI_Irecv(block->data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
         wait(request, exchange_limit_, what);
-        take(rank, *block);
+        receive(rank, *block);
     }
 }
 
@@ -230,7 +230,7 @@ bool Job::begin_receiving(int tag, const char* what) {
 }
 
 int Job::complete_received(std::vector<std::optional<std::string>>& texts, const char* what) {
-    int taken = 0;
+    int completed = 0;
     for (auto one = receiving_.begin(); one != receiving_.end();) {
         int done = 0;
         check_mpi(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), what);
@@ -240,9 +240,9 @@ int Job::complete_received(std::vector<std::optional<std::string>>& texts, const
         }
         texts[static_cast<std::size_t>(one->rank)] = std::move(one->text);
         one = receiving_.erase(one);
-        ++taken;
+        ++completed;
     }
-    return taken;
+    return completed;
 }
 
 std::string Job::broadcast(const std::string& text, int root, const char* what) {

@@ -86,9 +86,9 @@ class Job {
 
     /// Every rank's text, by rank, on every rank.
     std::vector<std::string> share(const std::string& text, const char* what);
-    /// Every rank's bytes to `root`, which hands them to `take` one rank after the other.
+    /// Every rank's bytes to `root`, which hands them to `receive` one rank after the other.
     void gather(std::span<const std::byte> bytes, int root, const char* what,
-                const std::function<void(int rank, std::span<const std::byte>)>& take);
+                const std::function<void(int rank, std::span<const std::byte>)>& receive);
     /// Every rank's text at `root`, nothing for ranks from which none came within `limit`; empty on other
     /// ranks, which do not wait longer, either. For finding out who cannot be reached: a missing text is no
     /// error.

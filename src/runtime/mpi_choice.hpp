@@ -11,11 +11,11 @@ std::string message_layer();
 
 /// UCX's own log at level `info`, kept in memory.
 ///
-/// UCX reads its variables when its library is loaded, which can be before main(): the process begins
-/// anew with them.
+/// UCX reads its variables when its library is loaded, which can be before main(): the process is
+/// started anew with them.
 namespace ucx_log {
 
-/// Begins the process anew with UCX's log switched on, unless that has been done, or the user has chosen
+/// Starts the process anew with UCX's log switched on, unless that has been done, or the user has chosen
 /// another log. Returns if there is nothing to do or it cannot be done. To be called before MPI is started
 /// and before anything else that must not happen twice.
 void begin_anew_with_log();

@@ -163,7 +163,7 @@ void RankLoop::receive_messages(core::Instant now, int rank) {
     control_packets_ += !messages_.empty() && messages_.front().kind != core::MessageKind::heartbeat ? 1 : 0;
     for (const core::ControlMessage& message : messages_) {
         if (message.kind == core::MessageKind::heartbeat) {
-            parts_.clock.take(message, rank, monotonic_ns());
+            parts_.clock.receive(message, rank, monotonic_ns());
             if (parts_.on_clock && parts_.clock.follows()) {
                 parts_.on_clock(parts_.clock.clock());
             }
@@ -173,11 +173,11 @@ void RankLoop::receive_messages(core::Instant now, int rank) {
 }
 
 void RankLoop::receive_result(core::Instant now, int rank, std::span<const std::byte> packet) {
-    const ResultArrivals::Taken taken = results_.take(rank, packet);
-    if (!taken.refusal.empty()) {
-        cannot_continue(fmt::format("from {}: {}", rank_text(parts_.settings, rank), taken.refusal));
-    } else if (taken.whole) {
-        parts_.node.scheduler()->on_result(now, parts_.settings.roles.node(rank), *taken.whole, actions_);
+    const ResultArrivals::Received received = results_.receive(rank, packet);
+    if (!received.refusal.empty()) {
+        cannot_continue(fmt::format("from {}: {}", rank_text(parts_.settings, rank), received.refusal));
+    } else if (received.whole) {
+        parts_.node.scheduler()->on_result(now, parts_.settings.roles.node(rank), *received.whole, actions_);
     }
 }
 

@@ -50,7 +50,7 @@ void send_result(transport::Transport& transport, transport::Rank rank, const co
     }
 }
 
-ResultArrivals::Taken ResultArrivals::take(int rank, std::span<const std::byte> packet) {
+ResultArrivals::Received ResultArrivals::receive(int rank, std::span<const std::byte> packet) {
     PacketHead head;
     PartHead part;
     if (packet.size() <= heads) {

@@ -28,12 +28,12 @@ class ResultArrivals {
   public:
     explicit ResultArrivals(int ranks) : partial_(static_cast<std::size_t>(ranks)) {}
 
-    struct Taken {
+    struct Received {
         std::optional<core::SendResult> whole;  ///< its last part has arrived
         std::string refusal;                    ///< not empty: what is wrong with the packet
     };
-    /// Takes one packet of kind `result` that came from `rank`.
-    Taken take(int rank, std::span<const std::byte> packet);
+    /// Receives one packet of kind `result` that came from `rank`.
+    Received receive(int rank, std::span<const std::byte> packet);
 
   private:
     struct Partial {

@@ -1,6 +1,6 @@
 // The part of Job that finds out which ranks still answer after an exchange has failed. A rank that waits in
-// vain notifies the leader. The leader, notified so or waiting in vain itself, calls every rank; who is there
-// answers. Point to point, because a collective needs everybody.
+// vain notifies the leader. The leader, notified so or waiting in vain itself, calls every rank; who is
+// there, answers. Point to point, because a collective needs everybody.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace weir::runtime {
 
 namespace {
 
-/// How long a file system may take to let a finished run write down what it found: servers of network file
+/// How long a file system may take to let a finished run write its record: servers of network file
 /// systems stall for a minute and more when they fail over.
 constexpr auto record_limit = core::Duration::seconds(120);
 

@@ -1,5 +1,4 @@
-// Everything that the runtime needs to know of a run, the same on every rank (the log form of one rank
-// aside).
+// All settings of a run that the runtime needs, the same on every rank (except the log form of one rank).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The transport of a run, made and ended together by all ranks, and what the runtime puts around it: injected
-// faults, and word to the watchdog about whom a call of MPI is waiting for.
+// The transport of a run, made and ended together by all ranks, and what the runtime adds: injected faults,
+// and the rank that a call of MPI is waiting for, for the watchdog's message.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ namespace weir::runtime {
 
 class RunTransport {
   public:
-    /// Tells all ranks this one's objection (empty: none) and answers whether none has any; if one has, it
-    /// has been said. `what` names the step in messages.
+    /// Collective: whether no rank has an objection (empty: none). If one has, the leader prints it. `what`
+    /// names the step in messages.
     using Agree = std::function<bool(const std::string& objection, const char* what)>;
 
     /// All arguments outlive this object.
@@ -28,8 +28,8 @@ class RunTransport {
     RunTransport& operator=(const RunTransport&) = delete;
     ~RunTransport() { watchdog_.set_explanation({}); }
 
-    /// Collective. False: some rank cannot, and it has been said. Ends the job if MPI refuses what only all
-    /// ranks together can do. Throws JobError.
+    /// Collective. False: some rank cannot, and the leader has printed why. Ends the job if MPI refuses what
+    /// only all ranks together can do. Throws JobError.
     bool make(const Agree& agree);
 
     /// Collective, after make(). Throws as warm_up_together() does.
@@ -37,8 +37,8 @@ class RunTransport {
 
     [[nodiscard]] transport::Transport& transport() { return *transport_; }
 
-    /// Collective: all ranks are here and have nothing more to say to each other. The exit status of the
-    /// process, `status` if all goes well; ends the job if it cannot end in order.
+    /// Collective, when no rank sends anything any more. Returns `status`, the exit status of the process;
+    /// ends the job if it cannot end in order.
     int end_in_order(int status);
 
   private:

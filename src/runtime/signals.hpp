@@ -1,5 +1,5 @@
 // SIGINT and SIGTERM as a flag that the loop reads. The handler does nothing else: everything that has to be
-// said and written when a run is interrupted happens in the loop, with the whole program in a known state.
+// printed and written when a run is interrupted happens in the loop, with the whole program in a known state.
 #pragma once
 
 namespace weir::runtime {

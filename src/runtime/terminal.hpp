@@ -1,6 +1,6 @@
-// Whether a person watches standard output on a terminal that can show colours. isatty() alone does not tell:
-// mpirun gives its ranks pseudo-terminals and passes on what they print, so the question is asked of mpirun's
-// own output.
+// Whether a person watches standard output on a terminal that can show colours. isatty() alone does not show
+// this: mpirun gives its ranks pseudo-terminals and passes on what they print, so mpirun's own output is
+// examined.
 #pragma once
 
 namespace weir::runtime {

@@ -11,7 +11,7 @@ namespace weir::runtime {
 inline constexpr const char* ucx_library_name = "libucp.so.0";
 
 struct UcxLibrary {
-    std::string version;  ///< "1.13.1", as the library itself says
+    std::string version;  ///< "1.13.1", as the library reports it
     std::string file;     ///< that it was loaded from
 };
 

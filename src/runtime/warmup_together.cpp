@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/memory_need.hpp"
@@ -17,29 +18,25 @@ namespace weir::runtime {
 namespace {
 
 constexpr const char* warming_up = "warm-up of the transport";
-/// Between two rounds of telling.
+/// Between two rounds in which ranks exchange their progress.
 core::Duration round_period(int ranks) {
     return std::min(core::Duration::milliseconds(100),
                     core::Duration::milliseconds(5) + core::Duration::milliseconds(1) * ranks);
 }
 /// More than in the measurement: connections are made here, and their first packets may be lost.
-constexpr auto extra_patience = core::Duration::seconds(10);
+constexpr auto extra_limit = core::Duration::seconds(10);
 
+/// Messages of one rank.
 struct WarmupPart {
     std::int64_t done = 0;
     std::int64_t total = 0;
 };
 
-struct WarmupMemory {
-    WarmupPart mine;
-    std::vector<WarmupPart> all;
-};
-
-/// How long nothing may move: at least as long as a few messages take through a link that carries the plan's
-/// rate, with the messages of all other ranks.
-core::Duration patience(const RunSettings& settings) {
+/// How long no message may arrive: at least as long as a few messages take through a link that carries the
+/// plan's rate, with the messages of all other ranks.
+core::Duration standstill_limit(const RunSettings& settings) {
     const core::Plan& plan = settings.plan;
-    core::Duration limit = settings.silence_timeout + extra_patience;
+    core::Duration limit = settings.silence_timeout + extra_limit;
     if (plan.rate.bits_per_second > 0) {
         const double bits = 4.0 * 8.0 * static_cast<double>(core::chunk_capacity_bytes(plan)) *
                             std::max(plan.producers, plan.consumers);
@@ -49,8 +46,8 @@ core::Duration patience(const RunSettings& settings) {
     return limit;
 }
 
-[[noreturn]] void nobody_gets_further(const RunSettings& settings, const std::vector<WarmupPart>& all,
-                                      core::Duration limit) {
+[[noreturn]] void throw_standstill(const RunSettings& settings, const std::vector<WarmupPart>& all,
+                                   core::Duration limit) {
     constexpr std::size_t most_named = 4;
     std::vector<int> behind;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -74,57 +71,83 @@ core::Duration patience(const RunSettings& settings) {
     }
     throw RankFailed(
         behind.front(),
-        fmt::format("{}: no message has arrived for {:.0f} s, although all ranks answer; not through: {} "
+        fmt::format("{}: no message has arrived for {:.0f} s, although all ranks answer; not complete: {} "
                     "(`weir check` tries every pair, and compares MTUs)",
                     warming_up, limit.in_seconds(), names));
 }
+
+/// Every rank's progress on every rank, again and again.
+class ProgressRounds {
+  public:
+    explicit ProgressRounds(Job& job) : job_(job), next_ns_(monotonic_ns()) {
+        memory_->all.resize(static_cast<std::size_t>(job.size()));
+    }
+
+    /// Starts a round if it is time, with this rank's `progress()`, or looks whether one has ended: then
+    /// true.
+    bool advance(const std::function<transport::WarmupProgress()>& progress) {
+        const std::int64_t now_ns = monotonic_ns();
+        if (!under_way_ && now_ns >= next_ns_) {
+            const transport::WarmupProgress now = progress();
+            memory_->mine = {static_cast<std::int64_t>(now.messages_done),
+                             static_cast<std::int64_t>(now.messages_total)};
+            check_mpi(MPI_Iallgather(&memory_->mine, sizeof(WarmupPart), MPI_BYTE, memory_->all.data(),
+                                     sizeof(WarmupPart), MPI_BYTE, job_.communicator(), &round_),
+                      warming_up);
+            under_way_ = true;
+        }
+        if (!under_way_) {
+            return false;
+        }
+        int done = 0;
+        check_mpi(MPI_Test(&round_, &done, MPI_STATUS_IGNORE), warming_up);
+        under_way_ = done == 0;
+        next_ns_ = now_ns + round_period(job_.size()).ns;
+        return !under_way_;
+    }
+
+    /// By rank, as of the last round.
+    [[nodiscard]] const std::vector<WarmupPart>& all() { return memory_->all; }
+
+  private:
+    struct Memory {
+        WarmupPart mine;
+        std::vector<WarmupPart> all;
+    };
+    Job& job_;
+    LeftToMpi<Memory> memory_;
+    MPI_Request round_ = MPI_REQUEST_NULL;
+    bool under_way_ = false;
+    std::int64_t next_ns_;
+};
 
 }  // namespace
 
 void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
                       const std::function<bool()>& step,
                       const std::function<transport::WarmupProgress()>& progress) {
-    LeftToMpi<WarmupMemory> memory;
-    memory->all.resize(static_cast<std::size_t>(job.size()));
-    const core::Duration limit = patience(settings);
+    const core::Duration limit = standstill_limit(settings);
     Job::Waiting waiting(job, limit, warming_up);
-    MPI_Request round = MPI_REQUEST_NULL;
-    bool under_way = false;
-    std::int64_t next_round_ns = monotonic_ns();
-    std::int64_t moved_ns = next_round_ns;
-    std::int64_t sum = -1;
+    ProgressRounds rounds(job);
+    std::int64_t moved_ns = monotonic_ns();
+    std::int64_t messages_before = -1;
     while (true) {
         static_cast<void>(step());
-        const std::int64_t now_ns = monotonic_ns();
-        if (!under_way && now_ns >= next_round_ns) {
-            const transport::WarmupProgress now = progress();
-            memory->mine = {static_cast<std::int64_t>(now.messages_done),
-                            static_cast<std::int64_t>(now.messages_total)};
-            check_mpi(MPI_Iallgather(&memory->mine, sizeof(WarmupPart), MPI_BYTE, memory->all.data(),
-                                     sizeof(WarmupPart), MPI_BYTE, job.communicator(), &round),
-                      warming_up);
-            under_way = true;
-        }
-        if (under_way) {
-            int done = 0;
-            check_mpi(MPI_Test(&round, &done, MPI_STATUS_IGNORE), warming_up);
-            under_way = done == 0;
-            if (!under_way) {
-                waiting.restart();
-                next_round_ns = now_ns + round_period(job.size()).ns;
-                const std::vector<WarmupPart>& all = memory->all;
-                if (std::all_of(all.begin(), all.end(),
-                                [](const WarmupPart& part) { return part.done == part.total; })) {
-                    return;
-                }
-                const std::int64_t moved = std::accumulate(
-                    all.begin(), all.end(), std::int64_t{0},
-                    [](std::int64_t before, const WarmupPart& part) { return before + part.done; });
-                moved_ns = moved == sum ? moved_ns : now_ns;
-                sum = moved;
-                if (now_ns - moved_ns > limit.ns) {
-                    nobody_gets_further(settings, all, limit);
-                }
+        if (rounds.advance(progress)) {
+            waiting.restart();
+            const std::vector<WarmupPart>& all = rounds.all();
+            if (std::all_of(all.begin(), all.end(),
+                            [](const WarmupPart& part) { return part.done == part.total; })) {
+                return;
+            }
+            const std::int64_t messages = std::accumulate(
+                all.begin(), all.end(), std::int64_t{0},
+                [](std::int64_t before, const WarmupPart& part) { return before + part.done; });
+            if (messages != std::exchange(messages_before, messages)) {
+                moved_ns = monotonic_ns();
+            }
+            if (monotonic_ns() - moved_ns > limit.ns) {
+                throw_standstill(settings, all, limit);
             }
         }
         waiting.check();

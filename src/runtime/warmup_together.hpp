@@ -1,7 +1,7 @@
-// The transport's warm-up on all ranks, until it is complete on all. Warming up may take minutes, so not the
-// whole of it has a limit, but every silence in it: ranks tell each other how far they are, again and again.
-// A barrier at the end, with a limit, would give up slow networks, and without one wait for a lost host for
-// ever.
+// The transport's warm-up on all ranks, until it is complete on all. It may take minutes, so it has no limit
+// as a whole. Instead ranks exchange their progress again and again: a rank that does not take part, and a
+// time without any progress, have limits. Rejected: a barrier at the end. With a limit it would give up slow
+// networks; without one it would hang if a host is lost.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace weir::runtime {
 
-/// Collective. `step` does a piece of this rank's part without waiting, and says whether that is complete;
-/// `progress` tells how far it is. Throws ExchangeTimeout if ranks do not say any more how far they are, and
-/// RankFailed if nobody gets any further.
+/// Collective. `step` does a piece of this rank's part without waiting and returns whether that is complete;
+/// `progress` returns how far it is. Throws ExchangeTimeout if ranks do not take part any more, and
+/// RankFailed if no rank makes progress.
 void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
                       const std::function<bool()>& step,
                       const std::function<transport::WarmupProgress()>& progress);

@@ -49,8 +49,7 @@ void Watchdog::watch() {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, look_every, [this] { return ending_; })) {
         const std::int64_t now_ns = monotonic_ns();
-        // A process that was stopped and goes on, or a host that slept, finds an old sign of life: begin
-        // anew.
+        // A process that was stopped and goes on, or a host that slept, finds an old instant.
         if (now_ns - looked_ns > core::Duration::seconds(1).ns) {
             last_ns_ = now_ns;
         }

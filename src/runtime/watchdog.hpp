@@ -1,7 +1,7 @@
-// Ends the process when its loop does not come round any more, for example because an MPI call never returns.
-// The scheduler's silence time-out ends the run when one rank hangs; the watchdog is for the rank itself, and
-// for the phases in which nobody listens (start-up, the exchange at the end). A thread, because the loop
-// cannot watch itself; it calls nothing of MPI.
+// Ends the process when its loop is stalled, for example because an MPI call never returns. If one rank
+// hangs, the leader's silence time-out ends the run; the watchdog is for the rank itself, and for phases
+// without heartbeats (start-up, the exchanges). A thread, because the loop cannot watch itself; it never
+// calls MPI.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,9 @@ class Watchdog {
     Watchdog& operator=(const Watchdog&) = delete;
     ~Watchdog();
 
-    /// A new phase, which may take `limit` between two signs of life. `phase` and `advice` live
-    /// forever (literals).
+    /// A new phase, in which alive() is called at least every `limit`. `phase` and `advice` are literals.
     void enter(const char* phase, core::Duration limit, const char* advice = nullptr);
-    /// The loop came round.
+    /// The loop or the wait makes progress.
     void alive();
 
     /// What the message is to add about the reason, if it is known ("waiting for rank 3"), else nothing.

@@ -82,9 +82,10 @@ class Leader {
     }
 
     void take_result(std::uint8_t rank, std::span<const std::byte> packet) {
-        const auto taken = results_.take(rank % ranks, packet);
-        if (taken.whole) {
-            fuzz::demand(taken.refusal.empty() && taken.whole->bytes > core::Bytes{0}, "an empty result");
+        const auto received = results_.receive(rank % ranks, packet);
+        if (received.whole) {
+            fuzz::demand(received.refusal.empty() && received.whole->bytes > core::Bytes{0},
+                         "an empty result");
         }
     }
 

@@ -144,7 +144,7 @@ void stuck_warm_up(Job& job) {
         const std::string_view what = error.what();
         check(job, error.rank() == slow_rank, fmt::format("rank {} is named", error.rank()));
         check(job,
-              what.find("not through: rank 2 (consumer 0 on host) with 3 of 7 messages") !=
+              what.find("not complete: rank 2 (consumer 0 on host) with 3 of 7 messages") !=
                   std::string_view::npos,
               std::string(what));
     }
@@ -291,7 +291,7 @@ void drifting_clock(Job& job) {
         if (there != 0) {
             MPI_Recv(&message, sizeof message, MPI_BYTE, status.MPI_SOURCE, heartbeat_tag, job.communicator(),
                      MPI_STATUS_IGNORE);
-            clock.take(message, status.MPI_SOURCE, local_ns());
+            clock.receive(message, status.MPI_SOURCE, local_ns());
         }
         const std::int64_t earliest_ns = monotonic_ns() - zero_ns;
         const core::Instant now = clock.clock().at(local_ns());

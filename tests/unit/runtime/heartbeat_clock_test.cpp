@@ -81,9 +81,9 @@ Outcome play(const World& world, int duration_s) {
             const Flight flight = flying[i];
             flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(i));
             if (flight.to_scheduler) {
-                scheduler.take(flight.message, rank, flight.arrives_ns);
+                scheduler.receive(flight.message, rank, flight.arrives_ns);
             } else {
-                follower.take(flight.message, 0, std::max(local_before, world.local(flight.arrives_ns)));
+                follower.receive(flight.message, 0, std::max(local_before, world.local(flight.arrives_ns)));
             }
         }
         const std::int64_t local = world.local(true_ns);
@@ -191,9 +191,9 @@ TEST_CASE("Nonsense in a heartbeat does no harm but to the clock") {
     ControlMessage nonsense{.kind = weir::core::MessageKind::heartbeat};
     for (const std::uint64_t value : {std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 63U}) {
         nonsense.event = nonsense.events = nonsense.hash = value;
-        follower.take(nonsense, 0, 1000);
+        follower.receive(nonsense, 0, 1000);
         nonsense.hash = ~value;
-        follower.take(nonsense, 0, 2000);
+        follower.receive(nonsense, 0, 2000);
     }
     CHECK(follower.clock().at(3000) >= follower.clock().at(2000));
 }

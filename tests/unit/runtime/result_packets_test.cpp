@@ -33,12 +33,12 @@ TEST_CASE("A result arrives as what was sent, whatever its size") {
             CHECK(packets[i].bytes.size() <= 3840);
             CHECK(packet_kind(packets[i].bytes) == PacketKind::result);
             payload += packets[i].bytes.size() - 40;
-            const auto taken = arrivals.take(1, packets[i].bytes);
-            CHECK(taken.refusal.empty());
-            REQUIRE(taken.whole.has_value() == (i + 1 == packets.size()));
+            const auto received = arrivals.receive(1, packets[i].bytes);
+            CHECK(received.refusal.empty());
+            REQUIRE(received.whole.has_value() == (i + 1 == packets.size()));
         }
         CHECK(payload == static_cast<std::size_t>(bytes));
-        CHECK(arrivals.take(1, packets[0].bytes).refusal.empty());  // the next one may begin
+        CHECK(arrivals.receive(1, packets[0].bytes).refusal.empty());  // the next one may begin
     }
 }
 
@@ -46,10 +46,10 @@ TEST_CASE("Parts of results of several ranks may come in turn") {
     const auto a = packets_of({{0}, event, {5000}});
     const auto b = packets_of({{1}, EventId::of({0}, 4), {6000}});
     ResultArrivals arrivals(3);
-    CHECK_FALSE(arrivals.take(1, a[0].bytes).whole);
-    CHECK_FALSE(arrivals.take(2, b[0].bytes).whole);
-    CHECK(arrivals.take(1, a[1].bytes).whole == SendResult{{0}, event, {5000}});
-    CHECK(arrivals.take(2, b[1].bytes).whole == SendResult{{1}, EventId::of({0}, 4), {6000}});
+    CHECK_FALSE(arrivals.receive(1, a[0].bytes).whole);
+    CHECK_FALSE(arrivals.receive(2, b[0].bytes).whole);
+    CHECK(arrivals.receive(1, a[1].bytes).whole == SendResult{{0}, event, {5000}});
+    CHECK(arrivals.receive(2, b[1].bytes).whole == SendResult{{1}, EventId::of({0}, 4), {6000}});
 }
 
 TEST_CASE("What is no part in its turn is refused") {
@@ -57,22 +57,22 @@ TEST_CASE("What is no part in its turn is refused") {
     const auto other = packets_of({{1}, event, {9000}});
     REQUIRE(parts.size() == 3);
     ResultArrivals arrivals(1);
-    CHECK_FALSE(arrivals.take(0, std::span(parts[0].bytes).first(30)).refusal.empty());
-    CHECK_FALSE(arrivals.take(0, parts[1].bytes).refusal.empty());
-    CHECK(arrivals.take(0, parts[0].bytes).refusal.empty());
-    CHECK_FALSE(arrivals.take(0, parts[0].bytes).refusal.empty());  // twice
-    CHECK_FALSE(arrivals.take(0, parts[2].bytes).refusal.empty());  // one left out
-    CHECK_FALSE(arrivals.take(0, other[1].bytes).refusal.empty());  // of another slot
-    CHECK_FALSE(arrivals.take(0, std::span(parts[1].bytes).first(100)).refusal.empty());
-    CHECK(arrivals.take(0, parts[1].bytes).refusal.empty());
+    CHECK_FALSE(arrivals.receive(0, std::span(parts[0].bytes).first(30)).refusal.empty());
+    CHECK_FALSE(arrivals.receive(0, parts[1].bytes).refusal.empty());
+    CHECK(arrivals.receive(0, parts[0].bytes).refusal.empty());
+    CHECK_FALSE(arrivals.receive(0, parts[0].bytes).refusal.empty());  // twice
+    CHECK_FALSE(arrivals.receive(0, parts[2].bytes).refusal.empty());  // one left out
+    CHECK_FALSE(arrivals.receive(0, other[1].bytes).refusal.empty());  // of another slot
+    CHECK_FALSE(arrivals.receive(0, std::span(parts[1].bytes).first(100)).refusal.empty());
+    CHECK(arrivals.receive(0, parts[1].bytes).refusal.empty());
 }
 
 TEST_CASE("A damaged byte is found and named") {
     auto parts = packets_of({{0}, event, {5000}});
     parts[1].bytes.back() ^= std::byte{1};
     ResultArrivals arrivals(1);
-    CHECK(arrivals.take(0, parts[0].bytes).refusal.empty());
-    const auto taken = arrivals.take(0, parts[1].bytes);
-    CHECK(taken.refusal ==
+    CHECK(arrivals.receive(0, parts[0].bytes).refusal.empty());
+    const auto received = arrivals.receive(0, parts[1].bytes);
+    CHECK(received.refusal ==
           "a result whose bytes do not verify: event 17 of producer 3, 1200 bytes at byte 3800");
 }
