@@ -76,7 +76,7 @@ class Commands(unittest.TestCase):
                 for block in blocks(page):
                     if block.language == "text" and block.remark("output") is not None and before is not None:
                         with self.subTest(place=block.place):
-                            self.assertTrue(matches(block.text, before), f"{block.place} is not what was printed:\n" + "\n".join(before))
+                            self.assertTrue(matches(block.text, before), f"{block.place} is not what was printed; change it to:\n" + "\n".join(before))
                     if block.language not in ("sh", "bash"):
                         continue
                     before = None
