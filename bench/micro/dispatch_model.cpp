@@ -125,8 +125,7 @@ class Weir {
                                    {plan_.duration.ns})) {
         for (std::uint32_t slot = 0; slot < plan_.slots; ++slot) {
             for (std::uint32_t node = 0; node < nodes; ++node) {
-                scheduler_.on_message(now_, {Role::consumer, node},
-                                      {.kind = MessageKind::ready, .node = node, .slot = slot}, out_);
+                scheduler_.on_message(now_, {Role::consumer, node}, Ready{{slot}}, out_);
             }
         }
         carry_out();
@@ -169,14 +168,12 @@ class Weir {
         chunks_.pop_front();
         producer_.on_chunk_sent(now_, chunk.stream, 0, out_);
         scheduler_.on_message(now_, {Role::consumer, chunk.to.value},
-                              {.kind = MessageKind::done,
-                               .flag = 1,
-                               .node = chunk.to.value,
-                               .slot = chunk.place.value,
-                               .event = chunk.chunk.event.value,
-                               .events = 1,
-                               .bytes = event_bytes.count,
-                               .hash = ledger_mix(chunk.chunk.event, event_bytes)},
+                              Done{.slot = {chunk.place.value},
+                                   .fragments = 1,
+                                   .bytes = event_bytes,
+                                   .hash = ledger_mix(chunk.chunk.event, event_bytes),
+                                   .event = chunk.chunk.event,
+                                   .credit = Done::Credit::given},
                               out_);
         carry_out();
     }

@@ -57,13 +57,11 @@ class Traffic {
     void one_event() {
         const Granted granted = under_way_.pop();
         const EventId event = EventId::of({granted.producer}, offered_[granted.producer]);
-        handle({Role::consumer, granted.consumer}, {.kind = MessageKind::done,
-                                                    .node = granted.consumer,
-                                                    .slot = granted.slot,
-                                                    .event = event.value,
-                                                    .events = 1,
-                                                    .bytes = event_bytes,
-                                                    .hash = ledger_mix(event, {event_bytes})});
+        handle({Role::consumer, granted.consumer}, Done{.slot = {granted.slot},
+                                                        .fragments = 1,
+                                                        .bytes = {event_bytes},
+                                                        .hash = ledger_mix(event, {event_bytes}),
+                                                        .event = event});
         ready(granted.consumer, granted.slot);
         offer(granted.producer, 1);
     }
@@ -78,19 +76,17 @@ class Traffic {
     void offer(std::uint32_t producer, std::uint64_t more) {
         offered_[producer] += more;
         handle({Role::producer, producer},
-               {.kind = MessageKind::offer,
-                .node = producer,
-                .events = offered_[producer],
-                .bytes = event_bytes * static_cast<std::int64_t>(offered_[producer])});
+               Offer{{offered_[producer], {event_bytes * static_cast<std::int64_t>(offered_[producer])}}});
     }
     void ready(std::uint32_t consumer, std::uint32_t slot) {
-        handle({Role::consumer, consumer}, {.kind = MessageKind::ready, .node = consumer, .slot = slot});
+        handle({Role::consumer, consumer}, Ready{{slot}});
     }
     void handle(NodeId from, const ControlMessage& message) {
         now_ = now_ + Duration{100};
         scheduler_.on_message(now_, from, message, out_);
         for (const SendMessage& sent : out_.messages) {
-            under_way_.push({sent.to.index, sent.message.node, sent.message.slot});
+            const auto& grant = std::get<Grant>(sent.message);
+            under_way_.push({sent.to.index, grant.consumer.value, grant.place.value});
         }
         out_.clear();
     }

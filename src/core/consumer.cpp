@@ -1,6 +1,7 @@
 #include "core/consumer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/ledger_report.hpp"
 #include "core/plan_limits.hpp"
@@ -66,7 +67,8 @@ void Consumer::open_places(SlotId slot, Actions& out) {
 
 void Consumer::give_credit(SlotId slot, Actions& out) {
     if (!direct()) {
-        out.messages.push_back({scheduler_node(), ready(slot)});
+        const std::uint32_t result_bytes = std::exchange(slots_[slot.value].result_bytes, 0);
+        out.messages.push_back({scheduler_node(), Ready{slot, result_bytes}});
         return;
     }
     slots_[slot.value].source.reset();
@@ -75,8 +77,7 @@ void Consumer::give_credit(SlotId slot, Actions& out) {
         next_producer_ = (next_producer_ + 1) % plan_.producers;
         if (!producer_drained_[producer]) {
             slots_[slot.value].source = ProducerId{producer};
-            out.messages.push_back({node_of(ProducerId{producer}),
-                                    {.kind = MessageKind::grant, .node = id_.value, .slot = slot.value}});
+            out.messages.push_back({node_of(ProducerId{producer}), Grant{id_, plan_.place_of(slot, 0)}});
             return;
         }
     }
@@ -93,8 +94,9 @@ bool Consumer::withholds() {
     return withholding_;
 }
 
-/// The slot has nothing in it any more.
-void Consumer::free_slot(SlotId id, Actions& out) {
+/// The slot has nothing in it any more. Returns whether it is free: its credit is to be given, and then those
+/// that were withheld.
+bool Consumer::empty_slot(SlotId id, Actions& out) {
     Slot& slot = slots_[id.value];
     WEIR_ASSERT(slot.state == SlotState::queued);
     --use_.queued;
@@ -104,13 +106,12 @@ void Consumer::free_slot(SlotId id, Actions& out) {
         slot.state = SlotState::withheld;
         ++use_.withheld;
         withheld_.push(id.value);
-        return;
+        return false;
     }
     slot.state = SlotState::free;
     ++use_.free;
     open_places(id, out);
-    give_credit(id, out);
-    give_withheld(out);
+    return true;
 }
 
 void Consumer::give_withheld(Actions& out) {
@@ -129,14 +130,14 @@ void Consumer::begin_event(SlotId id, std::uint64_t number) {
     WEIR_ASSERT(slot.state == SlotState::free);
     slot.state = SlotState::receiving;
     slot.number = number;
-    slot.settled = 0;
+    slot.complete_places = 0;
     slot.whole = {};
     slot.generated_at = Instant::never();
     --use_.free;
     ++use_.receiving;
 }
 
-/// All fragments of the event are settled. One that is not whole holds nothing to process.
+/// All places of the slot are complete. One that is not whole holds nothing to process.
 void Consumer::end_event(Instant now, SlotId id, Actions& out) {
     Slot& slot = slots_[id.value];
     const bool complete = slot.whole.events == fragments_;
@@ -153,24 +154,24 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
              .bytes = slot.whole.bytes,
              .elapsed = slot.generated_at == Instant::never() ? Duration{} : now - slot.generated_at});
     }
-    if (settling_) {
+    if (reports_progress_) {
         report_progress(out);
     }
-    const std::size_t before = out.messages.size();
-    if (!works) {
-        free_slot(id, out);
-    }
-    if (!direct()) {
-        // The credit travels with the done message, except with policy `none`, where it is a
-        // grant of its own.
-        const bool credit = !works && slot.state == SlotState::free;
-        ControlMessage done = done_message(id, credit);
-        done.result_bytes = credit ? out.messages[before].message.result_bytes : 0;
-        if (credit) {
-            out.messages[before].message = done;  // in place of `ready`
-        } else {
-            out.messages.push_back({scheduler_node(), done});
+    const bool free = !works && empty_slot(id, out);
+    if (direct()) {
+        if (free) {
+            give_credit(id, out);
         }
+    } else {
+        Done message = done(id);
+        if (free) {
+            message.credit = Done::Credit::given;
+            message.result_bytes = std::exchange(slot.result_bytes, 0);
+        }
+        out.messages.push_back({scheduler_node(), message});
+    }
+    if (free) {
+        give_withheld(out);
     }
     if (works) {
         queue_.push(id.value);
@@ -181,18 +182,14 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
     }
 }
 
-ControlMessage Consumer::done_message(SlotId id, bool credit) const {
+/// Without the slot's credit.
+Done Consumer::done(SlotId id) const {
     const Slot& slot = slots_[id.value];
-    const bool complete = slot.whole.events == fragments_;
-    return {.kind = MessageKind::done,
-            .flag = static_cast<std::uint8_t>((credit ? DoneFlag::slot_is_free : 0) |
-                                              (complete ? 0 : DoneFlag::incomplete)),
-            .node = id_.value,
-            .slot = id.value,
-            .event = slot.fragment.value,
-            .events = slot.whole.events,
-            .bytes = slot.whole.bytes.count,
-            .hash = slot.whole.hash};
+    return {.slot = id,
+            .fragments = static_cast<std::uint32_t>(slot.whole.events),
+            .bytes = slot.whole.bytes,
+            .hash = slot.whole.hash,
+            .event = slot.fragment};
 }
 
 void Consumer::start_processing(Instant from) {
@@ -214,7 +211,10 @@ void Consumer::on_time(Instant now, Actions& out) {
                                     .event = slot.fragment,
                                     .bytes = slot.whole.bytes,
                                     .elapsed = current_processing_});
-        free_slot(id, out);
+        if (empty_slot(id, out)) {
+            give_credit(id, out);
+            give_withheld(out);
+        }
         if (queue_.empty()) {
             processing_until_ = Instant::never();
         } else {
@@ -257,20 +257,20 @@ void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
     if (plan_.lossy()) {
         end_waiting(place, out);
     }
-    settle(now, place, out);
+    complete_place(now, place, out);
 }
 
 /// Nothing more is expected in this place.
-void Consumer::settle(Instant now, PlaceId place, Actions& out) {
+void Consumer::complete_place(Instant now, PlaceId place, Actions& out) {
     const SlotId slot = plan_.slot_of(place);
-    places_[place.value].settle();
+    places_[place.value].complete();
     if (pulls()) {
         WEIR_ASSERT(asked_ > 0 && is_asked_[place.value]);
         is_asked_[place.value] = false;
         --asked_;
         ask(out);
     }
-    if (++slots_[slot.value].settled == fragments_) {
+    if (++slots_[slot.value].complete_places == fragments_) {
         end_event(now, slot, out);
     }
 }
@@ -278,77 +278,67 @@ void Consumer::settle(Instant now, PlaceId place, Actions& out) {
 // Messages and the end
 
 /// What was granted to a producer is not there.
-bool Consumer::on_decline(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    if (from.role != Role::producer || from.index >= plan_.producers || message.node != id_.value ||
-        message.slot >= places_.size() || places_[message.slot].state() != FragmentPlace::State::free) {
-        return false;
-    }
-    if (direct()) {
-        if (slots_[message.slot].source != ProducerId{from.index}) {
-            return false;
-        }
-        producer_drained_[from.index] = true;
-        give_credit({message.slot}, out);
-        return true;
-    }
-    const PlaceId place{message.slot};
-    const EventId event = EventId::of({from.index}, builds() ? message.events : 0);
-    if ((!builds() && !pulls()) || message.events >= EventId::sequence_limit || !belongs(place, event)) {
+bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out) {
+    const auto [consumer, place, number] = decline;
+    if (from.role != Role::producer || from.index >= plan_.producers || consumer != id_ ||
+        place.value >= places_.size() || places_[place.value].state() != FragmentPlace::State::free) {
         return false;
     }
     const SlotId slot = plan_.slot_of(place);
+    if (direct()) {
+        if (slots_[slot.value].source != ProducerId{from.index}) {
+            return false;
+        }
+        producer_drained_[from.index] = true;
+        give_credit(slot, out);
+        return true;
+    }
+    const EventId event = EventId::of({from.index}, builds() ? number : 0);
+    if ((!builds() && !pulls()) || number >= EventId::sequence_limit || !belongs(place, event)) {
+        return false;
+    }
     if (slots_[slot.value].state == SlotState::free) {
         begin_event(slot, event.sequence());
     }
     slots_[slot.value].fragment = event;
-    settle(now, place, out);
+    complete_place(now, place, out);
+    return true;
+}
+
+bool Consumer::on(Instant /*now*/, NodeId from, const ReportProgress& /*request*/, Actions& out) {
+    if (!direct() || from != scheduler_node()) {
+        return false;
+    }
+    reports_progress_ = true;
+    report_progress(out);
+    return true;
+}
+
+bool Consumer::on(Instant /*now*/, NodeId from, const Finish& /*finish*/, Actions& out) {
+    if (from != scheduler_node()) {
+        return false;
+    }
+    close(out);
     return true;
 }
 
 void Consumer::report_progress(Actions& out) {
-    out.messages.push_back({scheduler_node(),
-                            {.kind = MessageKind::progress,
-                             .node = id_.value,
-                             .events = ledger_.received.events + ledger_.incomplete.events,
-                             .bytes = (ledger_.received.bytes + ledger_.incomplete.bytes).count}});
+    const Tally& received = ledger_.received;
+    const Tally& lost = ledger_.incomplete;
+    out.messages.push_back(
+        {scheduler_node(), Progress{{received.events + lost.events, received.bytes + lost.bytes}}});
 }
 
 void Consumer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     if (finished_) {
         return;
     }
-    bool taken = false;
-    switch (message.kind) {
-        case MessageKind::assign:
-            taken = on_assign(from, message, out);
-            break;
-        case MessageKind::decline:
-            taken = on_decline(now, from, message, out);
-            break;
-        case MessageKind::sent:
-            taken = on_sent(now, from, message, out);
-            break;
-        case MessageKind::settle:
-            taken = direct() && from == scheduler_node();
-            if (taken) {
-                settling_ = true;
-                report_progress(out);
-            }
-            break;
-        case MessageKind::finish:
-            taken = from == scheduler_node();
-            if (taken) {
-                close(out);
-            }
-            break;
-        default:
-            break;
-    }
-    if (!taken) {
+    const auto receive = [&](const auto& body) { return on(now, from, body, out); };
+    if (!std::visit(receive, message)) {
         out.faults.push_back(
             {.source = from,
              .destination = node_of(id_),
-             .event = {message.event},
+             .event = event_of(message),
              .detail = "a message that a consumer does not take, or of what it does not wait for"});
     }
 }
@@ -376,12 +366,12 @@ void Consumer::close(Actions& out) {
     for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
         if (slots_[slot].state == SlotState::receiving && slots_[slot].whole.events > 0) {
             ++given_up_events_;
-            out.messages.push_back({scheduler_node(), done_message({slot}, false)});
+            out.messages.push_back({scheduler_node(), done({slot})});
         }
     }
     out.close_places = true;
     finished_ = true;
-    append_ledger_report(ledger_, node_of(id_), out);
+    append_ledger_report(ledger_, out);
 }
 
 }  // namespace weir::core

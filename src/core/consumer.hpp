@@ -4,7 +4,7 @@
 // free slots to the producers in turn.
 //
 // A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when
-// all its places are settled: their fragments are whole, or were declined or given up. With initiation
+// all its places are complete: their fragments are whole, or were declined or given up. With initiation
 // `pull` the consumer asks for each fragment, a bounded number at a time.
 //
 // A transport that loses chunks does not tell what a fragment should have been, so the producer does
@@ -89,32 +89,29 @@ class Consumer {
         /// Who sends the event, where that is known beforehand. Policy `none`: to whom the slot was granted;
         /// pull with pattern `distribute`: of whom it was assigned.
         std::optional<ProducerId> source;
-        std::uint64_t number = 0;        ///< build: of the event, once it is known
-        std::uint32_t settled = 0;       ///< places of which nothing more is expected
-        Tally whole;                     ///< of them, those that are whole
-        EventId fragment;                ///< the one that was settled last
-        Instant generated_at;            ///< of the fragment that is oldest
-        std::uint32_t result_bytes = 0;  ///< of the result that the next credit of this slot follows
+        std::uint64_t number = 0;           ///< build: of the event, once it is known
+        std::uint32_t complete_places = 0;  ///< of which nothing more is expected
+        Tally whole;                        ///< of them, those that are whole
+        EventId fragment;                   ///< the one that was complete last
+        Instant generated_at;               ///< of the fragment that is oldest
+        std::uint32_t result_bytes = 0;     ///< of the result that the next credit of this slot follows
     };
     /// A fragment to ask for.
     struct Request {
         ProducerId producer;
-        PlaceId place;
-        std::uint64_t number = 0;  ///< build: of the event
+        Grant grant;
     };
 
     // Slots and credits.
     void open_places(SlotId slot, Actions& out);
-    void free_slot(SlotId slot, Actions& out);
+    bool empty_slot(SlotId slot, Actions& out);
     void give_credit(SlotId slot, Actions& out);
-    /// The message that gives the slot's credit.
-    [[nodiscard]] ControlMessage ready(SlotId slot);
     void send_result(SlotId slot, Actions& out);
     void give_withheld(Actions& out);
     [[nodiscard]] bool withholds();
     void begin_event(SlotId slot, std::uint64_t number);
     void end_event(Instant now, SlotId slot, Actions& out);
-    [[nodiscard]] ControlMessage done_message(SlotId slot, bool credit) const;
+    [[nodiscard]] Done done(SlotId slot) const;
     void start_processing(Instant from);
 
     // Fragments.
@@ -125,14 +122,13 @@ class Consumer {
     bool begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     void notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const;
     void end_fragment(Instant now, PlaceId place, Actions& out);
-    void settle(Instant now, PlaceId place, Actions& out);
+    void complete_place(Instant now, PlaceId place, Actions& out);
     void refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
                       Actions& out);
 
     // Lossy transports (consumer_losses.cpp).
     void on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     void begin_unannounced(PlaceId place, EventId event);
-    bool on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out);
     void look_after_overdue(Instant now, Actions& out);
     void count_as_lost(const FragmentPlace& fragment, Actions& out);
     void give_up(Instant now, PlaceId place, Actions& out);
@@ -143,10 +139,18 @@ class Consumer {
     [[nodiscard]] bool is_over(PlaceId place, EventId event) const;
 
     // Initiation pull.
-    bool on_assign(NodeId from, const ControlMessage& message, Actions& out);
     void ask(Actions& out);
 
-    bool on_decline(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    // One for each kind of message that a consumer takes. False: it cannot be right, and nothing was changed.
+    bool on(Instant now, NodeId from, const Assign& assign, Actions& out);
+    bool on(Instant now, NodeId from, const Decline& decline, Actions& out);
+    bool on(Instant now, NodeId from, const Sent& sent, Actions& out);
+    bool on(Instant now, NodeId from, const ReportProgress& request, Actions& out);
+    bool on(Instant now, NodeId from, const Finish& finish, Actions& out);
+    template <typename Other>
+    bool on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
+        return false;
+    }
     void report_progress(Actions& out);
     void close(Actions& out);
     [[nodiscard]] bool direct() const { return plan_.policy == PolicyKind::none; }
@@ -171,7 +175,7 @@ class Consumer {
     std::vector<bool> producer_drained_;  ///< policy `none`: said that nothing is left
     std::uint32_t next_producer_ = 0;     ///< policy `none`: whose turn it is
     RingQueue<Request> to_ask_;           ///< pull
-    std::uint32_t asked_ = 0;             ///< pull: fragments asked for and not settled
+    std::uint32_t asked_ = 0;             ///< pull: fragments asked for and not complete
     std::vector<bool> is_asked_;          ///< pull, by place: one of these
     IndexedHeap<std::int64_t> overdue_;   ///< lossy: places by the instant at which their fragment is, in ns
     std::vector<EventId> given_up_;
@@ -183,7 +187,7 @@ class Consumer {
     std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
     std::uint64_t finished_events_ = 0;
     std::uint64_t given_up_events_ = 0;
-    bool settling_ = false;
+    bool reports_progress_ = false;
     bool finished_ = false;
 };
 

@@ -57,16 +57,13 @@ void Consumer::begin_unannounced(PlaceId place, EventId event) {
     places_[place.value].begin(event, Bytes{0}, plan_.chunk_size, Instant{});
 }
 
-bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    const EventId event{message.event};
-    const Bytes bytes{message.bytes};
-    const Instant generated_at{static_cast<std::int64_t>(message.events)};
+bool Consumer::on(Instant now, NodeId from, const Sent& sent, Actions& out) {
+    const auto [event, bytes, place, generated_at, begun_at] = sent;
     if (!plan_.lossy() || from != node_of(event.producer()) || event.producer().value >= plan_.producers ||
-        message.slot >= places_.size() || bytes <= Bytes{0} || bytes > plan_.slot_size ||
+        place.value >= places_.size() || bytes <= Bytes{0} || bytes > plan_.slot_size ||
         !is_generation_instant(plan_, generated_at)) {
         return false;
     }
-    const PlaceId place{message.slot};
     FragmentPlace& fragment = places_[place.value];
     if (is_over(place, event)) {
         return true;  // it became whole, or was given up, while the producer sent it again
@@ -87,7 +84,7 @@ bool Consumer::on_sent(Instant now, NodeId from, const ControlMessage& message, 
         return false;  // it was said otherwise before
     }
     fragment.announce(bytes, plan_.chunk_size, generated_at);
-    notice_transfer(now, place, Instant{static_cast<std::int64_t>(message.hash)}, out);
+    notice_transfer(now, place, begun_at, out);
     if (fragment.whole()) {
         end_fragment(now, place, out);
     } else {
@@ -108,11 +105,7 @@ void Consumer::look_after_overdue(Instant now, Actions& out) {
         overdue_.erase(place.value);
         fragment.ask_again();
         const NodeId producer = node_of(fragment.event().producer());
-        out.messages.push_back({producer,
-                                {.kind = MessageKind::again,
-                                 .node = id_.value,
-                                 .slot = place.value,
-                                 .event = fragment.event().value}});
+        out.messages.push_back({producer, SendAgain{fragment.event(), place}});
         out.observations.push_back({.kind = Observation::Kind::asked_again,
                                     .peer = producer,
                                     .event = fragment.event(),
@@ -139,7 +132,7 @@ void Consumer::give_up(Instant now, PlaceId place, Actions& out) {
     count_as_lost(fragment, out);
     slots_[plan_.slot_of(place).value].fragment = fragment.event();
     end_waiting(place, out);
-    settle(now, place, out);
+    complete_place(now, place, out);
 }
 
 /// The fragment in the place is whole or given up.
@@ -149,9 +142,7 @@ void Consumer::end_waiting(PlaceId place, Actions& out) {
     std::uint64_t& over = over_[over_index(place, event)];
     over = std::max(over, event.sequence() + 1);
     if (plan_.asks_again()) {
-        out.messages.push_back(
-            {node_of(event.producer()),
-             {.kind = MessageKind::taken, .node = id_.value, .slot = place.value, .event = event.value}});
+        out.messages.push_back({node_of(event.producer()), Taken{event, place}});
     }
 }
 

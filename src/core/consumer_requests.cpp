@@ -4,26 +4,25 @@
 
 namespace weir::core {
 
-bool Consumer::on_assign(NodeId from, const ControlMessage& message, Actions& out) {
-    if (!pulls() || from != scheduler_node() || message.slot >= slots_.size() ||
-        (builds() ? message.events >= EventId::sequence_limit : message.node >= plan_.producers)) {
+bool Consumer::on(Instant /*now*/, NodeId from, const Assign& assign, Actions& out) {
+    if (!pulls() || from != scheduler_node() || assign.slot.value >= slots_.size() ||
+        (builds() ? assign.number >= EventId::sequence_limit : assign.producer.value >= plan_.producers)) {
         return false;
     }
-    Slot& slot = slots_[message.slot];
+    Slot& slot = slots_[assign.slot.value];
     if (slot.state != SlotState::free || slot.assigned) {
         return false;
     }
     slot.assigned = true;
-    slot.number = message.events;
+    slot.number = assign.number;
     if (!builds()) {
-        slot.source = ProducerId{message.node};
+        slot.source = assign.producer;
     }
     const std::uint32_t first = plan_.order == SendOrder::barrel ? id_.value % fragments_ : 0;
     for (std::uint32_t step = 0; step < fragments_; ++step) {
         const std::uint32_t fragment = (first + step) % fragments_;
-        to_ask_.push({{builds() ? fragment : message.node},
-                      plan_.place_of({message.slot}, fragment),
-                      builds() ? message.events : 0});
+        to_ask_.push({builds() ? ProducerId{fragment} : assign.producer,
+                      Grant{id_, plan_.place_of(assign.slot, fragment), builds() ? assign.number : 0}});
     }
     ask(out);
     return true;
@@ -34,12 +33,8 @@ void Consumer::ask(Actions& out) {
     while (!to_ask_.empty() && asked_ < plan_.requests) {
         const Request request = to_ask_.pop();
         ++asked_;
-        is_asked_[request.place.value] = true;
-        out.messages.push_back({node_of(request.producer),
-                                {.kind = MessageKind::grant,
-                                 .node = id_.value,
-                                 .slot = request.place.value,
-                                 .events = request.number}});
+        is_asked_[request.grant.place.value] = true;
+        out.messages.push_back({node_of(request.producer), request.grant});
     }
 }
 

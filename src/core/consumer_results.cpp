@@ -2,7 +2,6 @@
 #include "core/consumer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace weir::core {
 
@@ -16,13 +15,6 @@ void Consumer::send_result(SlotId id, Actions& out) {
     slot.result_bytes = static_cast<std::uint32_t>(bytes.count);
     ledger_.results.add(slot.fragment, bytes);
     out.results.push_back({id, slot.fragment, bytes});
-}
-
-ControlMessage Consumer::ready(SlotId slot) {
-    return {.kind = MessageKind::ready,
-            .node = id_.value,
-            .slot = slot.value,
-            .result_bytes = std::exchange(slots_[slot.value].result_bytes, 0)};
 }
 
 }  // namespace weir::core

@@ -16,8 +16,8 @@ namespace weir::core {
 
 class FragmentPlace {
   public:
-    /// `settled`: nothing more is expected, the fragment is whole or was given up.
-    enum class State : std::uint8_t { closed, free, receiving, settled };
+    /// `complete`: nothing more is expected, the fragment is whole or was given up.
+    enum class State : std::uint8_t { closed, free, receiving, complete };
 
     explicit FragmentPlace(const Plan& plan) : ahead_(plan.chunks_per_fragment(), false) {}
 
@@ -60,7 +60,7 @@ class FragmentPlace {
     /// True once per fragment.
     bool mark_duplicated() { return !std::exchange(duplicated_, true); }
     void ask_again() { ++asked_; }
-    void settle() { state_ = State::settled; }
+    void complete() { state_ = State::complete; }
 
   private:
     [[nodiscard]] bool any_ahead(std::uint32_t first, std::uint32_t count) const;

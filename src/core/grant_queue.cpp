@@ -15,10 +15,10 @@ constexpr std::uint32_t word_bits = 64;
 GrantQueue::GrantQueue(const Plan& plan, ProducerId producer)
     : consumers_(plan.consumers), turn_(producer.value % plan.consumers) {
     if (plan.order == SendOrder::barrel) {
-        queues_.assign(plan.consumers, RingQueue<Grant>(plan.slots));
+        queues_.assign(plan.consumers, RingQueue<WaitingGrant>(plan.slots));
         waiting_.assign((plan.consumers + word_bits - 1) / word_bits, 0);
     } else {
-        queues_.assign(1, RingQueue<Grant>(std::size_t{plan.consumers} * plan.slots));
+        queues_.assign(1, RingQueue<WaitingGrant>(std::size_t{plan.consumers} * plan.slots));
     }
 }
 
@@ -26,31 +26,32 @@ bool GrantQueue::full(ConsumerId consumer) const {
     return queues_[waiting_.empty() ? 0 : consumer.value].full();
 }
 
-void GrantQueue::push(const Grant& grant) {
-    WEIR_ASSERT(grant.consumer.value < consumers_);
+void GrantQueue::push(const WaitingGrant& waiting) {
+    const ConsumerId consumer = waiting.grant.consumer;
+    WEIR_ASSERT(consumer.value < consumers_);
     ++size_;
     if (waiting_.empty()) {
-        queues_.front().push(grant);
+        queues_.front().push(waiting);
         return;
     }
-    queues_[grant.consumer.value].push(grant);
-    waiting_[grant.consumer.value / word_bits] |= std::uint64_t{1} << (grant.consumer.value % word_bits);
+    queues_[consumer.value].push(waiting);
+    waiting_[consumer.value / word_bits] |= std::uint64_t{1} << (consumer.value % word_bits);
 }
 
-Grant GrantQueue::pop() {
+WaitingGrant GrantQueue::pop() {
     WEIR_ASSERT(size_ > 0);
     --size_;
     if (waiting_.empty()) {
         return queues_.front().pop();
     }
     const std::uint32_t consumer = next_consumer();
-    RingQueue<Grant>& queue = queues_[consumer];
-    const Grant grant = queue.pop();
+    RingQueue<WaitingGrant>& queue = queues_[consumer];
+    const WaitingGrant oldest = queue.pop();
     if (queue.empty()) {
         waiting_[consumer / word_bits] &= ~(std::uint64_t{1} << (consumer % word_bits));
     }
     turn_ = (consumer + 1) % consumers_;
-    return grant;
+    return oldest;
 }
 
 std::uint32_t GrantQueue::next_consumer() const {

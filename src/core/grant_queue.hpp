@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/messages.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {
 
-struct Grant {
-    ConsumerId consumer;
-    PlaceId place;
-    std::uint64_t number = 0;  ///< pattern `build`: of the event
+struct WaitingGrant {
+    Grant grant;
     Instant received_at;
 };
 
@@ -28,18 +27,18 @@ class GrantQueue {
     [[nodiscard]] bool empty() const { return size_ == 0; }
     /// Whether as many grants for the consumer wait as it has slots: no more can be right.
     [[nodiscard]] bool full(ConsumerId consumer) const;
-    void push(const Grant& grant);
+    void push(const WaitingGrant& waiting);
     /// Not when empty. `barrel`: O(consumers / 64).
-    Grant pop();
+    WaitingGrant pop();
 
   private:
     [[nodiscard]] std::uint32_t next_consumer() const;
 
     std::uint32_t consumers_;
     std::size_t size_ = 0;
-    std::vector<RingQueue<Grant>> queues_;  ///< `barrel`: by consumer; else one
-    std::vector<std::uint64_t> waiting_;    ///< `barrel`, bit c: there is a grant for consumer c
-    std::uint32_t turn_;                    ///< `barrel`: the consumer to look at first
+    std::vector<RingQueue<WaitingGrant>> queues_;  ///< `barrel`: by consumer; else one
+    std::vector<std::uint64_t> waiting_;           ///< `barrel`, bit c: there is a grant for consumer c
+    std::uint32_t turn_;                           ///< `barrel`: the consumer to look at first
 };
 
 }  // namespace weir::core

@@ -41,8 +41,7 @@ constexpr Tally operator+(Tally a, const Tally& b) {
     return a += b;
 }
 
-/// What one consumer received from one producer, whole events. Without a hash, which the ledger has: a
-/// consumer keeps one of these for every producer.
+/// Events and their bytes, where no hash is needed: offers, and what a consumer received from each producer.
 struct Traffic {
     std::uint64_t events = 0;
     Bytes bytes;
@@ -54,6 +53,9 @@ struct Traffic {
     }
     constexpr bool operator==(const Traffic&) const = default;
 };
+constexpr Traffic operator-(const Traffic& a, const Traffic& b) {
+    return {a.events - b.events, a.bytes - b.bytes};
+}
 
 /// One node's account. A producer fills generated, sent and lost (generated = sent + lost); a consumer fills
 /// received, corrupt (received, but failed verification) and incomplete (begun, never completed); the

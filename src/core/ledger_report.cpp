@@ -17,15 +17,9 @@ bool add(const Tally& tally, Tally& sum) {
 
 }  // namespace
 
-void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out) {
+void append_ledger_report(const Ledger& ledger, Actions& out) {
     const auto append = [&](LedgerEntry entry, const Tally& tally) {
-        out.messages.push_back({scheduler_node(),
-                                {.kind = MessageKind::ledger,
-                                 .node = node.index,
-                                 .slot = static_cast<std::uint32_t>(entry),
-                                 .events = tally.events,
-                                 .bytes = tally.bytes.count,
-                                 .hash = tally.hash}});
+        out.messages.push_back({scheduler_node(), LedgerPart{entry, tally}});
     };
     append(LedgerEntry::generated, ledger.generated);
     append(LedgerEntry::sent, ledger.sent);
@@ -37,9 +31,9 @@ void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out) {
     append(LedgerEntry::results, ledger.results);
 }
 
-bool add_ledger_entry(const ControlMessage& message, Ledger& ledger) {
-    const Tally tally{message.events, {message.bytes}, message.hash};
-    switch (static_cast<LedgerEntry>(message.slot)) {
+bool add_ledger_entry(const LedgerPart& part, Ledger& ledger) {
+    const Tally& tally = part.tally;
+    switch (part.entry) {
         case LedgerEntry::generated:
             return add(tally, ledger.generated);
         case LedgerEntry::sent:

@@ -7,11 +7,11 @@
 
 namespace weir::core {
 
-/// Appends the messages that report `ledger` of `node` to the scheduler.
-void append_ledger_report(const Ledger& ledger, NodeId node, Actions& out);
+/// Appends the messages that report `ledger` to the scheduler.
+void append_ledger_report(const Ledger& ledger, Actions& out);
 
-/// Adds one received entry to `ledger`. False if the message names no entry.
-[[nodiscard]] bool add_ledger_entry(const ControlMessage& message, Ledger& ledger);
+/// Adds one received entry to `ledger`. False if there is no such entry, or no sum can hold it.
+[[nodiscard]] bool add_ledger_entry(const LedgerPart& part, Ledger& ledger);
 
 /// Number of messages in a report.
 inline constexpr std::uint32_t ledger_report_messages = 8;

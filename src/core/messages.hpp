@@ -1,76 +1,137 @@
-// Control messages between scheduler, producers and consumers. One fixed-size struct for all kinds, so
-// that many fit into one packet of the runtime and none needs parsing. Field use per kind is listed at
-// each kind; other fields are 0.
+// Control messages between scheduler, producers and consumers: a struct for each kind, and a variant of all
+// of them that is 48 bytes, so that many fit into one packet of the runtime and none needs parsing. Rejected:
+// one struct of numbers for all kinds, in which the same field is a count, an instant or a tick.
+//
+// A message travels as it lies in memory; both sides run the same executable. What arrives is checked in two
+// steps: is_message() when it is unpacked, and whoever receives it checks every field against its own state.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
+#include <variant>
 
 #include "core/ids.hpp"
+#include "core/ledger.hpp"
+#include "core/units.hpp"
 
 namespace weir::core {
 
-enum class MessageKind : std::uint8_t {
-    /// consumer -> scheduler. The receives of slot `slot` are posted: one credit. `result_bytes`: of the
-    /// result of the event that was in it before, which went ahead; 0: none did.
-    ready,
-    /// producer -> scheduler. Cumulative: `events` and `bytes` offered since the start. `flag` 1: the
-    /// last offer, generation is over.
-    offer,
-    /// scheduler -> producers (shaping `in_step`). Tick `events` (a signed number: 0 is at instant 0).
-    tick,
-    /// scheduler -> producers (pattern `build`). Generation is over everywhere: there are `events`
-    /// events, and each producer makes its fragments of all of them.
-    complete,
-    /// scheduler -> producer; policy `none` and initiation `pull`: consumer -> producer. Send your oldest
-    /// waiting event (pattern `build`: your fragment of event number `events`) into place `slot` of
-    /// consumer `node`. Pattern `distribute`, from the scheduler: `events` is the number of grants to
-    /// this producer before.
-    grant,
-    /// scheduler -> consumer (initiation `pull`). Slot `slot` is for the oldest event of producer `node`
-    /// (pattern `build`: for event number `events`). Ask for it.
-    assign,
-    /// producer -> scheduler; wherever a consumer waits for the answer (policy `none`, pattern `build`,
-    /// initiation `pull`): -> consumer `node`. What the grant for place `slot` asks for is not there.
-    /// Pattern `build`: `events` is the event's number.
-    decline,
-    /// producer -> consumer (lossy transports). Every chunk of `event`, which has `bytes`, was sent to
-    /// place `slot`. `events`: when it was generated, in ns. `hash`: when its first chunk was handed over,
-    /// in ns.
-    sent,
-    /// consumer -> producer (lossy transports that ask again). `event` did not come into place `slot`
-    /// whole: send it again.
-    again,
-    /// consumer -> producer (lossy transports that ask again). `event` for place `slot` will not be asked
-    /// for any more.
-    taken,
-    /// consumer -> scheduler. `events` fragments of `bytes` in all arrived in slot `slot` whole, which is
-    /// all that will come. `flag`: DoneFlag. `hash`: sum of their ledger mixes. `event`: one of the
-    /// fragments asked for. `result_bytes`: as with ready, if the credit is given.
-    done,
-    /// producer -> scheduler. Generation is over, nothing waits, no transfer is under way. `events`,
-    /// `bytes`: sent.
-    drained,
-    /// scheduler -> consumer. All producers have drained: say what you have received, now and at each
-    /// change.
-    settle,
-    /// consumer -> scheduler. Answer to settle: `events`, `bytes` received whole, or given up, so far.
-    progress,
-    /// scheduler -> all. The run is over: close and report the ledger.
-    finish,
-    /// producer, consumer -> scheduler. One entry of the ledger: `slot` says which (LedgerEntry);
-    /// `events`, `bytes`, `hash`. Entries are sent in order; the last one ends the report.
-    ledger,
-    /// any node -> scheduler and back, as often as core/heartbeat.hpp says: the sender is alive. From the
-    /// scheduler also `bytes`: nanoseconds so far in which offers waited and no consumer had a credit. The
-    /// runtime adds instants of the senders' clocks.
-    heartbeat,
+/// consumer -> scheduler. The receives of `slot` are posted: one credit.
+struct Ready {
+    SlotId slot;
+    std::uint32_t result_bytes =
+        0;  ///< of the result of the slot's last event, which went ahead; 0: none did
+    bool operator==(const Ready&) const = default;
 };
 
-/// Bits of `flag` in `done`.
-struct DoneFlag {
-    static constexpr std::uint8_t slot_is_free = 1;  ///< the credit is given with this message
-    static constexpr std::uint8_t incomplete = 2;    ///< a fragment is missing: the event was given up
+/// producer -> scheduler. Offered since the start, so that a later offer replaces an earlier one.
+struct Offer {
+    enum class More : std::uint8_t { expected, none };  // not bool: a byte from outside may have any value
+    Traffic offered;
+    More more = More::expected;  ///< none: generation is over
+    bool operator==(const Offer&) const = default;
+};
+
+/// scheduler -> producers (shaping `in_step`). Tick 0 is at instant 0; there are some before.
+struct Tick {
+    std::int64_t number = 0;
+    bool operator==(const Tick&) const = default;
+};
+
+/// scheduler -> producers (pattern `build`). Generation is over everywhere, and each producer makes its
+/// fragments of all events.
+struct Complete {
+    std::uint64_t events = 0;  ///< that there are
+    bool operator==(const Complete&) const = default;
+};
+
+/// scheduler -> producer; policy `none` and initiation `pull`: consumer -> producer. Send your oldest waiting
+/// event into this place. Pattern `build`: your fragment of the event of this number.
+struct Grant {
+    ConsumerId consumer;
+    PlaceId place;
+    /// Pattern `distribute`: grants to this producer before, if the scheduler grants, else 0.
+    std::uint64_t number = 0;
+    bool operator==(const Grant&) const = default;
+};
+
+/// scheduler -> consumer (initiation `pull`). The slot is for the oldest event of this producer; pattern
+/// `build`: for the event of this number. Ask for it.
+struct Assign {
+    SlotId slot;
+    ProducerId producer;       ///< pattern `build`: 0
+    std::uint64_t number = 0;  ///< pattern `distribute`: assignments of this producer before
+    bool operator==(const Assign&) const = default;
+};
+
+/// producer -> scheduler; where a consumer waits for the answer (policy `none`, pattern `build`, initiation
+/// `pull`): -> that consumer. What the grant for this place asks for is not there.
+struct Decline {
+    ConsumerId consumer;
+    PlaceId place;
+    std::uint64_t number = 0;  ///< pattern `build`: of the event
+    bool operator==(const Decline&) const = default;
+};
+
+/// producer -> consumer (lossy transports). Every chunk of this event was sent to this place.
+struct Sent {
+    EventId event;
+    Bytes bytes;  ///< of the event
+    PlaceId place;
+    Instant generated_at;
+    Instant begun_at;  ///< its first chunk was handed over
+    bool operator==(const Sent&) const = default;
+};
+
+/// consumer -> producer (lossy transports that ask again). Not all of this event came into this place: send
+/// it again.
+struct SendAgain {
+    EventId event;
+    PlaceId place;
+    bool operator==(const SendAgain&) const = default;
+};
+
+/// consumer -> producer (lossy transports that ask again). This event will not be asked for any more.
+struct Taken {
+    EventId event;
+    PlaceId place;
+    bool operator==(const Taken&) const = default;
+};
+
+/// consumer -> scheduler. All that will come of the event in this slot is there.
+struct Done {
+    enum class Credit : std::uint8_t { kept, given };
+    SlotId slot;
+    std::uint32_t fragments = 0;     ///< that arrived whole; fewer than an event has: it was given up
+    Bytes bytes;                     ///< of these fragments
+    std::uint64_t hash = 0;          ///< sum of their ledger mixes
+    EventId event;                   ///< one of the fragments that were asked for
+    std::uint32_t result_bytes = 0;  ///< as with Ready, if the credit is given
+    Credit credit = Credit::kept;    ///< given: this message is also the slot's Ready
+    bool operator==(const Done&) const = default;
+};
+
+/// producer -> scheduler. Generation is over, nothing waits, no transfer is under way.
+struct Drained {
+    Traffic sent;
+    bool operator==(const Drained&) const = default;
+};
+
+/// scheduler -> consumers (policy `none`). All producers have drained: report your progress, now and at each
+/// change.
+struct ReportProgress {
+    bool operator==(const ReportProgress&) const = default;
+};
+
+/// consumer -> scheduler. The answer to ReportProgress.
+struct Progress {
+    Traffic received;  ///< whole, or given up
+    bool operator==(const Progress&) const = default;
+};
+
+/// scheduler -> all. The run is over: close and report the ledger.
+struct Finish {
+    bool operator==(const Finish&) const = default;
 };
 
 enum class LedgerEntry : std::uint32_t {
@@ -84,19 +145,49 @@ enum class LedgerEntry : std::uint32_t {
     results
 };
 
-struct ControlMessage {
-    MessageKind kind = MessageKind::ready;
-    std::uint8_t flag = 0;
-    std::uint16_t reserved = 0;
-    std::uint32_t node = 0;  ///< index of the consumer or producer that the message is about
-    std::uint32_t slot = 0;  ///< of a consumer, or one of its places (core::Plan::places)
-    std::uint32_t result_bytes = 0;
-    std::uint64_t event = 0;
-    std::uint64_t events = 0;
-    std::int64_t bytes = 0;
-    std::uint64_t hash = 0;
-    bool operator==(const ControlMessage&) const = default;
+/// producer, consumer -> scheduler. One entry of the ledger. Entries are sent in order; the last one ends the
+/// report.
+struct LedgerPart {
+    LedgerEntry entry = LedgerEntry::generated;
+    Tally tally;  ///< duplicates: a count only
+    bool operator==(const LedgerPart&) const = default;
 };
+
+/// any node -> scheduler and back, as often as core/heartbeat.hpp says: the sender is alive. Of the clocks of
+/// hosts only their difference has a meaning; 0: not given.
+struct Heartbeat {
+    Duration
+        no_credit;  ///< from the scheduler: time so far in which offers waited and no consumer had a credit
+    std::int64_t left_ns = 0;  ///< when this one left, by the sender's clock
+    /// From the scheduler's rank: when the receiver's last one left, by the receiver's clock, and when it
+    /// arrived, by the sender's.
+    std::int64_t other_left_ns = 0;
+    std::int64_t other_arrived_ns = 0;
+    bool operator==(const Heartbeat&) const = default;
+};
+
+using ControlMessage =
+    std::variant<Ready, Offer, Tick, Complete, Grant, Assign, Decline, Sent, SendAgain, Taken, Done, Drained,
+                 ReportProgress, Progress, Finish, LedgerPart, Heartbeat>;
 static_assert(sizeof(ControlMessage) == 48 && std::is_trivially_copyable_v<ControlMessage>);
+
+/// Whether bytes from outside are a message of a kind that there is. Nothing else may be done with the
+/// message before. Any bytes are possible values of the fields, which no state can make anything but wrong.
+[[nodiscard]] inline bool is_message(const ControlMessage& message) {
+    return message.index() < std::variant_size_v<ControlMessage>;
+}
+
+/// The event that a message names, {} if its kind names none.
+[[nodiscard]] inline EventId event_of(const ControlMessage& message) {
+    return std::visit(
+        [](const auto& body) {
+            if constexpr (requires { body.event; }) {
+                return body.event;
+            } else {
+                return EventId{};
+            }
+        },
+        message);
+}
 
 }  // namespace weir::core

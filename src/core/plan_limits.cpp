@@ -13,7 +13,8 @@ constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-bool is_amount(const Plan& plan, std::uint64_t events, Bytes bytes) {
+bool is_amount(const Plan& plan, const Traffic& fragments) {
+    const auto [events, bytes] = fragments;
     return bytes >= Bytes{0} && events <= static_cast<std::uint64_t>(bytes.count) &&
            bytes.count <= static_cast<WideInteger>(events) * plan.slot_size.count;
 }

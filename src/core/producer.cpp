@@ -55,7 +55,7 @@ void Producer::on_time(Instant now, Actions& out) {
         gave_up_ = true;
         abandon_waiting(now, out);
     }
-    settle_account(out);
+    drain_if_empty(out);
 }
 
 void Producer::generate(Instant now, Actions& out) {
@@ -90,148 +90,125 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     }
     // A lost fragment is offered all the same: its event has fragments elsewhere, and an end.
     if (!lost || builds()) {
-        ++offered_events_;
-        offered_bytes_ += event.bytes;
+        offered_ += {1, event.bytes};
     }
 }
 
 void Producer::offer(Actions& out) {
     const bool last = builds() && closed_account_ && generator_.next_due() == Instant::never();
-    const bool news = announced_events_ != offered_events_ || (last && !announced_last_);
+    const bool news = announced_events_ != offered_.events || (last && !announced_last_);
     if (plan_.policy == PolicyKind::none || !news) {
         return;
     }
-    announced_events_ = offered_events_;
+    announced_events_ = offered_.events;
     announced_last_ = last;
-    out.messages.push_back({scheduler_node(),
-                            {.kind = MessageKind::offer,
-                             .flag = static_cast<std::uint8_t>(last ? 1 : 0),
-                             .node = id_.value,
-                             .events = offered_events_,
-                             .bytes = offered_bytes_.count}});
+    out.messages.push_back(
+        {scheduler_node(), Offer{offered_, last ? Offer::More::none : Offer::More::expected}});
 }
 
 void Producer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    switch (message.kind) {
-        case MessageKind::grant:
-            on_grant(now, from, message, out);
-            return;
-        case MessageKind::tick:
-            if (from != scheduler_node() || !pacer_.on_tick(now, static_cast<std::int64_t>(message.events))) {
-                violation(from, {}, "a tick that nobody waits for, not from the scheduler, or of no time",
-                          out);
-                return;
-            }
-            hand_over(now, out);
-            return;
-        case MessageKind::complete:
-            on_complete(now, from, message, out);
-            return;
-        case MessageKind::again:
-            on_again(now, from, message, out);
-            return;
-        case MessageKind::taken:
-            on_taken(now, from, message, out);
-            return;
-        case MessageKind::finish:
-            if (from != scheduler_node()) {
-                violation(from, {}, "finish, not from the scheduler", out);
-            } else if (!finished_) {
-                report_ledger(now, out);
-            }
-            return;
-        default:
-            violation(from, {}, "a message that a producer does not take", out);
+    const auto receive = [&](const auto& body) { return on(now, from, body, out); };
+    if (const char* const wrong = std::visit(receive, message)) {
+        out.faults.push_back(
+            {.source = from, .destination = node_of(id_), .event = event_of(message), .detail = wrong});
     }
 }
 
-void Producer::violation(NodeId from, EventId event, const char* detail, Actions& out) const {
-    out.faults.push_back({.source = from, .destination = node_of(id_), .event = event, .detail = detail});
-}
-
-void Producer::on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    const bool names_a_place = message.node < plan_.consumers && message.slot < plan_.places() &&
-                               plan_.fragment_of({message.slot}) == (builds() ? id_.value : 0);
-    const bool in_order = asked_by_consumers()
-                              ? from == NodeId{Role::consumer, message.node}
-                              : from == scheduler_node() && message.events == granted_events_;
-    const bool offered = !builds() || message.events < offered_events_;
-    if (!names_a_place || !in_order || !offered || grants_.full({message.node})) {
-        violation(from, {message.event}, "a grant that is out of order or names no place", out);
-        return;
+const char* Producer::on(Instant now, NodeId from, const Grant& grant, Actions& out) {
+    const bool names_a_place = grant.consumer.value < plan_.consumers && grant.place.value < plan_.places() &&
+                               plan_.fragment_of(grant.place) == (builds() ? id_.value : 0);
+    const bool in_order = asked_by_consumers() ? from == node_of(grant.consumer)
+                                               : from == scheduler_node() && grant.number == granted_events_;
+    const bool offered = !builds() || grant.number < offered_.events;
+    if (!names_a_place || !in_order || !offered || grants_.full(grant.consumer)) {
+        return "a grant that is out of order or names no place";
     }
     ++granted_events_;
     if (finished_) {
-        return;
+        return nullptr;
     }
     if (plan_.asks_again()) {
-        const NodeId consumer{Role::consumer, message.node};
-        if (let_go(now, retained_.release({{message.node}, {message.slot}}), consumer, out)) {
+        const auto kept = retained_.release({grant.consumer, grant.place});
+        if (let_go(now, kept, node_of(grant.consumer), out)) {
             generate(now, out);
         }
     }
-    grants_.push({{message.node}, {message.slot}, message.events, now});
+    grants_.push({grant, now});
     start_transfers(now, out);
-    settle_account(out);
+    drain_if_empty(out);
+    return nullptr;
 }
 
-void Producer::on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+const char* Producer::on(Instant now, NodeId from, const Tick& tick, Actions& out) {
+    if (from != scheduler_node() || !pacer_.on_tick(now, tick.number)) {
+        return "a tick that nobody waits for, not from the scheduler, or of no time";
+    }
+    hand_over(now, out);
+    return nullptr;
+}
+
+const char* Producer::on(Instant now, NodeId from, const Complete& complete, Actions& out) {
     // What others are ahead waits for the fragments of this producer, so it lies in their buffers.
     const std::uint64_t ahead =
         std::min<std::uint64_t>(waiting_events_limit, static_cast<std::uint64_t>(plan_.buffer.count) + 1);
     if (!builds() || from != scheduler_node() || !announced_last_ || complete_ ||
-        message.events < offered_events_ || message.events - offered_events_ > ahead) {
-        violation(from, {}, "complete, said too early, twice or with a number of events that cannot be", out);
-        return;
+        complete.events < offered_.events || complete.events - offered_.events > ahead) {
+        return "complete, said too early, twice or with a number of events that cannot be";
     }
     complete_ = true;
     if (finished_) {
-        return;
+        return nullptr;
     }
-    while (!gave_up_ && offered_events_ < message.events) {
+    while (!gave_up_ && offered_.events < complete.events) {
         add(now, generator_.take_beyond_end(now), out);
     }
     offer(out);
-    settle_account(out);
+    drain_if_empty(out);
+    return nullptr;
 }
 
-bool Producer::names_a_fragment(NodeId from, const ControlMessage& message) const {
+bool Producer::can_be_retained(NodeId from, EventId event, PlaceId place) const {
     return plan_.asks_again() && from.role == Role::consumer && from.index < plan_.consumers &&
-           message.slot < plan_.places() && EventId{message.event}.producer() == id_;
+           place.value < plan_.places() && event.producer() == id_;
 }
 
-void Producer::on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    const EventId event{message.event};
-    if (!names_a_fragment(from, message)) {
-        violation(from, event, "again, for a fragment of another producer or for no place", out);
-        return;
+const char* Producer::on(Instant now, NodeId from, const SendAgain& again, Actions& out) {
+    if (!can_be_retained(from, again.event, again.place)) {
+        return "again, for a fragment of another producer or for no place";
     }
-    if (!finished_ && retained_.ask_again({{from.index}, {message.slot}}, event.sequence())) {
+    if (!finished_ && retained_.ask_again({{from.index}, again.place}, again.event.sequence())) {
         start_transfers(now, out);
     }
+    return nullptr;
 }
 
-void Producer::on_taken(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
-    const EventId event{message.event};
-    if (!names_a_fragment(from, message)) {
-        violation(from, event, "taken, of a fragment of another producer or in no place", out);
-        return;
+const char* Producer::on(Instant now, NodeId from, const Taken& taken, Actions& out) {
+    if (!can_be_retained(from, taken.event, taken.place)) {
+        return "taken, of a fragment of another producer or in no place";
     }
-    const auto kept = retained_.release({{from.index}, {message.slot}}, event.sequence());
+    const auto kept = retained_.release({{from.index}, taken.place}, taken.event.sequence());
     if (!finished_ && let_go(now, kept, from, out)) {
         generate(now, out);
         start_transfers(now, out);
-        settle_account(out);
+        drain_if_empty(out);
     }
+    return nullptr;
+}
+
+const char* Producer::on(Instant now, NodeId from, const Finish& /*finish*/, Actions& out) {
+    if (from != scheduler_node()) {
+        return "finish, not from the scheduler";
+    }
+    if (!finished_) {
+        report_ledger(now, out);
+    }
+    return nullptr;
 }
 
 void Producer::decline(const Grant& grant, Actions& out) const {
     const bool to_consumer = asked_by_consumers() || builds();
     out.messages.push_back({to_consumer ? node_of(grant.consumer) : scheduler_node(),
-                            {.kind = MessageKind::decline,
-                             .node = grant.consumer.value,
-                             .slot = grant.place.value,
-                             .events = builds() ? grant.number : 0}});
+                            Decline{grant.consumer, grant.place, builds() ? grant.number : 0}});
 }
 
 void Producer::lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {
@@ -274,7 +251,7 @@ void Producer::abandon_waiting(Instant now, Actions& out) {
     }
 }
 
-void Producer::settle_account(Actions& out) {
+void Producer::drain_if_empty(Actions& out) {
     // Not before the account is closed, or a run with few events would be shorter than it was asked to be.
     const bool nothing_to_come =
         closed_account_ && generator_.next_due() == Instant::never() && (!builds() || complete_ || gave_up_);
@@ -282,15 +259,11 @@ void Producer::settle_account(Actions& out) {
         return;
     }
     while (!grants_.empty()) {
-        decline(grants_.pop(), out);
+        decline(grants_.pop().grant, out);
     }
     if (!drained_ && active_transfers_ == 0 && retained_.empty()) {
         drained_ = true;
-        out.messages.push_back({scheduler_node(),
-                                {.kind = MessageKind::drained,
-                                 .node = id_.value,
-                                 .events = ledger_.sent.events,
-                                 .bytes = ledger_.sent.bytes.count}});
+        out.messages.push_back({scheduler_node(), Drained{{ledger_.sent.events, ledger_.sent.bytes}}});
     }
 }
 
@@ -309,7 +282,7 @@ void Producer::report_ledger(Instant now, Actions& out) {
         }
     }
     finished_ = true;
-    append_ledger_report(ledger_, node_of(id_), out);
+    append_ledger_report(ledger_, out);
 }
 
 StreamUse Producer::stream_use() const {

@@ -93,7 +93,8 @@ class Producer {
         bool active = false;
         bool again = false;  ///< was sent before
         WaitingEvent event;
-        Grant grant;
+        ConsumerId consumer;
+        PlaceId place;
         Instant started_at;
         Instant begun_at{};               ///< its first chunk was handed over
         Bytes handed_over;                ///< bytes of chunks given to the transport
@@ -116,22 +117,28 @@ class Producer {
     [[nodiscard]] bool wants_to_send(const Transfer& transfer) const;
     [[nodiscard]] Bytes next_chunk(const Transfer& transfer) const;
     void end_transfer(Instant now, Transfer& transfer, Actions& out);
-    void on_grant(Instant now, NodeId from, const ControlMessage& message, Actions& out);
-    void on_complete(Instant now, NodeId from, const ControlMessage& message, Actions& out);
-    void on_again(Instant now, NodeId from, const ControlMessage& message, Actions& out);
-    void on_taken(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    // One for each kind of message that a producer takes. They return nullptr, or, if nothing was changed
+    // because the message cannot be right, what is wrong with it.
+    const char* on(Instant now, NodeId from, const Grant& grant, Actions& out);
+    const char* on(Instant now, NodeId from, const Tick& tick, Actions& out);
+    const char* on(Instant now, NodeId from, const Complete& complete, Actions& out);
+    const char* on(Instant now, NodeId from, const SendAgain& again, Actions& out);
+    const char* on(Instant now, NodeId from, const Taken& taken, Actions& out);
+    const char* on(Instant now, NodeId from, const Finish& finish, Actions& out);
+    template <typename Other>
+    const char* on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
+        return "a message that a producer does not take";
+    }
     void decline(const Grant& grant, Actions& out) const;
-    void violation(NodeId from, EventId event, const char* detail, Actions& out) const;
-    /// The fragment that a message of a consumer is about is for one of its places, and from this
-    /// producer.
-    [[nodiscard]] bool names_a_fragment(NodeId from, const ControlMessage& message) const;
+    /// Whether consumers ask again, and the sender is one, with such a place for an event of this producer.
+    [[nodiscard]] bool can_be_retained(NodeId from, EventId event, PlaceId place) const;
     void lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
     void abandon_waiting(Instant now, Actions& out);
     /// What was kept in case it is asked for again is kept no longer. False: nothing was.
     bool let_go(Instant now, const std::optional<WaitingEvent>& kept, NodeId consumer, Actions& out);
     /// It is not backlog any more.
     void gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const;
-    void settle_account(Actions& out);
+    void drain_if_empty(Actions& out);
     void report_ledger(Instant now, Actions& out);
     [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
     /// Grants come from consumers, which wait for an answer.
@@ -153,9 +160,8 @@ class Producer {
     std::uint32_t active_transfers_ = 0;
     std::uint32_t first_idle_ = 0;  ///< all transfers before this one are active
     Bytes backlog_;
-    std::uint64_t offered_events_ = 0;
-    Bytes offered_bytes_;
-    std::uint64_t announced_events_ = 0;  ///< of offered_events_, those the scheduler was told of
+    Traffic offered_;
+    std::uint64_t announced_events_ = 0;  ///< of those offered: the scheduler was told of them
     std::uint64_t granted_events_ = 0;
     Ledger ledger_;
     std::vector<LostRange> lost_ranges_;

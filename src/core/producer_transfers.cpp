@@ -20,25 +20,30 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
         return true;
     }
     std::optional<WaitingEvent> found;
-    Grant grant;
+    WaitingGrant waiting;
+    const Grant& grant = waiting.grant;
     while (!found) {
         if (grants_.empty() || (!builds() && waiting_.empty())) {
             return false;
         }
-        grant = grants_.pop();
+        waiting = grants_.pop();
         found = builds() ? waiting_.take(grant.number) : waiting_.take_oldest();
         if (!found) {
             decline(grant, out);
         }
     }
     Transfer& transfer = transfers_[stream.value];
-    transfer =
-        Transfer{.active = true, .event = *found, .grant = grant, .started_at = now, .handed_over = {}};
+    transfer = Transfer{.active = true,
+                        .event = *found,
+                        .consumer = grant.consumer,
+                        .place = grant.place,
+                        .started_at = now,
+                        .handed_over = {}};
     ++active_transfers_;
     const EventId event = EventId::of(id_, transfer.event.sequence);
-    const NodeId consumer = node_of(transfer.grant.consumer);
+    const NodeId consumer = node_of(grant.consumer);
     // A grant that was there before the event (policy `none`) was not waited for, and waited itself.
-    const Instant ready_at = std::max(transfer.grant.received_at, transfer.event.offered_at);
+    const Instant ready_at = std::max(waiting.received_at, transfer.event.offered_at);
     out.observations.push_back({.kind = Observation::Kind::granted,
                                 .peer = consumer,
                                 .event = event,
@@ -55,13 +60,13 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
 
 void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked,
                            Actions& out) {
-    transfers_[stream.value] =
-        Transfer{.active = true,
-                 .again = true,
-                 .event = asked.event,
-                 .grant = {asked.to.consumer, asked.to.place, asked.event.sequence, now},
-                 .started_at = now,
-                 .handed_over = {}};
+    transfers_[stream.value] = Transfer{.active = true,
+                                        .again = true,
+                                        .event = asked.event,
+                                        .consumer = asked.to.consumer,
+                                        .place = asked.to.place,
+                                        .started_at = now,
+                                        .handed_over = {}};
     ++active_transfers_;
     hand_over_chunks(now, stream, out);
 }
@@ -99,8 +104,8 @@ void Producer::hand_over(Instant now, Actions& out) {
 }
 
 void Producer::describe_next(const Transfer& transfer, StreamId stream, Bytes length, SendChunk& next) const {
-    next.to = transfer.grant.consumer;
-    next.place = transfer.grant.place;
+    next.to = transfer.consumer;
+    next.place = transfer.place;
     next.stream = stream;
     next.chunk.event = EventId::of(id_, transfer.event.sequence);
     next.chunk.event_bytes = transfer.event.bytes;
@@ -156,7 +161,7 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
     }
     Observation& departure = out.observations.emplace_back();
     departure.kind = transfer.again ? Observation::Kind::chunk_sent_again : Observation::Kind::chunk_sent;
-    departure.peer = node_of(transfer.grant.consumer);
+    departure.peer = node_of(transfer.consumer);
     departure.event = EventId::of(id_, transfer.event.sequence);
     departure.bytes = length;
     departure.chunks = count;
@@ -178,7 +183,7 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
     end_transfer(now, transfer, out);
     generate(now, out);
     start_transfers(now, out);
-    settle_account(out);
+    drain_if_empty(out);
 }
 
 void Producer::on_chunks_passed(StreamId stream, std::uint32_t count, Actions& out) {
@@ -208,8 +213,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
     --active_transfers_;
     first_idle_ = std::min(first_idle_, static_cast<std::uint32_t>(&transfer - transfers_.data()));
     const EventId event = EventId::of(id_, transfer.event.sequence);
-    const NodeId consumer = node_of(transfer.grant.consumer);
-    const Destination to{transfer.grant.consumer, transfer.grant.place};
+    const NodeId consumer = node_of(transfer.consumer);
+    const Destination to{transfer.consumer, transfer.place};
     if (!transfer.again) {
         ledger_.sent.add(event, transfer.event.bytes);
         out.observations.push_back({.kind = Observation::Kind::transfer_completed,
@@ -228,14 +233,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
         return;  // the consumer has got it, or has given it up, since it asked
     }
     if (plan_.lossy()) {
-        out.messages.push_back({consumer,
-                                {.kind = MessageKind::sent,
-                                 .node = id_.value,
-                                 .slot = transfer.grant.place.value,
-                                 .event = event.value,
-                                 .events = static_cast<std::uint64_t>(transfer.event.generated_at.ns),
-                                 .bytes = transfer.event.bytes.count,
-                                 .hash = static_cast<std::uint64_t>(transfer.begun_at.ns)}});
+        out.messages.push_back({consumer, Sent{event, transfer.event.bytes, transfer.place,
+                                               transfer.event.generated_at, transfer.begun_at}});
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/ledger_report.hpp"
 #include "core/plan_limits.hpp"
@@ -44,40 +45,14 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
 
 void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     account_time(now);
-    // The sender's place in the accounts is looked up with `from`, which the runtime knows from the rank;
-    // what the message itself says is checked against it.
-    const bool from_producer = from.role == Role::producer && from.index < producers_.size();
-    const bool from_consumer = from.role == Role::consumer && from.index < consumers_.size();
     const std::uint64_t waited_before = waiting_events_;
-    switch (message.kind) {
-        case MessageKind::ready:
-            from_consumer ? on_ready(from, message, out) : violation(from, "ready from no consumer", out);
-            break;
-        case MessageKind::offer:
-            from_producer ? on_offer(from, message, out) : violation(from, "offer from no producer", out);
-            break;
-        case MessageKind::done:
-            from_consumer ? on_done(from, message, out) : violation(from, "done from no consumer", out);
-            break;
-        case MessageKind::decline:
-            from_producer ? on_decline(from, message, out) : violation(from, "decline from no producer", out);
-            break;
-        case MessageKind::drained:
-            from_producer ? on_drained(now, from, message, out)
-                          : violation(from, "drained from no producer", out);
-            break;
-        case MessageKind::progress:
-            from_consumer ? on_progress(from, message, out)
-                          : violation(from, "progress from no consumer", out);
-            break;
-        case MessageKind::ledger:
-            from_producer || from_consumer ? on_ledger(from, message, out)
-                                           : violation(from, "ledger from the scheduler", out);
-            break;
-        default:
-            violation(from, "a message that a scheduler does not take", out);
+    // The sender's accounts are looked up with `from`, which the runtime derives from the rank; what the
+    // message itself contains is checked against them.
+    const auto receive = [&](const auto& body) { return on(now, from, body, out); };
+    if (const char* const wrong = std::visit(receive, message)) {
+        violation(from, wrong, out);
     }
-    if (message.kind == MessageKind::done || message.kind == MessageKind::drained) {
+    if (std::holds_alternative<Done>(message) || std::holds_alternative<Drained>(message)) {
         drain_until_ = std::max(drain_until_, now + drain_grace_);
     }
     const std::uint64_t came = waiting_events_ > waited_before ? waiting_events_ - waited_before : 0;
@@ -85,26 +60,28 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
     if (came > 0 && !consumer_available()) {
         events_without_credit_ += std::min(came, waiting_events_);
     }
-    finish_if_settled(out);
+    finish_if_complete(out);
     short_of_credits_ = producer_available() && !consumer_available();
 }
 
-void Scheduler::on_ready(NodeId from, const ControlMessage& message, Actions& out) {
-    ConsumerAccount& consumer = consumers_[from.index];
-    if (message.slot >= consumer.slots.size() || direct() ||
-        consumer.slots[message.slot].state != SlotState::held_by_consumer) {
-        violation(from, "ready for a slot whose credit the scheduler already holds", out);
-        return;
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Ready& ready, Actions& /*out*/) {
+    if (!is_consumer(from)) {
+        return "ready from no consumer";
     }
-    if (!take_result(from, message)) {
-        violation(from, "ready with a result that did not arrive", out);
-        return;
+    const ConsumerAccount& consumer = consumers_[from.index];
+    if (ready.slot.value >= consumer.slots.size() || direct() ||
+        consumer.slots[ready.slot.value].state != SlotState::held_by_consumer) {
+        return "ready for a slot whose credit the scheduler already holds";
     }
-    add_credit({from.index}, {message.slot});
+    if (!claim_result({from.index}, ready.slot, ready.result_bytes)) {
+        return "ready with a result that did not arrive";
+    }
+    add_credit({from.index}, ready.slot);
+    return nullptr;
 }
 
 void Scheduler::on_result(NodeId from, const SendResult& result, Actions& out) {
-    const bool expected = from.role == Role::consumer && from.index < consumers_.size() && !direct() &&
+    const bool expected = is_consumer(from) && !direct() &&
                           plan_.result_size.kind != DistributionKind::none &&
                           result.slot.value < plan_.slots && result.bytes > Bytes{0} &&
                           result.bytes.count <= std::numeric_limits<std::uint32_t>::max();
@@ -118,11 +95,9 @@ void Scheduler::on_result(NodeId from, const SendResult& result, Actions& out) {
     results_.add(result.event, result.bytes);
 }
 
-bool Scheduler::take_result(NodeId from, const ControlMessage& message) {
-    Slot& slot = consumers_[from.index].slots[message.slot];
-    const Bytes arrived = slot.result;
-    slot.result = Bytes{0};
-    return arrived == Bytes{std::int64_t{message.result_bytes}};
+bool Scheduler::claim_result(ConsumerId consumer, SlotId slot, std::uint32_t result_bytes) {
+    const Bytes arrived = std::exchange(consumers_[consumer.value].slots[slot.value].result, Bytes{0});
+    return arrived == Bytes{std::int64_t{result_bytes}};
 }
 
 void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
@@ -136,51 +111,48 @@ void Scheduler::add_credit(ConsumerId consumer, SlotId slot) {
 
 /// Whether an offer can follow what its producer offered before. Pattern `build`: some producers make more
 /// events than their own rate gives, as many as the others have; all of them together must be countable.
-bool Scheduler::can_follow(const ProducerAccount& producer, const ControlMessage& offer) const {
-    const Bytes bytes{offer.bytes};
-    if (bytes < producer.offered_bytes || offer.events < producer.offered_events ||
-        offer.events > most_events_) {
+bool Scheduler::can_follow(const ProducerAccount& producer, const Traffic& offered) const {
+    if (offered.bytes < producer.offered.bytes || offered.events < producer.offered.events ||
+        offered.events > most_events_) {
         return false;
     }
-    const Bytes more = bytes - producer.offered_bytes;
-    return is_amount(plan_, offer.events - producer.offered_events, more) &&
-           (builds() ? adds_up(offered_bytes_, more) : bytes <= most_bytes_);
+    const Traffic more = offered - producer.offered;
+    return is_amount(plan_, more) &&
+           (builds() ? adds_up(offered_fragments_.bytes, more.bytes) : offered.bytes <= most_bytes_);
 }
 
-void Scheduler::on_offer(NodeId from, const ControlMessage& message, Actions& out) {
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Actions& out) {
+    if (!is_producer(from)) {
+        return "offer from no producer";
+    }
     ProducerAccount& producer = producers_[from.index];
-    if (direct() || producer.drained || !can_follow(producer, message)) {
-        violation(from, "an offer that takes back what was offered before, or of more than there can be",
-                  out);
-        return;
+    if (direct() || producer.drained || !can_follow(producer, offer.offered)) {
+        return "an offer that takes back what was offered before, or of more than there can be";
     }
-    if (builds()) {
-        offered_fragments_ += message.events - producer.offered_events;
-        offered_bytes_ += Bytes{message.bytes} - producer.offered_bytes;
-    } else {
-        waiting_events_ += message.events - producer.offered_events;
-    }
-    producer.offered_events = message.events;
-    producer.offered_bytes = Bytes{message.bytes};
+    const Traffic more = offer.offered - producer.offered;
+    producer.offered = offer.offered;
     if (!builds()) {
+        waiting_events_ += more.events;
         update_policy(ProducerId{from.index});
-        return;
+        return nullptr;
     }
-    least_offered_.update(from.index, message.events);
+    offered_fragments_ += more;
+    least_offered_.update(from.index, offer.offered.events);
     update_common_offers();
-    if (message.flag != 0 && !producer.last_offer) {
+    if (offer.more == Offer::More::none && !producer.last_offer) {
         producer.last_offer = true;
         if (++last_offers_ == producers_.size()) {
             complete_generation(out);
         }
     }
+    return nullptr;
 }
 
 /// Pattern `build`: an event is there when every producer has offered its fragment.
 void Scheduler::update_common_offers() {
-    const std::uint64_t common = std::max(least_offered_.key(least_offered_.top()), together_.granted_events);
-    waiting_events_ = common - together_.granted_events;
-    together_.offered_events = common;
+    const std::uint64_t common = std::max(least_offered_.key(least_offered_.top()), together_.granted.events);
+    waiting_events_ = common - together_.granted.events;
+    together_.offered.events = common;
     update_policy(ProducerId{0});
 }
 
@@ -189,45 +161,44 @@ void Scheduler::update_common_offers() {
 void Scheduler::complete_generation(Actions& out) {
     std::uint64_t events = 0;
     for (const ProducerAccount& producer : producers_) {
-        events = std::max(events, producer.offered_events);
+        events = std::max(events, producer.offered.events);
     }
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back(
-            {node_of(ProducerId{producer}), {.kind = MessageKind::complete, .events = events}});
+        out.messages.push_back({node_of(ProducerId{producer}), Complete{events}});
     }
 }
 
-/// Whether what `done` says can be, apart from the slot.
-bool Scheduler::is_right(const ControlMessage& done) const {
-    const EventId event{done.event};
-    const Bytes bytes{done.bytes};
-    const std::uint32_t fragments = plan_.fragments_per_event();
-    const bool incomplete = (done.flag & DoneFlag::incomplete) != 0;
-    const bool counts = incomplete ? done.events < fragments : done.events == fragments;
-    const bool sizes = is_amount(plan_, done.events, bytes) && (done.events > 0 || done.hash == 0);
-    const bool hash = builds() || done.events == 0 || done.hash == ledger_mix(event, bytes);
-    return event.producer().value < producers_.size() && counts && sizes && hash;
+/// Whether some event can have been done so; its slot is not looked at.
+bool Scheduler::is_possible(const Done& done) const {
+    const bool sizes =
+        is_amount(plan_, {done.fragments, done.bytes}) && (done.fragments > 0 || done.hash == 0);
+    const bool hash = builds() || done.fragments == 0 || done.hash == ledger_mix(done.event, done.bytes);
+    return done.event.producer().value < producers_.size() && done.fragments <= plan_.fragments_per_event() &&
+           sizes && hash;
 }
 
-void Scheduler::on_done(NodeId from, const ControlMessage& message, Actions& out) {
-    ConsumerAccount& consumer = consumers_[from.index];
-    if (message.slot >= consumer.slots.size() || consumer.slots[message.slot].state != SlotState::granted ||
-        !is_right(message) ||
-        (!builds() && consumer.slots[message.slot].producer != EventId{message.event}.producer().value)) {
-        violation(from, "done for a slot that was not granted to this event's producer", out);
-        return;
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Done& done, Actions& /*out*/) {
+    if (!is_consumer(from)) {
+        return "done from no consumer";
+    }
+    const ConsumerId consumer{from.index};
+    const std::vector<Slot>& slots = consumers_[from.index].slots;
+    if (done.slot.value >= slots.size() || slots[done.slot.value].state != SlotState::granted ||
+        !is_possible(done) || !is_from(slots[done.slot.value], done.event.producer())) {
+        return "done for a slot that was not granted to this event's producer";
     }
     // Without the credit: the result of this event may have come already, for a credit behind this
     // message.
-    if ((message.flag & DoneFlag::slot_is_free) != 0 && !take_result(from, message)) {
-        violation(from, "done with a result that did not arrive", out);
-        return;
+    const bool credit = done.credit == Done::Credit::given;
+    if (credit && !claim_result(consumer, done.slot, done.result_bytes)) {
+        return "done with a result that did not arrive";
     }
-    done_ += Tally{message.events, {message.bytes}, message.hash};
-    return_grant({from.index}, {message.slot}, {message.bytes});
-    if ((message.flag & DoneFlag::slot_is_free) != 0) {
-        add_credit({from.index}, {message.slot});
+    done_ += Tally{done.fragments, done.bytes, done.hash};
+    return_grant(consumer, done.slot, done.bytes);
+    if (credit) {
+        add_credit(consumer, done.slot);
     }
+    return nullptr;
 }
 
 void Scheduler::return_grant(ConsumerId consumer, SlotId id, Bytes actual) {
@@ -239,22 +210,30 @@ void Scheduler::return_grant(ConsumerId consumer, SlotId id, Bytes actual) {
     slot.state = SlotState::held_by_consumer;
     --producer.under_way;
     --outstanding_;
-    producer.granted_bytes += actual - slot.estimate;
+    producer.granted.bytes += actual - slot.estimate;
     account.granted_bytes += actual - slot.estimate;
     update_policy(ProducerId{slot.producer});
     update_policy(consumer);
 }
 
-void Scheduler::on_decline(NodeId from, const ControlMessage& message, Actions& out) {
-    if (builds() || plan_.initiation == Initiation::pull || message.node >= consumers_.size() ||
-        message.slot >= plan_.slots ||
-        consumers_[message.node].slots[message.slot].state != SlotState::granted ||
-        consumers_[message.node].slots[message.slot].producer != from.index) {
-        violation(from, "decline of a grant that was not made", out);
-        return;
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Decline& decline, Actions& /*out*/) {
+    if (!is_producer(from)) {
+        return "decline from no producer";
     }
-    return_grant({message.node}, {message.slot}, Bytes{0});
-    add_credit({message.node}, {message.slot});
+    const auto [consumer, place, number] = decline;
+    // Where consumers do not wait for the answer, a slot is one place.
+    if (builds() || plan_.initiation == Initiation::pull || consumer.value >= consumers_.size() ||
+        place.value >= plan_.places()) {
+        return "decline of a grant that was not made";
+    }
+    const SlotId slot = plan_.slot_of(place);
+    const Slot& declined = consumers_[consumer.value].slots[slot.value];
+    if (declined.state != SlotState::granted || declined.producer != from.index) {
+        return "decline of a grant that was not made";
+    }
+    return_grant(consumer, slot, Bytes{0});
+    add_credit(consumer, slot);
+    return nullptr;
 }
 
 void Scheduler::grant_all(Actions& out) {
@@ -269,16 +248,15 @@ void Scheduler::grant_all(Actions& out) {
 void Scheduler::grant(Pairing pair, Actions& out) {
     ProducerAccount& producer = source(pair.producer.value);
     ConsumerAccount& consumer = consumers_[pair.consumer.value];
-    WEIR_ASSERT(producer.offered_events > producer.granted_events);
+    WEIR_ASSERT(producer.offered.events > producer.granted.events);
     WEIR_ASSERT(producer.under_way < under_way_limit_);
     const SlotId id{consumer.free.pop()};
     Slot& slot = consumer.slots[id.value];
     WEIR_ASSERT(slot.state == SlotState::free);
     const Bytes estimate = estimate_waiting(producer);
     slot = {SlotState::granted, true, pair.producer.value, estimate, {}};
-    send_grant(pair, id, producer.granted_events, out);
-    ++producer.granted_events;
-    producer.granted_bytes += estimate;
+    send_grant(pair, id, producer.granted.events, out);
+    producer.granted += {1, estimate};
     ++producer.under_way;
     consumer.granted_bytes += estimate;
     --free_slots_;
@@ -292,39 +270,32 @@ void Scheduler::grant(Pairing pair, Actions& out) {
 /// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
 Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
     if (builds()) {
-        return {offered_bytes_.count / static_cast<std::int64_t>(offered_fragments_) *
+        return {offered_fragments_.bytes.count / static_cast<std::int64_t>(offered_fragments_.events) *
                 static_cast<std::int64_t>(producers_.size())};
     }
-    const std::uint64_t waiting = source.offered_events - source.granted_events;
-    const Bytes bytes = source.offered_bytes - source.granted_bytes;
-    return {bytes.count > 0 ? bytes.count / static_cast<std::int64_t>(waiting) : 0};
+    const Traffic waiting = source.offered - source.granted;
+    return {waiting.bytes.count > 0 ? waiting.bytes.count / static_cast<std::int64_t>(waiting.events) : 0};
 }
 
 void Scheduler::send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const {
     if (plan_.initiation == Initiation::pull) {
-        out.messages.push_back({node_of(pair.consumer),
-                                {.kind = MessageKind::assign,
-                                 .node = pair.producer.value,
-                                 .slot = slot.value,
-                                 .events = number}});
+        out.messages.push_back({node_of(pair.consumer), Assign{slot, pair.producer, number}});
         return;
     }
     const std::uint32_t fragments = plan_.fragments_per_event();
     for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        out.messages.push_back({node_of(ProducerId{builds() ? fragment : pair.producer.value}),
-                                {.kind = MessageKind::grant,
-                                 .node = pair.consumer.value,
-                                 .slot = plan_.place_of(slot, fragment).value,
-                                 .events = number}});
+        const ProducerId producer = builds() ? ProducerId{fragment} : pair.producer;
+        out.messages.push_back(
+            {node_of(producer), Grant{pair.consumer, plan_.place_of(slot, fragment), number}});
     }
 }
 
 void Scheduler::update_policy(ProducerId producer) {
     const ProducerAccount& account = source(builds() ? 0 : producer.value);
-    policy_->update(producer, {.eligible = account.offered_events > account.granted_events &&
+    policy_->update(producer, {.eligible = account.offered.events > account.granted.events &&
                                            account.under_way < under_way_limit_,
-                               .waiting = account.offered_bytes - account.granted_bytes,
-                               .granted = account.granted_bytes});
+                               .waiting = account.offered.bytes - account.granted.bytes,
+                               .granted = account.granted.bytes});
 }
 
 void Scheduler::update_policy(ConsumerId consumer) {
@@ -338,7 +309,7 @@ void Scheduler::update_policy(ConsumerId consumer) {
 void Scheduler::on_time(Instant now, Actions& out) {
     account_time(now);
     tick(now, out);
-    if ((phase_ == Phase::settling && now >= settle_until_) ||
+    if ((phase_ == Phase::completing && now >= complete_until_) ||
         (phase_ == Phase::running && now >= drain_until_)) {
         finish(out);
     }
@@ -352,8 +323,7 @@ void Scheduler::tick(Instant now, Actions& out) {
     const std::int64_t number = periods_until(now, plan_.shaping.tick);
     next_tick_ = next_multiple(now, plan_.shaping.tick);
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}),
-                                {.kind = MessageKind::tick, .events = static_cast<std::uint64_t>(number)}});
+        out.messages.push_back({node_of(ProducerId{producer}), Tick{number}});
     }
 }
 
@@ -361,8 +331,8 @@ Instant Scheduler::next_deadline() const {
     switch (phase_) {
         case Phase::running:
             return std::min(drain_until_, next_tick_);
-        case Phase::settling:
-            return std::min(settle_until_, next_tick_);
+        case Phase::completing:
+            return std::min(complete_until_, next_tick_);
         default:
             return Instant::never();
     }

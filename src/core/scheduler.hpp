@@ -24,14 +24,15 @@ class Scheduler {
   public:
     /// How long after all producers have drained a transfer may still be missing before the run is closed
     /// without it.
-    static constexpr Duration settle_grace = Duration::seconds(2);
+    static constexpr Duration last_done_grace = Duration::seconds(2);
     /// How long after the end of the drain, and after any later sign of progress, a producer may still have
     /// transfers under way. Four times what the fullest node needs for what it can have under way at the
     /// planned (or shaped) rate, 2 to 60 s: a transfer that is cut off cannot be accounted for, so only one
     /// that hangs is.
     [[nodiscard]] static Duration drain_grace(const Plan& plan);
 
-    enum class Phase : std::uint8_t { running, settling, closing, closed };
+    /// `completing`: all producers have drained, and the last events are not done yet.
+    enum class Phase : std::uint8_t { running, completing, closing, closed };
 
     /// `policy` is nullptr exactly when the plan's policy is `none`.
     Scheduler(const Plan& plan, std::unique_ptr<Policy> policy);
@@ -85,14 +86,12 @@ class Scheduler {
         Bytes result;                ///< arrived, and its credit has not
     };
     struct ProducerAccount {
-        std::uint64_t offered_events = 0;
-        Bytes offered_bytes;
-        std::uint64_t granted_events = 0;
-        Bytes granted_bytes;  ///< estimates of transfers under way included
+        Traffic offered;
+        Traffic granted;  ///< bytes: estimates of transfers under way included
         std::uint32_t under_way = 0;
         bool last_offer = false;  ///< build: generation is over
         bool drained = false;
-        std::uint64_t sent_events = 0;  ///< as said with `drained`
+        std::uint64_t sent_events = 0;  ///< from its Drained
         std::uint32_t ledger_messages = 0;
     };
     struct ConsumerAccount {
@@ -100,29 +99,41 @@ class Scheduler {
         std::vector<Slot> slots;
         RingQueue<std::uint32_t> free;  ///< oldest credit first
         Bytes granted_bytes;
-        std::uint64_t received_events = 0;  ///< policy `none`: as said with `progress`
+        std::uint64_t received_events = 0;  ///< policy `none`: from its last Progress
         std::uint32_t ledger_messages = 0;
     };
 
-    void on_ready(NodeId from, const ControlMessage& message, Actions& out);
-    void on_offer(NodeId from, const ControlMessage& message, Actions& out);
-    void on_done(NodeId from, const ControlMessage& message, Actions& out);
-    void on_decline(NodeId from, const ControlMessage& message, Actions& out);
-    void on_drained(Instant now, NodeId from, const ControlMessage& message, Actions& out);
-    void on_progress(NodeId from, const ControlMessage& message, Actions& out);
-    void on_ledger(NodeId from, const ControlMessage& message, Actions& out);
+    // One for each kind of message that a scheduler takes. They return nullptr, or, if nothing was changed
+    // because the message cannot be right, what is wrong with it.
+    const char* on(Instant now, NodeId from, const Ready& ready, Actions& out);
+    const char* on(Instant now, NodeId from, const Offer& offer, Actions& out);
+    const char* on(Instant now, NodeId from, const Done& done, Actions& out);
+    const char* on(Instant now, NodeId from, const Decline& decline, Actions& out);
+    const char* on(Instant now, NodeId from, const Drained& drained, Actions& out);
+    const char* on(Instant now, NodeId from, const Progress& progress, Actions& out);
+    const char* on(Instant now, NodeId from, const LedgerPart& part, Actions& out);
+    template <typename Other>
+    const char* on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
+        return "a message that a scheduler does not take";
+    }
+    [[nodiscard]] bool is_producer(NodeId node) const {
+        return node.role == Role::producer && node.index < producers_.size();
+    }
+    [[nodiscard]] bool is_consumer(NodeId node) const {
+        return node.role == Role::consumer && node.index < consumers_.size();
+    }
 
     void update_common_offers();
     void complete_generation(Actions& out);
-    [[nodiscard]] bool can_follow(const ProducerAccount& producer, const ControlMessage& offer) const;
-    [[nodiscard]] bool is_right(const ControlMessage& done) const;
+    [[nodiscard]] bool can_follow(const ProducerAccount& producer, const Traffic& offered) const;
+    [[nodiscard]] bool is_possible(const Done& done) const;
     /// Whether the event in the slot can be one of this producer.
     [[nodiscard]] bool is_from(const Slot& slot, ProducerId producer) const {
         return builds() ? producer.value < producers_.size() : producer.value == slot.producer;
     }
     void add_credit(ConsumerId consumer, SlotId slot);
-    /// Whether the result that the credit of `slot` speaks of has arrived; takes note of it.
-    bool take_result(NodeId from, const ControlMessage& message);
+    /// Whether the result that goes ahead of the credit of `slot` has arrived. It is used up with that.
+    bool claim_result(ConsumerId consumer, SlotId slot, std::uint32_t result_bytes);
     void return_grant(ConsumerId consumer, SlotId slot, Bytes actual);
     void grant_all(Actions& out);
     void grant(Pairing pair, Actions& out);
@@ -132,7 +143,7 @@ class Scheduler {
     void update_policy(ConsumerId consumer);
     void account_time(Instant now);
     void tick(Instant now, Actions& out);
-    void finish_if_settled(Actions& out);
+    void finish_if_complete(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
     [[nodiscard]] bool direct() const { return policy_ == nullptr; }
     [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
@@ -149,8 +160,7 @@ class Scheduler {
     std::vector<ProducerAccount> producers_;
     ProducerAccount together_;                  ///< build: offered by all, granted, under way
     IndexedHeap<std::uint64_t> least_offered_;  ///< build: producers by offered events
-    std::uint64_t offered_fragments_ = 0;       ///< build, of all producers
-    Bytes offered_bytes_;                       ///< build, of all producers
+    Traffic offered_fragments_;                 ///< build, of all producers
     std::uint32_t last_offers_ = 0;             ///< build: producers whose generation is over
     std::vector<ConsumerAccount> consumers_;
     Phase phase_ = Phase::running;
@@ -160,7 +170,7 @@ class Scheduler {
     std::uint64_t outstanding_ = 0;
     std::uint32_t drained_producers_ = 0;
     std::uint32_t complete_reports_ = 0;
-    Instant settle_until_ = Instant::never();
+    Instant complete_until_ = Instant::never();
     Duration drain_grace_;
     Instant drain_until_;
     Instant next_tick_ = Instant::never();  ///< shaping `in_step`

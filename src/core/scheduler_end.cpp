@@ -32,68 +32,75 @@ Duration Scheduler::drain_grace(const Plan& plan) {
            losses_time(plan);
 }
 
-void Scheduler::on_drained(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
+const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Actions& out) {
+    if (!is_producer(from)) {
+        return "drained from no producer";
+    }
     ProducerAccount& producer = producers_[from.index];
-    // It sends what was granted to it; policy `none`: by consumers, which say nothing of that.
-    const std::uint64_t most_sent = direct() ? most_events_ : source(from.index).granted_events;
-    if (producer.drained || message.events > most_sent ||
-        !is_amount(plan_, message.events, {message.bytes})) {
-        violation(from, "drained, said twice, or with more sent than was granted", out);
-        return;
+    // It sends what was granted to it; policy `none`: by consumers, of which the scheduler learns nothing.
+    const std::uint64_t most_sent = direct() ? most_events_ : source(from.index).granted.events;
+    if (producer.drained || drained.sent.events > most_sent || !is_amount(plan_, drained.sent)) {
+        return "drained, said twice, or with more sent than was granted";
     }
     producer.drained = true;
-    producer.sent_events = message.events;
+    producer.sent_events = drained.sent.events;
     // What it offered and did not send is lost; no grant for it may follow.
     if (builds()) {
-        least_offered_.update(from.index, std::min(producer.offered_events, together_.granted_events));
+        least_offered_.update(from.index, std::min(producer.offered.events, together_.granted.events));
         update_common_offers();
     } else {
-        waiting_events_ -= producer.offered_events - producer.granted_events;
-        producer.offered_events = producer.granted_events;
-        producer.offered_bytes = producer.granted_bytes;
+        waiting_events_ -= producer.offered.events - producer.granted.events;
+        producer.offered = producer.granted;
     }
     if (!direct() && !builds()) {
         update_policy(ProducerId{from.index});
     }
     if (++drained_producers_ < producers_.size() || phase_ != Phase::running) {
-        return;
+        return nullptr;
     }
-    phase_ = Phase::settling;
-    settle_until_ = now + settle_grace + losses_time(plan_);
+    phase_ = Phase::completing;
+    complete_until_ = now + last_done_grace + losses_time(plan_);
     if (direct()) {
         for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
-            out.messages.push_back({node_of(ConsumerId{consumer}), {.kind = MessageKind::settle}});
+            out.messages.push_back({node_of(ConsumerId{consumer}), ReportProgress{}});
         }
     }
+    return nullptr;
 }
 
-void Scheduler::on_progress(NodeId from, const ControlMessage& message, Actions& out) {
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Progress& progress, Actions& /*out*/) {
+    if (!is_consumer(from)) {
+        return "progress from no consumer";
+    }
     ConsumerAccount& consumer = consumers_[from.index];
     const std::uint64_t most_received = most_events_ * producers_.size();
-    if (!direct() || phase_ == Phase::running || message.events < consumer.received_events ||
-        message.events > most_received || !is_amount(plan_, message.events, {message.bytes})) {
-        violation(from, "progress that nobody asked for, that goes back, or of more than there can be", out);
-        return;
+    if (!direct() || phase_ == Phase::running || progress.received.events < consumer.received_events ||
+        progress.received.events > most_received || !is_amount(plan_, progress.received)) {
+        return "progress that was not asked for, that goes back, or of more than there can be";
     }
-    consumer.received_events = message.events;
+    consumer.received_events = progress.received.events;
+    return nullptr;
 }
 
-void Scheduler::on_ledger(NodeId from, const ControlMessage& message, Actions& out) {
-    std::uint32_t& messages = from.role == Role::producer ? producers_[from.index].ledger_messages
-                                                          : consumers_[from.index].ledger_messages;
-    if (phase_ != Phase::closing || messages >= ledger_report_messages || message.slot != messages ||
-        !add_ledger_entry(message, reported_)) {
-        violation(from, "a ledger entry out of turn, or one that no sum can hold", out);
-        return;
+const char* Scheduler::on(Instant /*now*/, NodeId from, const LedgerPart& part, Actions& /*out*/) {
+    if (!is_producer(from) && !is_consumer(from)) {
+        return "ledger from the scheduler";
+    }
+    std::uint32_t& messages =
+        is_producer(from) ? producers_[from.index].ledger_messages : consumers_[from.index].ledger_messages;
+    if (phase_ != Phase::closing || messages >= ledger_report_messages ||
+        static_cast<std::uint32_t>(part.entry) != messages || !add_ledger_entry(part, reported_)) {
+        return "a ledger entry out of turn, or one that no sum can hold";
     }
     if (++messages == ledger_report_messages &&
         ++complete_reports_ == producers_.size() + consumers_.size()) {
         phase_ = Phase::closed;
     }
+    return nullptr;
 }
 
-void Scheduler::finish_if_settled(Actions& out) {
-    if (phase_ != Phase::settling) {
+void Scheduler::finish_if_complete(Actions& out) {
+    if (phase_ != Phase::completing) {
         return;
     }
     if (!direct()) {
@@ -121,10 +128,10 @@ void Scheduler::finish(Actions& out) {
     }
     phase_ = Phase::closing;
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}), {.kind = MessageKind::finish}});
+        out.messages.push_back({node_of(ProducerId{producer}), Finish{}});
     }
     for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
-        out.messages.push_back({node_of(ConsumerId{consumer}), {.kind = MessageKind::finish}});
+        out.messages.push_back({node_of(ConsumerId{consumer}), Finish{}});
     }
 }
 

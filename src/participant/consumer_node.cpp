@@ -33,7 +33,7 @@ ConsumerNode::ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::In
 
 void ConsumerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                               core::Actions& out) {
-    if (message.kind != core::MessageKind::heartbeat) {
+    if (!std::holds_alternative<core::Heartbeat>(message)) {
         core_.on_message(now, from, message, out);
     }
 }

@@ -30,8 +30,8 @@ ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::In
 
 void ProducerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                               core::Actions& out) {
-    if (message.kind == core::MessageKind::heartbeat) {
-        recorder_.no_credit(now, core::Duration{message.bytes});
+    if (const auto* const heartbeat = std::get_if<core::Heartbeat>(&message)) {
+        recorder_.no_credit(now, heartbeat->no_credit);
         return;
     }
     core_.on_message(now, from, message, out);

@@ -19,7 +19,8 @@ SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOut
 
 SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output,
                              std::unique_ptr<core::Policy> policy)
-    : core_(plan, std::move(policy)),
+    : fragments_per_event_(plan.fragments_per_event()),
+      core_(plan, std::move(policy)),
       recorder_(plan, start,
                 [&output](const telemetry::SchedulerRow& row, const telemetry::SecondReport& report) {
                     output.put(row, report);
@@ -27,14 +28,14 @@ SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOut
 
 void SchedulerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                                core::Actions& out) {
-    if (message.kind == core::MessageKind::heartbeat) {
+    if (std::holds_alternative<core::Heartbeat>(message)) {
         return;
     }
-    recorder_.message(now, message.kind);
+    recorder_.message(now, message);
     const core::Tally before = core_.done();
     core_.on_message(now, from, message, out);
-    const bool whole = (message.flag & core::DoneFlag::incomplete) == 0;
-    if (whole && core_.done().events > before.events) {
+    const auto* const done = std::get_if<core::Done>(&message);
+    if (done != nullptr && done->fragments == fragments_per_event_ && core_.done().events > before.events) {
         series_.done(now, core_.done().bytes - before.bytes, core_.events_without_credit());
     }
 }

@@ -47,6 +47,7 @@ class SchedulerNode : public Node {
     [[nodiscard]] core::Scheduler& scheduler() { return core_; }
 
   private:
+    std::uint32_t fragments_per_event_;
     core::Scheduler core_;
     std::uint64_t granted_events_ = 0;  ///< of them, recorded
     telemetry::SchedulerRecorder recorder_;

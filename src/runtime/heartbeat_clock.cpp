@@ -25,28 +25,26 @@ HeartbeatClock::HeartbeatClock(const CommonClock& clock, const ClockOffset& at_s
 HeartbeatClock::HeartbeatClock(const CommonClock& clock, int ranks)
     : clock_(clock), heard_(static_cast<std::size_t>(ranks)) {}
 
-void HeartbeatClock::stamp(core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) const {
-    heartbeat.event = static_cast<std::uint64_t>(local_ns);
+void HeartbeatClock::stamp(core::Heartbeat& heartbeat, int rank, std::int64_t local_ns) const {
+    heartbeat.left_ns = local_ns;
     if (!follows()) {
         const Heard& heard = heard_[static_cast<std::size_t>(rank)];
-        heartbeat.events = static_cast<std::uint64_t>(heard.left_ns);
-        heartbeat.hash = static_cast<std::uint64_t>(heard.received_ns);
+        heartbeat.other_left_ns = heard.left_ns;
+        heartbeat.other_arrived_ns = heard.received_ns;
     }
 }
 
-void HeartbeatClock::receive(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) {
-    const auto left_ns = static_cast<std::int64_t>(heartbeat.event);
-    if (left_ns == 0) {
-        return;  // it carries no instants
-    }
-    if (!follows()) {
-        heard_[static_cast<std::size_t>(rank)] = {left_ns, local_ns};
+void HeartbeatClock::receive(const core::Heartbeat& heartbeat, int rank, std::int64_t local_ns) {
+    if (heartbeat.left_ns == 0) {
         return;
     }
-    follower_->add_received(local_ns, left_ns);
-    if (heartbeat.events != 0) {
-        follower_->add_sent(local_ns, static_cast<std::int64_t>(heartbeat.events),
-                            static_cast<std::int64_t>(heartbeat.hash));
+    if (!follows()) {
+        heard_[static_cast<std::size_t>(rank)] = {heartbeat.left_ns, local_ns};
+        return;
+    }
+    follower_->add_received(local_ns, heartbeat.left_ns);
+    if (heartbeat.other_left_ns != 0) {
+        follower_->add_sent(local_ns, heartbeat.other_left_ns, heartbeat.other_arrived_ns);
     }
     steer(local_ns);
 }

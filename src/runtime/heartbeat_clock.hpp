@@ -1,8 +1,8 @@
 // Keeps a rank's common clock right as the run goes on, from instants that travel with the heartbeats:
 //
-//   rank -> leader   event: when it left, by the rank's clock
-//   leader -> rank   event: when it left, by the leader's clock
-//                    events, hash: when the rank's last one left, and was received, by the clock of each
+//   rank -> leader   when it left, by the rank's clock
+//   leader -> rank   when it left, by the leader's clock; when the rank's last one left, and arrived, by the
+//                    clock of each
 //
 // The leader's own clock is the common one. What the others hear goes to a ClockFollower; the common clock
 // is steered towards its middle, so slowly that nothing notices.
@@ -31,9 +31,9 @@ class HeartbeatClock {
     [[nodiscard]] bool follows() const { return follower_.has_value(); }
 
     /// A heartbeat to `rank` leaves now; `local_ns` is this host's clock at the last moment before.
-    void stamp(core::ControlMessage& heartbeat, int rank, std::int64_t local_ns) const;
-    /// One of `rank` was received; `local_ns` is this host's clock at the first moment after.
-    void receive(const core::ControlMessage& heartbeat, int rank, std::int64_t local_ns);
+    void stamp(core::Heartbeat& heartbeat, int rank, std::int64_t local_ns) const;
+    /// One of `rank` arrived; `local_ns` is this host's clock at the first moment after.
+    void receive(const core::Heartbeat& heartbeat, int rank, std::int64_t local_ns);
 
     /// At most so far was the common clock here from that of the leader, since the start.
     [[nodiscard]] std::int64_t worst_error_ns() const { return worst_error_ns_; }

@@ -17,8 +17,8 @@ void Outbox::add(const core::SendMessage& message) {
     auto& waiting = by_rank_[rank];
     if (waiting.empty()) {
         filled_.push_back(rank);
-    } else if (waiting.back().kind == core::MessageKind::offer &&
-               message.message.kind == core::MessageKind::offer) {
+    } else if (std::holds_alternative<core::Offer>(waiting.back()) &&
+               std::holds_alternative<core::Offer>(message.message)) {
         waiting.back() = message.message;
         return;
     }
@@ -30,7 +30,7 @@ void Outbox::add(const core::SendMessage& message) {
 
 void Outbox::send(std::size_t rank) {
     auto& waiting = by_rank_[rank];
-    packets_ += waiting.front().kind != core::MessageKind::heartbeat ? 1 : 0;
+    packets_ += std::holds_alternative<core::Heartbeat>(waiting.front()) ? 0 : 1;
     encode_packet(PacketKind::control, std::span<const core::ControlMessage>(waiting), packet_);
     waiting.clear();
     transport_.send_packet({static_cast<int>(rank)}, packet_);

@@ -72,4 +72,9 @@ bool decode_packet(std::span<const std::byte> packet, std::vector<T>& items) {
     return true;
 }
 
+/// The same for the protocol's messages; false also if one of them is of no known kind.
+inline bool decode_messages(std::span<const std::byte> packet, std::vector<core::ControlMessage>& messages) {
+    return decode_packet(packet, messages) && std::all_of(messages.begin(), messages.end(), core::is_message);
+}
+
 }  // namespace weir::runtime

@@ -139,7 +139,7 @@ void RankLoop::receive_packets(core::Instant now) {
 
 bool RankLoop::receive_packet(core::Instant now, int rank, std::span<const std::byte> packet) {
     const auto kind = packet_kind(packet);
-    if (kind == PacketKind::control && decode_packet(packet, messages_)) {
+    if (kind == PacketKind::control && decode_messages(packet, messages_)) {
         receive_messages(now, rank);
     } else if (kind == PacketKind::report && is_leader() && decode_packet(packet, reports_) &&
                telemetry::are_reports(reports_, parts_.settings.roles.node(rank))) {
@@ -160,10 +160,11 @@ bool RankLoop::receive_packet(core::Instant now, int rank, std::span<const std::
 
 void RankLoop::receive_messages(core::Instant now, int rank) {
     const core::NodeId from = parts_.settings.roles.node(rank);
-    control_packets_ += !messages_.empty() && messages_.front().kind != core::MessageKind::heartbeat ? 1 : 0;
+    const bool heartbeats = messages_.empty() || std::holds_alternative<core::Heartbeat>(messages_.front());
+    control_packets_ += heartbeats ? 0 : 1;
     for (const core::ControlMessage& message : messages_) {
-        if (message.kind == core::MessageKind::heartbeat) {
-            parts_.clock.receive(message, rank, monotonic_ns());
+        if (const auto* const heartbeat = std::get_if<core::Heartbeat>(&message)) {
+            parts_.clock.receive(*heartbeat, rank, monotonic_ns());
             if (parts_.on_clock && parts_.clock.follows()) {
                 parts_.on_clock(parts_.clock.clock());
             }
@@ -229,7 +230,7 @@ void RankLoop::send_heartbeats(core::Instant now) {
     const participant::SchedulerNode* const scheduler = parts_.node.scheduler();
     const core::Duration no_credit = scheduler != nullptr ? scheduler->no_credit_time(now) : core::Duration{};
     const auto send = [&](int rank) {
-        core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat, .bytes = no_credit.ns};
+        core::Heartbeat heartbeat{.no_credit = no_credit};
         parts_.clock.stamp(heartbeat, rank, monotonic_ns());
         outbox_.add({parts_.settings.roles.node(rank), heartbeat});
         outbox_.flush();  // it leaves when its time stamp says

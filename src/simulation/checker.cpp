@@ -148,7 +148,7 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
                producer.value, chunk.event.sequence(), chunk.offset.count);
         return;
     }
-    const std::uint32_t flat_place = flat(sent.to.value, sent.place.value);
+    const std::uint32_t flat_place = flat(sent.to.value, sent.place);
     if (event->place == no_place) {
         enter_place(producer, sent, flat_place, *event);
     } else if (event->place != flat_place) {
@@ -208,7 +208,7 @@ void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
 }
 
 void Checker::chunk_arrived(ConsumerId consumer, core::PlaceId into, const core::ChunkDescription& chunk) {
-    const Place& place = places_[flat(consumer.value, into.value)];
+    const Place& place = places_[flat(consumer.value, into)];
     Event* event = find(chunk.event);
     if (plan_.lossy()) {
         // May be late, of an event that is over; what counts is what the consumer makes of it.

@@ -148,22 +148,31 @@ class Checker {
         const std::uint64_t position = id.sequence() - producer.first;  // of those before: beyond all
         return position < producer.events.size() ? &producer.events.at(position) : nullptr;
     }
-    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, std::uint32_t place) const {
-        return consumer * plan_.places() + place;
+    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, core::PlaceId place) const {
+        return consumer * plan_.places() + place.value;
     }
     [[nodiscard]] bool builds() const { return plan_.pattern == core::Pattern::build; }
     [[nodiscard]] bool pulls() const { return plan_.initiation == core::Initiation::pull; }
     /// What can be granted: a producer; pattern `build`: all of them together.
     Producer& source(std::uint32_t index) { return builds() ? together_ : producers_[index]; }
     void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
-    void move_credit_of_slot(std::uint32_t consumer, std::uint32_t slot, Credit from, Credit to,
+    void move_credit_of_slot(std::uint32_t consumer, core::SlotId slot, Credit from, Credit to,
                              const char* what);
-    void check_posted(std::uint32_t consumer, std::uint32_t slot);
-    void ready_sent(core::NodeId from, const core::ControlMessage& message);
-    void done_sent(core::NodeId from, const core::ControlMessage& message);
-    void grant_sent(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
-    void assign_sent(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
-    void decline_sent(core::NodeId from, core::NodeId to, const core::ControlMessage& message);
+    void check_posted(std::uint32_t consumer, core::SlotId slot);
+    void sent(core::NodeId from, core::NodeId to, const core::Ready& ready);
+    void sent(core::NodeId from, core::NodeId to, const core::Done& done);
+    void sent(core::NodeId from, core::NodeId to, const core::Grant& grant);
+    void sent(core::NodeId from, core::NodeId to, const core::Assign& assign);
+    void sent(core::NodeId from, core::NodeId to, const core::Decline& decline);
+    void sent(core::NodeId from, core::NodeId to, const core::Finish& finish);
+    void received_by_producer(core::Instant now, core::NodeId from, core::NodeId to,
+                              const core::ControlMessage& message);
+    // What the scheduler learns.
+    void learned(core::NodeId from, const core::Ready& ready);
+    void learned(core::NodeId from, const core::Done& done);
+    void learned(core::NodeId from, const core::Decline& decline);
+    void learned(core::NodeId from, const core::Offer& offer);
+    void learned(core::NodeId from, const core::Drained& drained);
     void ask_settled(std::uint32_t place);
     void offers_change(std::uint32_t producer);
     void credit_comes(std::uint32_t consumer);

@@ -8,14 +8,13 @@ namespace weir::simulation {
 
 using core::ConsumerId;
 using core::EventId;
-using core::MessageKind;
 using core::NodeId;
 using core::PolicyKind;
 using core::ProducerId;
 using core::Role;
 
 void Checker::place_opened(ConsumerId consumer, core::PlaceId opened) {
-    Place& place = places_[flat(consumer.value, opened.value)];
+    Place& place = places_[flat(consumer.value, opened)];
     // An event that lacks a fragment frees its slot with receives left over.
     if (place.posted && !place.declined) {
         object("consumer {} posts the receives of place {} twice", consumer.value, opened.value);
@@ -35,92 +34,74 @@ void Checker::move_credit(std::uint32_t place, Credit from, Credit to, const cha
     moved.credit = to;
 }
 
-void Checker::move_credit_of_slot(std::uint32_t consumer, std::uint32_t slot, Credit from, Credit to,
+void Checker::move_credit_of_slot(std::uint32_t consumer, core::SlotId slot, Credit from, Credit to,
                                   const char* what) {
-    const std::uint32_t fragments = plan_.fragments_per_event();
-    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        move_credit(flat(consumer, slot * fragments + fragment), from, to, what);
+    for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
+        move_credit(flat(consumer, plan_.place_of(slot, fragment)), from, to, what);
     }
 }
 
-void Checker::check_posted(std::uint32_t consumer, std::uint32_t slot) {
-    const std::uint32_t fragments = plan_.fragments_per_event();
-    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        if (!places_[flat(consumer, slot * fragments + fragment)].posted) {
-            object("consumer {} gives the credit of slot {} before its receives are posted", consumer, slot);
+void Checker::check_posted(std::uint32_t consumer, core::SlotId slot) {
+    for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
+        if (!places_[flat(consumer, plan_.place_of(slot, fragment))].posted) {
+            object("consumer {} gives the credit of slot {} before its receives are posted", consumer,
+                   slot.value);
         }
     }
 }
 
-void Checker::message_sent(NodeId from, const core::SendMessage& sent) {
-    const core::ControlMessage& message = sent.message;
-    switch (message.kind) {
-        case MessageKind::ready:
-            ready_sent(from, message);
-            return;
-        case MessageKind::done:
-            done_sent(from, message);
-            return;
-        case MessageKind::grant:
-            grant_sent(from, sent.to, message);
-            return;
-        case MessageKind::assign:
-            assign_sent(from, sent.to, message);
-            return;
-        case MessageKind::decline:
-            decline_sent(from, sent.to, message);
-            return;
-        case MessageKind::finish:
-            closed_ = true;
-            return;
-        default:
-            return;
-    }
+void Checker::message_sent(NodeId from, const core::SendMessage& message) {
+    std::visit(
+        [&](const auto& body) {
+            if constexpr (requires { sent(from, message.to, body); }) {
+                sent(from, message.to, body);
+            }
+        },
+        message.message);
 }
 
-void Checker::ready_sent(NodeId from, const core::ControlMessage& message) {
-    move_credit_of_slot(from.index, message.slot, Credit::withheld, Credit::under_way,
+void Checker::sent(NodeId from, NodeId /*to*/, const core::Ready& ready) {
+    move_credit_of_slot(from.index, ready.slot, Credit::withheld, Credit::under_way,
                         "it is said to be ready");
-    check_posted(from.index, message.slot);
+    check_posted(from.index, ready.slot);
 }
 
-void Checker::done_sent(NodeId from, const core::ControlMessage& message) {
+void Checker::sent(NodeId from, NodeId /*to*/, const core::Done& done) {
     const std::uint32_t fragments = plan_.fragments_per_event();
-    std::uint64_t delivered = 0;
+    std::uint32_t delivered = 0;
     for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        delivered += places_[flat(from.index, message.slot * fragments + fragment)].delivered ? 1U : 0U;
+        delivered += places_[flat(from.index, plan_.place_of(done.slot, fragment))].delivered ? 1U : 0U;
     }
-    const bool incomplete = (message.flag & core::DoneFlag::incomplete) != 0;
-    if (message.events != delivered || incomplete != (delivered < fragments)) {
+    if (done.fragments != delivered) {
         object("consumer {} says that {} fragments arrived in slot {}, and {} of {} did", from.index,
-               message.events, message.slot, delivered, fragments);
+               done.fragments, done.slot.value, delivered, fragments);
     }
-    declined_ = declined_ || incomplete;  // it brought less than it was granted
-    const bool free = (message.flag & core::DoneFlag::slot_is_free) != 0;
-    move_credit_of_slot(from.index, message.slot, Credit::granted,
-                        free ? Credit::under_way : Credit::withheld, "an event came into it");
+    declined_ = declined_ || delivered < fragments;  // it brought less than it was granted
+    const bool free = done.credit == core::Done::Credit::given;
+    move_credit_of_slot(from.index, done.slot, Credit::granted, free ? Credit::under_way : Credit::withheld,
+                        "an event came into it");
     if (free) {
-        check_posted(from.index, message.slot);
+        check_posted(from.index, done.slot);
     }
 }
 
-void Checker::grant_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
+void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
+    const auto [consumer, granted, number] = grant;
     const bool by_consumer = direct_ || pulls();
-    if (message.node >= plan_.consumers || message.slot >= plan_.places() || to.role != Role::producer ||
-        to.index >= plan_.producers ||
-        (by_consumer ? from != NodeId{Role::consumer, message.node} : from != core::scheduler_node())) {
-        object("a grant that names no slot, goes to no producer or comes from the wrong node");
+    if (consumer.value >= plan_.consumers || granted.value >= plan_.places() || to.role != Role::producer ||
+        to.index >= plan_.producers || from != (by_consumer ? node_of(consumer) : core::scheduler_node())) {
+        object("a grant that names no place, goes to no producer or comes from the wrong node");
         return;
     }
-    const std::uint32_t flat_place = flat(message.node, message.slot);
+    const std::uint32_t flat_place = flat(consumer.value, granted);
     Place& place = places_[flat_place];
     if (pulls()) {
         if (place.credit != Credit::granted || place.producer != to.index || place.asked ||
-            (builds() && place.event.sequence() != message.events)) {
+            (builds() && place.event.sequence() != number)) {
             object(
                 "consumer {} asks producer {} for a fragment in place {} that was not assigned or was asked "
                 "for",
-                from.index, to.index, message.slot);
+                from.index, to.index, granted.value);
         }
         place.asked = true;
         if (++consumers_[from.index].asked > plan_.requests) {
@@ -133,59 +114,63 @@ void Checker::grant_sent(NodeId from, NodeId to, const core::ControlMessage& mes
     place.producer = to.index;
     place.delivered = false;
     if (!place.posted) {
-        object("place {} of consumer {} is granted before its receives are posted", message.slot,
-               message.node);
+        object("place {} of consumer {} is granted before its receives are posted", granted.value,
+               consumer.value);
     }
     if (direct_) {
         return;
     }
-    const std::uint32_t fragment = message.slot % plan_.fragments_per_event();
+    const std::uint32_t fragment = plan_.fragment_of(granted);
     if (builds()) {
-        place.event = EventId::of(ProducerId{to.index}, message.events);
-        if (fragment != to.index || message.events + (fragment > 0 ? 1 : 0) != together_.granted) {
+        place.event = EventId::of(ProducerId{to.index}, number);
+        if (fragment != to.index || number + (fragment > 0 ? 1 : 0) != together_.granted) {
             object("event {} is granted to producer {} for the fragment of producer {}, or out of order",
-                   message.events, to.index, fragment);
+                   number, to.index, fragment);
         }
     }
     if (fragment == 0) {
-        granted_by_scheduler(to.index, message.node);
+        granted_by_scheduler(to.index, consumer.value);
     }
 }
 
-void Checker::assign_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
+void Checker::sent(NodeId from, NodeId to, const core::Assign& assign) {
+    const auto [slot, producer, number] = assign;
     if (!pulls() || from != core::scheduler_node() || to.role != Role::consumer ||
-        to.index >= plan_.consumers || message.slot >= plan_.slots ||
-        (!builds() && message.node >= plan_.producers)) {
+        to.index >= plan_.consumers || slot.value >= plan_.slots ||
+        (!builds() && producer.value >= plan_.producers)) {
         object("an assignment that names no slot, goes to no consumer or comes from the wrong node");
         return;
     }
-    const std::uint32_t fragments = plan_.fragments_per_event();
-    move_credit_of_slot(to.index, message.slot, Credit::at_scheduler, Credit::granted, "it is assigned");
-    check_posted(to.index, message.slot);
-    for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        Place& place = places_[flat(to.index, message.slot * fragments + fragment)];
-        place.producer = builds() ? fragment : message.node;
-        place.event = EventId::of(ProducerId{place.producer}, message.events);
+    move_credit_of_slot(to.index, slot, Credit::at_scheduler, Credit::granted, "it is assigned");
+    check_posted(to.index, slot);
+    for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
+        Place& place = places_[flat(to.index, plan_.place_of(slot, fragment))];
+        place.producer = builds() ? fragment : producer.value;
+        place.event = EventId::of(ProducerId{place.producer}, number);
         place.asked = false;
         place.delivered = false;
     }
-    granted_by_scheduler(builds() ? 0 : message.node, to.index);
+    granted_by_scheduler(builds() ? 0 : producer.value, to.index);
 }
 
-void Checker::decline_sent(NodeId from, NodeId to, const core::ControlMessage& message) {
+void Checker::sent(NodeId from, NodeId to, const core::Decline& decline) {
     declined_ = true;
-    const std::uint32_t flat_place = flat(message.node, message.slot);
+    const std::uint32_t flat_place = flat(decline.consumer.value, decline.place);
     if (!builds() && !pulls()) {
         move_credit(flat_place, Credit::granted, Credit::declined, "its grant is declined");
         return;
     }
     Place& place = places_[flat_place];
     if (place.credit != Credit::granted || place.producer != from.index || place.carries || place.delivered ||
-        to != NodeId{Role::consumer, message.node}) {
+        to != node_of(decline.consumer)) {
         object("producer {} declines place {} of consumer {}, which was not granted to it or is in use",
-               from.index, message.slot, message.node);
+               from.index, decline.place.value, decline.consumer.value);
     }
     place.declined = true;
+}
+
+void Checker::sent(NodeId /*from*/, NodeId /*to*/, const core::Finish& /*finish*/) {
+    closed_ = true;
 }
 
 /// It will not be asked for any more.
@@ -209,69 +194,81 @@ void Checker::ask_settled(std::uint32_t place) {
 }
 
 void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const core::ControlMessage& message) {
-    if (to.role == Role::consumer && message.kind == MessageKind::decline && !direct_) {
-        ask_settled(flat(message.node, message.slot));
+    if (to.role == Role::producer) {
+        received_by_producer(now, from, to, message);
         return;
     }
-    if (to.role == Role::consumer && message.kind == MessageKind::decline) {
-        move_credit(flat(message.node, message.slot), Credit::declined, Credit::withheld,
-                    "a decline comes back");
+    if (to.role == Role::consumer) {
+        if (const auto* const decline = std::get_if<core::Decline>(&message)) {
+            const std::uint32_t place = flat(decline->consumer.value, decline->place);
+            direct_ ? move_credit(place, Credit::declined, Credit::withheld, "a decline comes back")
+                    : ask_settled(place);
+        }
+        return;
     }
-    if (to.role == Role::producer && message.kind == MessageKind::taken) {
-        const Event* event = find(EventId{message.event});
+    if (direct_) {
+        return;
+    }
+    std::visit(
+        [&](const auto& body) {
+            if constexpr (requires { learned(from, body); }) {
+                learned(from, body);
+            }
+        },
+        message);
+}
+
+void Checker::received_by_producer(core::Instant now, NodeId from, NodeId to,
+                                   const core::ControlMessage& message) {
+    if (const auto* const taken = std::get_if<core::Taken>(&message)) {
+        const Event* event = find(taken->event);
         if (event != nullptr && event->fate == Fate::waiting) {
             object("consumer {} has taken event {} of producer {}, which it did not receive", from.index,
-                   EventId{message.event}.sequence(), to.index);
+                   taken->event.sequence(), to.index);
             return;
         }
-        release(now, EventId{message.event});
+        release(now, taken->event);
     }
-    if (to.role == Role::producer && message.kind == MessageKind::grant && plan_.asks_again()) {
+    const auto* const grant = std::get_if<core::Grant>(&message);
+    if (grant != nullptr && plan_.asks_again()) {
         // Then it knows that the place was free, also if it has not been told yet.
-        const auto kept = kept_.find({to.index, flat(message.node, message.slot)});
+        const auto kept = kept_.find({to.index, flat(grant->consumer.value, grant->place)});
         if (kept != kept_.end()) {
             release(now, kept->second);
         }
     }
-    if (to.role != Role::scheduler || direct_) {
-        return;
+}
+
+void Checker::learned(NodeId from, const core::Ready& ready) {
+    move_credit_of_slot(from.index, ready.slot, Credit::under_way, Credit::at_scheduler, "its credit comes");
+    credit_comes(from.index);
+}
+
+void Checker::learned(NodeId from, const core::Done& done) {
+    const std::uint32_t producer = done.event.producer().value;
+    --source(producer).under_way;
+    update_eligible(producer);
+    if (done.credit == core::Done::Credit::given) {
+        learned(from, core::Ready{done.slot});
     }
-    switch (message.kind) {
-        case MessageKind::ready:
-            move_credit_of_slot(from.index, message.slot, Credit::under_way, Credit::at_scheduler,
-                                "its credit comes");
-            credit_comes(from.index);
-            return;
-        case MessageKind::done: {
-            const std::uint32_t producer = EventId{message.event}.producer().value;
-            --source(producer).under_way;
-            update_eligible(producer);
-            if ((message.flag & core::DoneFlag::slot_is_free) != 0) {
-                move_credit_of_slot(from.index, message.slot, Credit::under_way, Credit::at_scheduler,
-                                    "its credit comes");
-                credit_comes(from.index);
-            }
-            return;
-        }
-        case MessageKind::decline:
-            move_credit(flat(message.node, message.slot), Credit::declined, Credit::at_scheduler,
-                        "a decline comes back");
-            --producers_[from.index].under_way;
-            update_eligible(from.index);
-            credit_comes(message.node);
-            return;
-        case MessageKind::offer:
-            producers_[from.index].offered = message.events;
-            offers_change(from.index);
-            return;
-        case MessageKind::drained:
-            producers_[from.index].offered =
-                std::min(producers_[from.index].offered, source(from.index).granted);
-            offers_change(from.index);
-            return;
-        default:
-            return;
-    }
+}
+
+void Checker::learned(NodeId from, const core::Decline& decline) {
+    move_credit(flat(decline.consumer.value, decline.place), Credit::declined, Credit::at_scheduler,
+                "a decline comes back");
+    --producers_[from.index].under_way;
+    update_eligible(from.index);
+    credit_comes(decline.consumer.value);
+}
+
+void Checker::learned(NodeId from, const core::Offer& offer) {
+    producers_[from.index].offered = offer.offered.events;
+    offers_change(from.index);
+}
+
+void Checker::learned(NodeId from, const core::Drained& /*drained*/) {
+    producers_[from.index].offered = std::min(producers_[from.index].offered, source(from.index).granted);
+    offers_change(from.index);
 }
 
 /// Pattern `build`: an event is there when all have offered it.

@@ -212,8 +212,7 @@ void Simulator::handle(const Event& event) {
 
 /// They take no time, and only producers do something with them.
 void Simulator::send_heartbeats() {
-    const core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat,
-                                         .bytes = scheduler_->no_credit_time(now_).ns};
+    const core::Heartbeat heartbeat{.no_credit = scheduler_->no_credit_time(now_)};
     for (FlatNode node = row_.producer(0); row_.is_producer(node); ++node) {
         if (!conditions_[node].away()) {
             network_->record(node);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -90,12 +91,11 @@ class Simulator final : private NetworkClient {
         disturbance_ends,    ///< a: index in setup.disturbances
         noticed,             ///< a: node that died
     };
-    /// A control message under way, or the result of an event: its slot, event and bytes.
+    /// A control message under way, or the result of an event.
     struct Message {
         FlatNode from = 0;
         FlatNode to = 0;
-        core::ControlMessage message;
-        bool result = false;
+        std::variant<core::ControlMessage, core::SendResult> content;
     };
     /// What disturbances make of a node.
     struct Condition {

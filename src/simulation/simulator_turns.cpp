@@ -70,17 +70,13 @@ void Simulator::hand_over_chunks(std::uint32_t producer) {
 // Messages
 
 void Simulator::send_result(FlatNode from, const core::SendResult& result) {
-    const std::uint32_t index = messages_.add(
-        {.from = from,
-         .to = 0,
-         .message = {.slot = result.slot.value, .event = result.event.value, .bytes = result.bytes.count},
-         .result = true});
+    const std::uint32_t index = messages_.add({.from = from, .to = 0, .content = result});
     network_->send_result(now_, from, result.bytes, index);
 }
 
 void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
     const FlatNode to = row_.flat(sent.to);
-    const std::uint32_t index = messages_.add({.from = from, .to = to, .message = sent.message});
+    const std::uint32_t index = messages_.add({.from = from, .to = to, .content = sent.message});
     network_->send_message(now_, from, to, message_bytes, index);
 }
 
@@ -119,13 +115,13 @@ void Simulator::deliver(std::uint32_t index) {
     const Message taken = messages_[index];
     messages_.remove(index);
     const NodeId from = row_.id(taken.from);
-    if (taken.result) {
-        const core::SendResult result{{taken.message.slot}, {taken.message.event}, {taken.message.bytes}};
-        turn(taken.to, [&](core::Actions& out) { scheduler_->on_result(now_, from, result, out); });
+    if (const auto* const result = std::get_if<core::SendResult>(&taken.content)) {
+        turn(taken.to, [&](core::Actions& out) { scheduler_->on_result(now_, from, *result, out); });
         return;
     }
-    checker_.message_taken(now_, from, row_.id(taken.to), taken.message);
-    turn(taken.to, [&](core::Actions& out) { nodes_[taken.to]->on_message(now_, from, taken.message, out); });
+    const auto& message = std::get<core::ControlMessage>(taken.content);
+    checker_.message_taken(now_, from, row_.id(taken.to), message);
+    turn(taken.to, [&](core::Actions& out) { nodes_[taken.to]->on_message(now_, from, message, out); });
 }
 
 // Chunks

@@ -6,7 +6,6 @@ namespace weir::telemetry {
 
 using core::Duration;
 using core::Instant;
-using core::MessageKind;
 
 SchedulerRecorder::SchedulerRecorder(const core::Plan& plan, Instant start, Sink sink)
     : duration_(plan.duration), sink_(std::move(sink)), clock_(start) {
@@ -37,21 +36,11 @@ void SchedulerRecorder::set_state(Instant now, const SchedulerState& state) {
     state_ = state;
 }
 
-void SchedulerRecorder::message(Instant now, MessageKind kind) {
+void SchedulerRecorder::message(Instant now, const core::ControlMessage& message) {
     advance(now);
-    switch (kind) {
-        case MessageKind::ready:
-            ++current_.ready_messages;
-            break;
-        case MessageKind::offer:
-            ++current_.offer_messages;
-            break;
-        case MessageKind::done:
-            ++current_.done_messages;
-            break;
-        default:
-            break;
-    }
+    current_.ready_messages += std::holds_alternative<core::Ready>(message) ? 1 : 0;
+    current_.offer_messages += std::holds_alternative<core::Offer>(message) ? 1 : 0;
+    current_.done_messages += std::holds_alternative<core::Done>(message) ? 1 : 0;
 }
 
 void SchedulerRecorder::granted(Instant now, std::uint64_t grants) {

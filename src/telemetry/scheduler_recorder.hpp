@@ -39,8 +39,8 @@ class SchedulerRecorder {
 
     void advance(core::Instant now);
     void set_state(core::Instant now, const SchedulerState& state);
-    /// A control message arrived. Kinds other than ready, offer and done are not counted.
-    void message(core::Instant now, core::MessageKind kind);
+    /// A control message arrived. Kinds other than Ready, Offer and Done are not counted.
+    void message(core::Instant now, const core::ControlMessage& message);
     void granted(core::Instant now, std::uint64_t grants);
     /// Packets of control messages that the rank has sent and taken in so far.
     void control_packets(core::Instant now, std::uint64_t packets);

@@ -50,7 +50,7 @@ class Harness {
             }
             default: {
                 const core::NodeId from = fuzz::take_node(input);
-                consumer_.on_message(now_, from, input.take<core::ControlMessage>(), out);
+                consumer_.on_message(now_, from, fuzz::take_message(input), out);
             }
         }
         check();

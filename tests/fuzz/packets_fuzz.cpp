@@ -37,7 +37,11 @@ class Leader {
         }
         switch (*kind) {
             case runtime::PacketKind::control:
-                read(packet, messages_);
+                if (runtime::decode_messages(packet, messages_)) {
+                    for (const core::ControlMessage& message : messages_) {
+                        static_cast<void>(core::event_of(message));
+                    }
+                }
                 break;
             case runtime::PacketKind::report:
                 take_reports(rank, packet);

@@ -34,7 +34,7 @@ class Harness {
                 break;
             default: {
                 const core::NodeId from = fuzz::take_node(input);
-                producer_.on_message(now_, from, input.take<core::ControlMessage>(), out);
+                producer_.on_message(now_, from, fuzz::take_message(input), out);
             }
         }
         for (const core::SendChunk& chunk : out.chunks) {

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                 break;
             default: {
                 const core::NodeId from = fuzz::take_node(input);
-                scheduler.on_message(now, from, input.take<core::ControlMessage>(), out);
+                scheduler.on_message(now, from, fuzz::take_message(input), out);
             }
         }
         fuzz::demand(scheduler.free_slots() + scheduler.outstanding() <= plan.consumers * plan.slots,

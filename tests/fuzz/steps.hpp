@@ -16,16 +16,16 @@ inline constexpr std::uint32_t step_count = 6;
 /// More of them tell nothing new, and take long.
 inline constexpr int steps_max = 400;
 
-/// How a message stands in an input: who sent it, and all of its fields.
-struct GivenMessage {
-    std::uint8_t role = 0;
-    std::uint8_t index = 0;
-    core::ControlMessage message;
-};
-
 inline core::NodeId take_node(FuzzInput& input) {
     const auto role = static_cast<core::Role>(input.below(3));
     return {role, role == core::Role::scheduler ? 0 : std::uint32_t{input.take<std::uint8_t>()}};
+}
+
+/// A message as it lies in memory; another kind where there is none of its number, so that no input is
+/// wasted.
+inline core::ControlMessage take_message(FuzzInput& input) {
+    const auto message = input.take<core::ControlMessage>();
+    return core::is_message(message) ? message : core::ControlMessage{core::Heartbeat{}};
 }
 
 /// Later by up to 2^31 us; a clock does not go back.

@@ -2,6 +2,8 @@
 // and chunks arrive at once and in order, in the form that the harnesses read.
 //
 //     write_fuzz_corpus DIRECTORY        DIRECTORY/scheduler/..., DIRECTORY/producer/..., ...
+//
+// Messages are written as they lie in memory, so the bytes between their fields differ from time to time.
 #include <array>
 #include <cstdio>
 #include <deque>
@@ -261,7 +263,7 @@ void write_packets(const std::filesystem::path& directory, const PlanBytes& byte
     std::vector<std::byte> packet;
     Bytes all;
     all.put(bytes);
-    const core::ControlMessage offer{.kind = core::MessageKind::offer, .events = 3, .bytes = 900};
+    const core::ControlMessage offer = core::Offer{{3, {900}}};
     encode_packet(runtime::PacketKind::control, std::span(&offer, 1), packet);
     all.put(one_packet(1, packet).span());
     const std::array nodes{core::scheduler_node(), node_of(core::ProducerId{0}),

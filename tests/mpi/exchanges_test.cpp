@@ -274,13 +274,13 @@ void drifting_clock(Job& job) {
                                                             at_start, local_ns(), false);
     std::int64_t next_ns = begin_ns;
     std::int64_t worst_ns = 0;
-    core::ControlMessage message;
+    core::Heartbeat message;
     core::Instant before = clock.clock().at(local_ns());
     while (monotonic_ns() < begin_ns + lasts.ns) {
         if (monotonic_ns() >= next_ns) {
             next_ns += core::Duration::milliseconds(job.rank() == 0 ? 100 : 200).ns;
             for (int rank = job.rank() == 0 ? 1 : 0; rank < (job.rank() == 0 ? job.size() : 1); ++rank) {
-                core::ControlMessage heartbeat{.kind = core::MessageKind::heartbeat};
+                core::Heartbeat heartbeat{};
                 clock.stamp(heartbeat, rank, local_ns());
                 MPI_Send(&heartbeat, sizeof heartbeat, MPI_BYTE, rank, heartbeat_tag, job.communicator());
             }

@@ -209,12 +209,12 @@ class World {
 
     /// The rules of credit, seen from outside.
     void watch(NodeId from, const SendMessage& sent) {
-        const ControlMessage& message = sent.message;
-        if (message.kind == MessageKind::grant) {
-            const std::size_t slot = flat(message.node, message.slot);
-            demand(!granted_[slot], "a slot is granted twice");
-            granted_[slot] = true;
-            demand(posted_[slot] == plan_.chunks_per_fragment(),
+        // Without pattern build a slot is one place, of the same number.
+        if (const auto* const grant = std::get_if<Grant>(&sent.message)) {
+            const std::size_t place = flat(grant->consumer.value, grant->place.value);
+            demand(!granted_[place], "a slot is granted twice");
+            granted_[place] = true;
+            demand(posted_[place] == plan_.chunks_per_fragment(),
                    "a credit is spent whose receives are not posted");
             if (from.role == Role::scheduler) {
                 waiting_since_[sent.to.index] = 0;
@@ -225,15 +225,14 @@ class World {
                     }
                 }
             }
-        } else if (message.kind == MessageKind::ready) {
-            granted_[flat(from.index, message.slot)] = false;
-        } else if (message.kind == MessageKind::done && message.flag != 0) {
-            granted_[flat(from.index, message.slot)] = false;
-        } else if (message.kind == MessageKind::decline) {
-            granted_[flat(message.node, message.slot)] = false;
-        }
-        if (plan_.policy == PolicyKind::none && message.kind == MessageKind::decline) {
-            granted_[flat(sent.to.index, message.slot)] = false;
+        } else if (const auto* const ready = std::get_if<Ready>(&sent.message)) {
+            granted_[flat(from.index, ready->slot.value)] = false;
+        } else if (const auto* const done = std::get_if<Done>(&sent.message)) {
+            if (done->credit == Done::Credit::given) {
+                granted_[flat(from.index, done->slot.value)] = false;
+            }
+        } else if (const auto* const decline = std::get_if<Decline>(&sent.message)) {
+            granted_[flat(decline->consumer.value, decline->place.value)] = false;
         }
     }
 

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "core/consumer.hpp"
+#include "unit/core/messages_of.hpp"
 
 using namespace weir::core;
 
@@ -80,20 +81,11 @@ class Building {
     }
     Actions sent(Instant now, std::uint32_t slot, EventId event) {
         return message(now, node_of(event.producer()),
-                       {.kind = MessageKind::sent,
-                        .node = event.producer().value,
-                        .slot = place(slot, event).value,
-                        .event = event.value,
-                        .events = static_cast<std::uint64_t>(at_ms(1).ns),
-                        .bytes = 100,
-                        .hash = static_cast<std::uint64_t>(at_ms(1).ns)});
+                       Sent{event, {100}, place(slot, event), at_ms(1), at_ms(1)});
     }
     Actions decline(std::uint32_t slot, EventId event) {
         return message(at_ms(1), node_of(event.producer()),
-                       {.kind = MessageKind::decline,
-                        .node = self.value,
-                        .slot = place(slot, event).value,
-                        .events = event.sequence()});
+                       Decline{self, place(slot, event), event.sequence()});
     }
     Actions time(Instant now) {
         Actions out;
@@ -112,16 +104,6 @@ class Building {
     Consumer consumer_;
 };
 
-std::vector<ControlMessage> of_kind(const Actions& out, MessageKind kind) {
-    std::vector<ControlMessage> found;
-    for (const SendMessage& sent : out.messages) {
-        if (sent.message.kind == kind) {
-            found.push_back(sent.message);
-        }
-    }
-    return found;
-}
-
 std::size_t observed(const Actions& out, Observation::Kind kind) {
     std::size_t found = 0;
     for (const Observation& observation : out.observations) {
@@ -135,21 +117,21 @@ std::size_t observed(const Actions& out, Observation::Kind kind) {
 TEST_CASE("An event is done when the fragments of all producers are in") {
     Building consumer(build_plan());
     CHECK(consumer.start.open_places.size() == 6);  // a place for each fragment
-    CHECK(of_kind(consumer.start, MessageKind::ready).size() == 2);
+    CHECK(of_kind<Ready>(consumer.start).size() == 2);
     CHECK(consumer.whole(at_ms(2), 1, fragment(2, 7)).messages.empty());
     CHECK(consumer.whole(at_ms(3), 1, fragment(0, 7)).messages.empty());
     const Actions last = consumer.whole(at_ms(4), 1, fragment(1, 7));
-    const auto done = of_kind(last, MessageKind::done);
+    const auto done = of_kind<Done>(last);
     REQUIRE(done.size() == 1);
-    CHECK(done[0].flag == DoneFlag::slot_is_free);
-    CHECK(done[0].slot == 1);
-    CHECK(done[0].events == 3);
-    CHECK(done[0].bytes == 300);
+    CHECK(done[0].message.credit == Done::Credit::given);
+    CHECK(done[0].message.slot == SlotId{1});
+    CHECK(done[0].message.fragments == 3);
+    CHECK(done[0].message.bytes == Bytes{300});
     Tally all;
     for (std::uint32_t producer = 0; producer < 3; ++producer) {
         all.add(fragment(producer, 7), {100});
     }
-    CHECK(done[0].hash == all.hash);
+    CHECK(done[0].message.hash == all.hash);
     CHECK(consumer->ledger().received == all);
     CHECK(observed(last, Observation::Kind::event_finished) == 1);
     CHECK(last.open_places.size() == 3);
@@ -170,15 +152,15 @@ TEST_CASE("An event of which a fragment is declined is given up, and holds nothi
     consumer.whole(at_ms(2), 0, fragment(0, 7));
     CHECK(consumer.decline(0, fragment(2, 7)).messages.empty());
     const Actions last = consumer.whole(at_ms(3), 0, fragment(1, 7));
-    const auto done = of_kind(last, MessageKind::done);
+    const auto done = of_kind<Done>(last);
     REQUIRE(done.size() == 1);
-    CHECK(done[0].flag == (DoneFlag::slot_is_free | DoneFlag::incomplete));
-    CHECK(done[0].events == 2);
+    CHECK(done[0].message.credit == Done::Credit::given);
+    CHECK(done[0].message.fragments == 2);
     CHECK(observed(last, Observation::Kind::event_given_up) == 1);
     CHECK_FALSE(consumer->processing());
     CHECK(consumer->given_up_events() == 1);
     CHECK(consumer.decline(0, fragment(2, 8)).faults.empty());
-    CHECK(consumer.decline(0, fragment(2, 8)).faults.size() == 1);  // that place is settled
+    CHECK(consumer.decline(0, fragment(2, 8)).faults.size() == 1);  // that place is complete
 }
 
 TEST_CASE("Pull: no more fragments are asked for than allowed, each rank from another one on") {
@@ -186,15 +168,15 @@ TEST_CASE("Pull: no more fragments are asked for than allowed, each rank from an
     plan.initiation = Initiation::pull;
     plan.order = SendOrder::barrel;
     Building consumer(plan);
-    const ControlMessage assign{.kind = MessageKind::assign, .slot = 0, .events = 7};
-    const auto asked = of_kind(consumer.message(at_ms(1), scheduler_node(), assign), MessageKind::grant);
+    const Assign assign{{0}, {0}, 7};
+    const auto asked = of_kind<Grant>(consumer.message(at_ms(1), scheduler_node(), assign));
     REQUIRE(asked.size() == 2);
-    CHECK(asked[0].slot == 1);
-    CHECK(asked[0].events == 7);
-    CHECK(asked[1].slot == 2);
-    const auto next = of_kind(consumer.whole(at_ms(2), 0, fragment(1, 7)), MessageKind::grant);
+    CHECK(asked[0].message.place == PlaceId{1});
+    CHECK(asked[0].message.number == 7);
+    CHECK(asked[1].message.place == PlaceId{2});
+    const auto next = of_kind<Grant>(consumer.whole(at_ms(2), 0, fragment(1, 7)));
     REQUIRE(next.size() == 1);
-    CHECK(next[0].slot == 0);
+    CHECK(next[0].message.place == PlaceId{0});
     // The slot is assigned; what is not of that event does not belong.
     CHECK(consumer.message(at_ms(2), scheduler_node(), assign).faults.size() == 1);
     CHECK(consumer.chunks(at_ms(2), 0, fragment(0, 8), 0, 0).faults.size() == 1);
@@ -211,11 +193,11 @@ TEST_CASE("Above the high water mark no credit is given until the low one") {
     for (std::uint32_t slot = 0; slot < 4; ++slot) {
         consumer.whole(at_ms(0), slot, fragment(0, slot));
     }
-    CHECK(of_kind(consumer.time(at_ms(10)), MessageKind::ready).empty());
-    CHECK(of_kind(consumer.time(at_ms(20)), MessageKind::ready).empty());
+    CHECK(of_kind<Ready>(consumer.time(at_ms(10))).empty());
+    CHECK(of_kind<Ready>(consumer.time(at_ms(20))).empty());
     CHECK(consumer->slot_use() == SlotUse{.free = 0, .receiving = 0, .queued = 2, .withheld = 2});
-    CHECK(of_kind(consumer.time(at_ms(30)), MessageKind::ready).size() == 3);
-    CHECK(of_kind(consumer.time(at_ms(40)), MessageKind::ready).size() == 1);
+    CHECK(of_kind<Ready>(consumer.time(at_ms(30))).size() == 3);
+    CHECK(of_kind<Ready>(consumer.time(at_ms(40))).size() == 1);
 }
 
 TEST_CASE("Over a lossy transport a fragment is whole when its producer has said what it was") {
@@ -224,12 +206,12 @@ TEST_CASE("Over a lossy transport a fragment is whole when its producer has said
     Building consumer(plan);
     CHECK(consumer.chunks(at_ms(2), 0, fragment(2, 7), 0, 2).messages.empty());
     const Actions last = consumer.sent(at_ms(3), 0, fragment(2, 7));
-    CHECK(of_kind(last, MessageKind::done).size() == 1);
+    CHECK(of_kind<Done>(last).size() == 1);
     CHECK(last.observations.back().elapsed == Duration::milliseconds(2));
     // Said first, complete with the last chunk.
     consumer.sent(at_ms(4), 1, fragment(0, 0));
     CHECK(consumer.chunks(at_ms(4), 1, fragment(0, 0), 0, 1).messages.empty());
-    CHECK(of_kind(consumer.chunks(at_ms(5), 1, fragment(0, 0), 2, 2), MessageKind::done).size() == 1);
+    CHECK(of_kind<Done>(consumer.chunks(at_ms(5), 1, fragment(0, 0), 2, 2)).size() == 1);
     CHECK(consumer->ledger().received.events == 2);
     CHECK(consumer->next_deadline() == Instant::never());
 }
@@ -243,10 +225,9 @@ TEST_CASE("A fragment that stays incomplete is given up by name, and its late ch
     consumer.sent(at_ms(3), 0, fragment(2, 7));  // not a chunk of it came
     CHECK(consumer->next_deadline() == at_ms(13));
     const Actions over = consumer.time(at_ms(13));
-    const auto done = of_kind(over, MessageKind::done);
+    const auto done = of_kind<Done>(over);
     REQUIRE(done.size() == 1);
-    CHECK((done[0].flag & DoneFlag::incomplete) != 0);
-    CHECK(done[0].events == 2);
+    CHECK(done[0].message.fragments == 2);
     Tally lost;
     lost.add(fragment(2, 7), {100});
     CHECK(consumer->ledger().incomplete == lost);
@@ -272,23 +253,23 @@ TEST_CASE("What is lost is asked for again as often as allowed") {
     CHECK(told.observations[0].elapsed == Duration::milliseconds(1));
     for (int again = 1; again <= 2; ++again) {
         const Actions asked = consumer.time(at_ms(12 * again));
-        REQUIRE(of_kind(asked, MessageKind::again).size() == 1);
-        CHECK(of_kind(asked, MessageKind::again)[0].event == fragment(1, 4).value);
+        REQUIRE(of_kind<SendAgain>(asked).size() == 1);
+        CHECK(of_kind<SendAgain>(asked)[0].message.event == fragment(1, 4));
         CHECK(consumer.time(at_ms(12 * again + 1000)).messages.empty());  // until it was sent again
         consumer.sent(at_ms(12 * again + 2), 0, fragment(1, 4));
     }
     SECTION("and becomes whole") {
         const Actions last = consumer.chunks(at_ms(27), 0, fragment(1, 4), 1, 2);
-        CHECK(of_kind(last, MessageKind::done).size() == 1);
-        CHECK(of_kind(last, MessageKind::taken).size() == 1);
+        CHECK(of_kind<Done>(last).size() == 1);
+        CHECK(of_kind<Taken>(last).size() == 1);
         // The producer's word may come once more.
         CHECK(consumer.sent(at_ms(28), 0, fragment(1, 4)).faults.empty());
         CHECK(consumer->slot_use().free == 2);
     }
     SECTION("or is given up") {
         const Actions over = consumer.time(at_ms(36));
-        CHECK(of_kind(over, MessageKind::done).size() == 1);
-        CHECK(of_kind(over, MessageKind::taken).size() == 1);
+        CHECK(of_kind<Done>(over).size() == 1);
+        CHECK(of_kind<Taken>(over).size() == 1);
         CHECK(consumer->ledger().incomplete.events == 1);
     }
 }
@@ -301,7 +282,7 @@ TEST_CASE("A late word of a fragment that is over begins nothing, however many t
         consumer.chunks(at_ms(1), 0, fragment(producer, 0), 0, 1);
         consumer.sent(at_ms(2), 0, fragment(producer, 0));
     }
-    CHECK(of_kind(consumer.time(at_ms(12)), MessageKind::again).size() == plan.producers);
+    CHECK(of_kind<SendAgain>(consumer.time(at_ms(12))).size() == plan.producers);
     // The last chunks were only late, and come before what the producers answer.
     for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
         consumer.chunks(at_ms(13), 0, fragment(producer, 0), 2, 2);
@@ -341,7 +322,7 @@ TEST_CASE("A producer's late word finds a slot that others have used since, and 
     }
     CHECK(consumer->slot_use().free == plan.slots);
     consumer.whole(at_ms(6001), 0, fragment(7, 6));
-    CHECK(of_kind(consumer.sent(at_ms(6001), 0, fragment(7, 6)), MessageKind::done).size() == 1);
+    CHECK(of_kind<Done>(consumer.sent(at_ms(6001), 0, fragment(7, 6))).size() == 1);
 }
 
 TEST_CASE("A corrupt datagram is one that is missing") {

@@ -125,7 +125,7 @@ TEST_CASE("A consumer opens all its slots and gives a credit for each") {
     CHECK(out.open_places == Places{{0}, {1}});
     REQUIRE(out.messages.size() == 2);
     CHECK(out.messages[1].to == scheduler_node());
-    CHECK(out.messages[1].message == ControlMessage{.kind = MessageKind::ready, .node = 1, .slot = 1});
+    CHECK(out.messages[1].message == ControlMessage{Ready{{1}}});
     CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
     CHECK(consumer->next_deadline() == Instant::never());
 }
@@ -190,14 +190,12 @@ TEST_CASE("Chunks make an event whole in any order") {
     const Actions last = consumer.arrive(at_ms(6), 1, chunk(event_a, 100, 1));
 
     REQUIRE(last.messages.size() == 1);
-    CHECK(last.messages[0].message == ControlMessage{.kind = MessageKind::done,
-                                                     .flag = 1,
-                                                     .node = 1,
-                                                     .slot = 1,
-                                                     .event = event_a.value,
-                                                     .events = 1,
-                                                     .bytes = 100,
-                                                     .hash = ledger_mix(event_a, {100})});
+    CHECK(last.messages[0].message == ControlMessage{Done{.slot = {1},
+                                                          .fragments = 1,
+                                                          .bytes = {100},
+                                                          .hash = ledger_mix(event_a, {100}),
+                                                          .event = event_a,
+                                                          .credit = Done::Credit::given}});
     CHECK(last.open_places == Places{{1}});  // not busy: the credit travels with the done message
     REQUIRE(last.observations.size() == 2);
     CHECK(last.observations[1].kind == Observation::Kind::received);
@@ -211,9 +209,12 @@ TEST_CASE("Chunks make an event whole in any order") {
 TEST_CASE("An event may be smaller than its slot") {
     Driven consumer(small_plan());
     consumer.start();
-    CHECK(consumer.whole_event(at_ms(1), 0, event_a, 1).messages.at(0).message.bytes == 1);
-    CHECK(consumer.whole_event(at_ms(1), 0, event_b, 80).messages.at(0).message.bytes == 80);
-    CHECK(consumer.whole_event(at_ms(1), 0, EventId::of({1}, 4), 100).messages.at(0).message.bytes == 100);
+    CHECK(std::get<Done>(consumer.whole_event(at_ms(1), 0, event_a, 1).messages.at(0).message).bytes ==
+          Bytes{1});
+    CHECK(std::get<Done>(consumer.whole_event(at_ms(1), 0, event_b, 80).messages.at(0).message).bytes ==
+          Bytes{80});
+    CHECK(std::get<Done>(consumer.whole_event(at_ms(1), 0, EventId::of({1}, 4), 100).messages.at(0).message)
+              .bytes == Bytes{100});
     CHECK(consumer->ledger().received.events == 3);
     CHECK(consumer->ledger().received.bytes == Bytes{181});
 }
@@ -256,7 +257,7 @@ TEST_CASE("A busy consumer processes one event after the other in order of arriv
     consumer.start();
     const Actions first = consumer.whole_event(at_ms(100), 1, event_a);
     REQUIRE(first.messages.size() == 1);
-    CHECK(first.messages[0].message.flag == 0);
+    CHECK(std::get<Done>(first.messages[0].message).credit == Done::Credit::kept);
     CHECK(first.open_places.empty());
     CHECK(consumer->processing());
     CHECK(consumer->next_deadline() == at_ms(110));
@@ -268,7 +269,7 @@ TEST_CASE("A busy consumer processes one event after the other in order of arriv
     const Actions freed = consumer.time(at_ms(110));
     CHECK(freed.open_places == Places{{1}});
     REQUIRE(freed.messages.size() == 1);
-    CHECK(freed.messages[0].message == ControlMessage{.kind = MessageKind::ready, .node = 1, .slot = 1});
+    CHECK(freed.messages[0].message == ControlMessage{Ready{{1}}});
     REQUIRE(freed.observations.size() == 1);
     CHECK(freed.observations[0].kind == Observation::Kind::processed);
     CHECK(freed.observations[0].event == event_a);
@@ -297,9 +298,9 @@ TEST_CASE("A processing time of zero frees the slot at once") {
     consumer.start();
     const Actions out = consumer.whole_event(at_ms(1), 0, event_a);
     REQUIRE(out.messages.size() == 2);
-    CHECK(out.messages[0].message.kind == MessageKind::done);
-    CHECK(out.messages[0].message.flag == 0);
-    CHECK(out.messages[1].message.kind == MessageKind::ready);
+    CHECK(std::holds_alternative<Done>(out.messages[0].message));
+    CHECK(std::get<Done>(out.messages[0].message).credit == Done::Credit::kept);
+    CHECK(std::holds_alternative<Ready>(out.messages[1].message));
     CHECK(out.open_places == Places{{0}});
     CHECK_FALSE(consumer->processing());
     CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
@@ -308,10 +309,13 @@ TEST_CASE("A processing time of zero frees the slot at once") {
 TEST_CASE("Only the chosen consumers are busy") {
     Plan plan = busy_plan(Duration::milliseconds(10));
     plan.busy_consumers = {0, 2};
-    for (const auto& [id, flag] : {std::pair{0U, 0}, std::pair{1U, 1}, std::pair{2U, 0}}) {
+    using Credit = Done::Credit;
+    for (const auto& [id, credit] :
+         {std::pair{0U, Credit::kept}, std::pair{1U, Credit::given}, std::pair{2U, Credit::kept}}) {
         Driven consumer(plan, ConsumerId{id});
         consumer.start();
-        CHECK(consumer.whole_event(at_ms(1), 0, event_a).messages.at(0).message.flag == flag);
+        const Actions out = consumer.whole_event(at_ms(1), 0, event_a);
+        CHECK(std::get<Done>(out.messages.at(0).message).credit == credit);
     }
 }
 
@@ -446,7 +450,7 @@ TEST_CASE("A chunk whose header does not verify is refused and its event stays i
     CHECK(out.open_places == Places{{0}});
     CHECK(consumer->ledger().corrupt.events == 0);
 
-    const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
+    const Actions end = consumer.message(scheduler_node(), Finish{});
     REQUIRE(end.faults.size() == 1);
     CHECK(end.faults[0].kind == Fault::Kind::incomplete_event);
     CHECK(end.faults[0].sequence == 1);
@@ -478,7 +482,7 @@ TEST_CASE("At the end an incomplete event is named with its first missing chunk"
     consumer.whole_event(at_ms(1), 0, event_b);
     consumer.arrive(at_ms(1), 1, chunk(event_a, 100, 0));
     consumer.arrive(at_ms(1), 1, chunk(event_a, 100, 2));
-    const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
+    const Actions end = consumer.message(scheduler_node(), Finish{});
     CHECK(end.close_places);
     CHECK(consumer->finished());
     CHECK(consumer->next_deadline() == Instant::never());
@@ -495,41 +499,39 @@ TEST_CASE("At the end an incomplete event is named with its first missing chunk"
     Ledger reported;
     for (const SendMessage& message : end.messages) {
         CHECK(message.to == scheduler_node());
-        CHECK(add_ledger_entry(message.message, reported));
+        CHECK(add_ledger_entry(std::get<LedgerPart>(message.message), reported));
     }
     CHECK(reported == consumer->ledger());
 
     // Closed: what still comes is not looked at.
     CHECK(consumer.arrive(at_ms(2), 1, chunk(event_a, 100, 1)).observations.empty());
-    CHECK(consumer.message(scheduler_node(), {.kind = MessageKind::finish}).messages.empty());
+    CHECK(consumer.message(scheduler_node(), Finish{}).messages.empty());
 }
 
 TEST_CASE("An event in processing at the end counts as received") {
     Driven consumer(busy_plan(Duration::seconds(100)));
     consumer.start();
     consumer.whole_event(at_ms(1), 0, event_a);
-    const Actions end = consumer.message(scheduler_node(), {.kind = MessageKind::finish});
+    const Actions end = consumer.message(scheduler_node(), Finish{});
     CHECK(end.faults.empty());
     CHECK(consumer->ledger().received.events == 1);
     CHECK(consumer->next_deadline() == Instant::never());
     CHECK(consumer.time(at_ms(200000)).open_places.empty());
 }
 
-TEST_CASE("Asked to settle a consumer says what it has and every change") {
+TEST_CASE("A consumer reports its progress when it is asked, and every change") {
     Plan plan = small_plan();
     plan.policy = PolicyKind::none;
     Driven consumer(plan);
     consumer.start();
     consumer.whole_event(at_ms(1), 1, event_a);
-    const Actions now = consumer.message(scheduler_node(), {.kind = MessageKind::settle});
+    const Actions now = consumer.message(scheduler_node(), ReportProgress{});
     REQUIRE(now.messages.size() == 1);
     CHECK(now.messages[0].to == scheduler_node());
-    CHECK(now.messages[0].message ==
-          ControlMessage{.kind = MessageKind::progress, .node = 1, .events = 1, .bytes = 100});
+    CHECK(now.messages[0].message == ControlMessage{Progress{{1, {100}}}});
     const Actions change = consumer.whole_event(at_ms(2), 0, event_b);
     REQUIRE_FALSE(change.messages.empty());
-    CHECK(change.messages[0].message.kind == MessageKind::progress);
-    CHECK(change.messages[0].message.events == 2);
+    CHECK(std::get<Progress>(change.messages[0].message).received.events == 2);
 }
 
 TEST_CASE("Without a scheduler free slots go to the producers in turn") {
@@ -539,13 +541,13 @@ TEST_CASE("Without a scheduler free slots go to the producers in turn") {
     const Actions begin = consumer.start();
     REQUIRE(begin.messages.size() == 2);
     CHECK(begin.messages[0].to == producer_1);  // consumer 1 begins with producer 1, not all with the first
-    CHECK(begin.messages[0].message == ControlMessage{.kind = MessageKind::grant, .node = 1, .slot = 0});
+    CHECK(begin.messages[0].message == ControlMessage{Grant{{1}, {0}}});
     CHECK(begin.messages[1].to == producer_0);
 
     const Actions next = consumer.whole_event(at_ms(1), 0, event_b);
     REQUIRE(next.messages.size() == 1);  // no done message: the scheduler does not follow
     CHECK(next.messages[0].to == producer_1);
-    CHECK(next.messages[0].message.kind == MessageKind::grant);
+    CHECK(std::holds_alternative<Grant>(next.messages[0].message));
     CHECK(next.open_places == Places{{0}});
 }
 
@@ -554,12 +556,12 @@ TEST_CASE("A slot that a drained producer declines goes to another and then to n
     plan.policy = PolicyKind::none;
     Driven consumer(plan);
     consumer.start();
-    const ControlMessage decline_0{.kind = MessageKind::decline, .node = 1, .slot = 0};
-    const ControlMessage decline_1{.kind = MessageKind::decline, .node = 1, .slot = 1};
+    const Decline decline_0{{1}, {0}};
+    const Decline decline_1{{1}, {1}};
     const Actions passed_on = consumer.message(producer_1, decline_0);
     REQUIRE(passed_on.messages.size() == 1);
     CHECK(passed_on.messages[0].to == producer_0);
-    CHECK(passed_on.messages[0].message.slot == 0);
+    CHECK(std::get<Grant>(passed_on.messages[0].message).place == PlaceId{0});
     // Producer 1 is not asked again.
     const Actions next = consumer.whole_event(at_ms(1), 1, event_a);
     REQUIRE(next.messages.size() == 1);
@@ -573,7 +575,7 @@ TEST_CASE("A slot that a drained producer declines goes to another and then to n
 
 TEST_CASE("A decline that cannot be right is refused") {
     Plan plan = small_plan();
-    const ControlMessage decline{.kind = MessageKind::decline, .node = 1, .slot = 0};
+    const Decline decline{{1}, {0}};
     Driven scheduled(plan);
     scheduled.start();
     CHECK(scheduled.message(producer_0, decline).faults.size() == 1);
@@ -583,12 +585,12 @@ TEST_CASE("A decline that cannot be right is refused") {
     consumer.start();
     consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 0));
     CHECK(consumer.message(producer_0, decline).faults.size() == 1);  // the slot is receiving
-    ControlMessage other = decline;
-    other.slot = 2;
+    Decline other = decline;
+    other.place = {2};
     CHECK(consumer.message(producer_0, other).faults.size() == 1);
-    other = {.kind = MessageKind::decline, .node = 0, .slot = 1};
+    other = Decline{{0}, {1}};
     CHECK(consumer.message(producer_0, other).faults.size() == 1);
-    other = {.kind = MessageKind::decline, .node = 1, .slot = 1};
+    other = Decline{{1}, {1}};
     CHECK(consumer.message({Role::producer, 2}, other).faults.size() == 1);
     CHECK(consumer.message(scheduler_node(), other).faults.size() == 1);
 }
@@ -596,8 +598,9 @@ TEST_CASE("A decline that cannot be right is refused") {
 TEST_CASE("A consumer refuses messages that are not for consumers") {
     Driven consumer(small_plan());
     consumer.start();
-    for (const MessageKind kind : {MessageKind::grant, MessageKind::offer, MessageKind::ledger}) {
-        const Actions out = consumer.message(scheduler_node(), {.kind = kind});
+    const std::array<ControlMessage, 3> wrong = {Grant{}, Offer{}, LedgerPart{}};
+    for (const ControlMessage& message : wrong) {
+        const Actions out = consumer.message(scheduler_node(), message);
         REQUIRE(out.faults.size() == 1);
         CHECK(out.faults[0].kind == Fault::Kind::protocol_violation);
         CHECK(out.faults[0].destination == node_of(self));

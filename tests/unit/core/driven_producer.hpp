@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "core/distribution.hpp"
 #include "core/producer.hpp"
+#include "unit/core/messages_of.hpp"
 
 namespace weir::core::test {
 
@@ -57,11 +58,10 @@ class Driven {
     /// The next grant in order, as the plan's policy gives it.
     Actions grant(Instant now, std::uint32_t consumer, std::uint32_t slot) {
         const bool direct = plan_.policy == PolicyKind::none;
-        return message(
-            now, direct ? NodeId{Role::consumer, consumer} : scheduler_node(),
-            {.kind = MessageKind::grant, .node = consumer, .slot = slot, .events = direct ? 0 : grants_++});
+        return message(now, direct ? NodeId{Role::consumer, consumer} : scheduler_node(),
+                       Grant{{consumer}, {slot}, direct ? 0 : grants_++});
     }
-    Actions finish(Instant now) { return message(now, scheduler_node(), {.kind = MessageKind::finish}); }
+    Actions finish(Instant now) { return message(now, scheduler_node(), Finish{}); }
     Actions sent(Instant now, std::uint32_t stream, std::uint32_t first, std::uint32_t count = 1) {
         Actions out;
         producer_.on_chunks_sent(now, {stream}, first, count, out);
@@ -98,16 +98,6 @@ class Driven {
     Producer producer_;
     std::uint64_t grants_ = 0;
 };
-
-inline std::vector<SendMessage> of_kind(const Actions& out, MessageKind kind) {
-    std::vector<SendMessage> found;
-    for (const SendMessage& message : out.messages) {
-        if (message.message.kind == kind) {
-            found.push_back(message);
-        }
-    }
-    return found;
-}
 
 inline std::vector<Observation> of_kind(const Actions& out, Observation::Kind kind) {
     std::vector<Observation> found;

@@ -61,7 +61,7 @@ TEST_CASE("A place knows which chunks have arrived, in whatever order they come"
             CHECK(place.first_missing() == missing);
         }
         CHECK(place.whole());
-        place.settle();
+        place.complete();
         CHECK(place.has(event, chunks - 1));  // a late copy
         CHECK_FALSE(place.has(event, chunks));
         CHECK_FALSE(place.has(event, 0xffffffff));

@@ -21,11 +21,11 @@ std::vector<std::uint32_t> served(SendOrder order, std::uint32_t producer, std::
                                   const std::vector<std::uint32_t>& granted) {
     GrantQueue queue(plan_of(order, consumers), {producer});
     for (const std::uint32_t consumer : granted) {
-        queue.push({{consumer}, {0}, 0, {}});
+        queue.push({{{consumer}, {0}}, {}});
     }
     std::vector<std::uint32_t> order_served;
     while (!queue.empty()) {
-        order_served.push_back(queue.pop().consumer.value);
+        order_served.push_back(queue.pop().grant.consumer.value);
     }
     return order_served;
 }
@@ -49,9 +49,9 @@ TEST_CASE("The turn goes around also with more consumers than a word has bits") 
 
 TEST_CASE("No more grants wait than a consumer has slots") {
     GrantQueue queue(plan_of(SendOrder::barrel, 3), {0});
-    queue.push({{1}, {0}, 0, {}});
+    queue.push({{{1}, {0}}, {}});
     CHECK_FALSE(queue.full({1}));
-    queue.push({{1}, {1}, 0, {}});
+    queue.push({{{1}, {1}}, {}});
     CHECK(queue.full({1}));
     CHECK_FALSE(queue.full({2}));
 }

@@ -96,8 +96,8 @@ Driven<Consumer> consumer_of(const Plan& plan) {
     return consumer;
 }
 
-ControlMessage offer(std::uint64_t events, std::int64_t bytes, std::uint8_t flag = 0) {
-    return {.kind = MessageKind::offer, .flag = flag, .events = events, .bytes = bytes};
+ControlMessage offer(std::uint64_t events, std::int64_t bytes, Offer::More more = Offer::More::expected) {
+    return Offer{{events, {bytes}}, more};
 }
 
 }  // namespace
@@ -122,14 +122,14 @@ TEST_CASE("A plan says how much a producer can have generated") {
 
 TEST_CASE("Events and bytes belong together") {
     const Plan plan = plan_of();
-    CHECK(is_amount(plan, 0, {0}));
-    CHECK(is_amount(plan, 3, {3}));
-    CHECK(is_amount(plan, 3, {300}));
-    CHECK_FALSE(is_amount(plan, 3, {2}));
-    CHECK_FALSE(is_amount(plan, 3, {301}));
-    CHECK_FALSE(is_amount(plan, 0, {1}));
-    CHECK_FALSE(is_amount(plan, 1, {-1}));
-    CHECK_FALSE(is_amount(plan, std::numeric_limits<std::uint64_t>::max(), {largest}));
+    CHECK(is_amount(plan, {0, {0}}));
+    CHECK(is_amount(plan, {3, {3}}));
+    CHECK(is_amount(plan, {3, {300}}));
+    CHECK_FALSE(is_amount(plan, {3, {2}}));
+    CHECK_FALSE(is_amount(plan, {3, {301}}));
+    CHECK_FALSE(is_amount(plan, {0, {1}}));
+    CHECK_FALSE(is_amount(plan, {1, {-1}}));
+    CHECK_FALSE(is_amount(plan, {std::numeric_limits<std::uint64_t>::max(), {largest}}));
 }
 
 TEST_CASE("An offer of more than the plan gives is refused, whatever the pattern") {
@@ -163,27 +163,25 @@ TEST_CASE("Offers without a rate are refused when no sum can hold them") {
 
 TEST_CASE("An end with more than was granted is refused") {
     auto scheduler = scheduler_of(plan_of());
-    scheduler.take(some_consumer, {.kind = MessageKind::ready, .slot = 0});
+    scheduler.take(some_consumer, Ready{{0}});
     scheduler.take(some_producer, offer(2, 200));
-    CHECK(scheduler.refuses(some_producer, {.kind = MessageKind::drained, .events = 2, .bytes = 200}));
-    CHECK(scheduler.refuses(some_producer, {.kind = MessageKind::drained, .events = 1, .bytes = 101}));
-    CHECK(scheduler.take(some_producer, {.kind = MessageKind::drained, .events = 1, .bytes = 100})
-              .faults.empty());
+    CHECK(scheduler.refuses(some_producer, Drained{{2, {200}}}));
+    CHECK(scheduler.refuses(some_producer, Drained{{1, {101}}}));
+    CHECK(scheduler.take(some_producer, Drained{{1, {100}}}).faults.empty());
 }
 
 TEST_CASE("Progress is refused unless it was asked for, and when it cannot be") {
     auto scheduler = scheduler_of(plan_of());
-    const ControlMessage progress{.kind = MessageKind::progress, .events = 1, .bytes = 100};
+    const Progress progress{{1, {100}}};
     CHECK(scheduler.refuses(some_consumer, progress));
     Plan plan = plan_of();
     plan.policy = PolicyKind::none;
     auto direct = scheduler_of(plan);
     CHECK(direct.refuses(some_consumer, progress));
-    direct.take(some_producer, {.kind = MessageKind::drained, .events = 1, .bytes = 100});
-    direct.take({Role::producer, 1}, {.kind = MessageKind::drained, .events = 1, .bytes = 100});
-    CHECK(direct.refuses(some_consumer, {.kind = MessageKind::progress, .events = 1, .bytes = -1}));
-    CHECK(direct.refuses(some_consumer,
-                         {.kind = MessageKind::progress, .events = ~std::uint64_t{0}, .bytes = 1}));
+    direct.take(some_producer, Drained{{1, {100}}});
+    direct.take({Role::producer, 1}, Drained{{1, {100}}});
+    CHECK(direct.refuses(some_consumer, Progress{{1, {-1}}}));
+    CHECK(direct.refuses(some_consumer, Progress{{~std::uint64_t{0}, {1}}}));
     CHECK(direct.take(some_consumer, progress).faults.empty());
 }
 
@@ -191,10 +189,10 @@ TEST_CASE("A ledger entry that no sum can hold is refused") {
     auto scheduler = scheduler_of(plan_of());
     Actions out;
     scheduler.node.finish(out);
-    const ControlMessage entry{.kind = MessageKind::ledger, .slot = 0, .events = 1, .bytes = largest};
+    const LedgerPart entry{LedgerEntry{0}, {1, {largest}, 0}};
     CHECK(scheduler.take(some_producer, entry).faults.empty());
     CHECK(scheduler.refuses({Role::producer, 1}, entry));
-    CHECK(scheduler.refuses({Role::producer, 1}, {.kind = MessageKind::ledger, .slot = 0, .bytes = -1}));
+    CHECK(scheduler.refuses({Role::producer, 1}, LedgerPart{LedgerEntry{0}, {0, {-1}, 0}}));
 }
 
 TEST_CASE("A result of a slot that held no event is refused") {
@@ -204,7 +202,7 @@ TEST_CASE("A result of a slot that held no event is refused") {
     Actions out;
     scheduler.node.on_result(some_consumer, {{0}, EventId::of({0}, 0), {10}}, out);
     CHECK(out.faults.size() == 1);
-    scheduler.take(some_consumer, {.kind = MessageKind::ready, .slot = 0});
+    scheduler.take(some_consumer, Ready{{0}});
     scheduler.take(some_producer, offer(1, 100));
     scheduler.node.on_result(some_consumer, {{0}, EventId::of({1}, 0), {10}}, out);
     CHECK(out.faults.size() == 2);
@@ -220,9 +218,7 @@ TEST_CASE("A tick of no time is refused, one of another run's length is not") {
     plan.shaping.grid = Duration::milliseconds(1);
     plan.shaping.tick = Duration::milliseconds(5);
     auto producer = producer_of(plan);
-    const auto tick = [](std::int64_t number) {
-        return ControlMessage{.kind = MessageKind::tick, .events = static_cast<std::uint64_t>(number)};
-    };
+    const auto tick = [](std::int64_t number) { return Tick{number}; };
     CHECK(producer.refuses(scheduler_node(), tick(largest)));
     CHECK(producer.refuses(scheduler_node(), tick(-largest)));
     CHECK(producer.take(scheduler_node(), tick(-400)).faults.empty());
@@ -235,19 +231,18 @@ TEST_CASE("A producer makes no more events for others than can wait in their buf
     Actions out;
     producer.node.on_time(producer.now, out);
     const std::uint64_t offered = 40;
-    CHECK(producer.refuses(scheduler_node(), {.kind = MessageKind::complete, .events = ~std::uint64_t{0}}));
-    CHECK(producer.refuses(scheduler_node(), {.kind = MessageKind::complete, .events = offered + 402}));
-    CHECK(producer.take(scheduler_node(), {.kind = MessageKind::complete, .events = offered + 401})
-              .faults.empty());
+    CHECK(producer.refuses(scheduler_node(), Complete{~std::uint64_t{0}}));
+    CHECK(producer.refuses(scheduler_node(), Complete{offered + 402}));
+    CHECK(producer.take(scheduler_node(), Complete{offered + 401}).faults.empty());
 }
 
 TEST_CASE("Only the scheduler ends a run") {
     auto producer = producer_of(plan_of());
-    CHECK(producer.refuses(some_consumer, {.kind = MessageKind::finish}));
+    CHECK(producer.refuses(some_consumer, Finish{}));
     CHECK_FALSE(producer.node.finished());
     auto consumer = consumer_of(plan_of());
-    CHECK(consumer.refuses(some_producer, {.kind = MessageKind::finish}));
-    CHECK(consumer.refuses(some_producer, {.kind = MessageKind::settle}));
+    CHECK(consumer.refuses(some_producer, Finish{}));
+    CHECK(consumer.refuses(some_producer, ReportProgress{}));
     CHECK_FALSE(consumer.node.finished());
 }
 
@@ -256,12 +251,12 @@ TEST_CASE("A place that was granted twice keeps what left last") {
     Actions out;
     producer.node.on_time({}, out);
     for (std::uint64_t number = 0; number < 2; ++number) {
-        producer.take(scheduler_node(), {.kind = MessageKind::grant, .slot = 0, .events = number});
+        producer.take(scheduler_node(), Grant{{0}, {0}, number});
     }
     producer.node.on_chunk_sent({}, {0}, 0, out);
     producer.node.on_chunk_sent({}, {1}, 0, out);
     CHECK(producer.node.backlog() == Bytes{300});
-    producer.take(some_consumer, {.kind = MessageKind::taken, .slot = 0, .event = EventId::of({0}, 1).value});
+    producer.take(some_consumer, Taken{EventId::of({0}, 1), {0}});
     CHECK(producer.node.backlog() == Bytes{200});
 }
 
@@ -269,10 +264,10 @@ TEST_CASE("Nothing is sent again when the run is over") {
     auto producer = producer_of(lossy_plan());
     Actions out;
     producer.node.on_time({}, out);
-    producer.take(scheduler_node(), {.kind = MessageKind::grant, .slot = 0, .events = 0});
+    producer.take(scheduler_node(), Grant{{0}, {0}, 0});
     producer.node.on_chunk_sent({}, {0}, 0, out);
-    producer.take(scheduler_node(), {.kind = MessageKind::finish});
-    const ControlMessage again{.kind = MessageKind::again, .slot = 0, .event = EventId::of({0}, 0).value};
+    producer.take(scheduler_node(), Finish{});
+    const SendAgain again{EventId::of({0}, 0), {0}};
     CHECK(producer.take(some_consumer, again).chunks.empty());
 }
 
@@ -281,12 +276,10 @@ TEST_CASE("Pull: a fragment that was not asked for is refused") {
     plan.initiation = Initiation::pull;
     auto consumer = consumer_of(plan);
     CHECK(consumer.chunk({0}, EventId::of({0}, 7)).faults.size() == 1);
-    const Actions asked =
-        consumer.take(scheduler_node(), {.kind = MessageKind::assign, .slot = 0, .events = 7});
+    const Actions asked = consumer.take(scheduler_node(), Assign{{0}, {0}, 7});
     REQUIRE(asked.messages.size() == 1);  // one request at a time: for fragment 0
     CHECK(consumer.chunk({1}, EventId::of({1}, 7)).faults.size() == 1);
-    CHECK(consumer.refuses({Role::producer, 1},
-                           {.kind = MessageKind::decline, .node = 0, .slot = 1, .events = 7}));
+    CHECK(consumer.refuses({Role::producer, 1}, Decline{{0}, {1}, 7}));
     CHECK(consumer.chunk({0}, EventId::of({0}, 7)).faults.empty());
     CHECK(consumer.chunk({1}, EventId::of({1}, 7)).faults.empty());
 }
@@ -295,7 +288,7 @@ TEST_CASE("Pull: only the producer that the event is of may send it") {
     Plan plan = plan_of();
     plan.initiation = Initiation::pull;
     auto consumer = consumer_of(plan);
-    consumer.take(scheduler_node(), {.kind = MessageKind::assign, .node = 1, .slot = 0});
+    consumer.take(scheduler_node(), Assign{{0}, {1}});
     CHECK(consumer.chunk({0}, EventId::of({0}, 7)).faults.size() == 1);
     CHECK(consumer.chunk({0}, EventId::of({1}, 7)).faults.empty());
 }
@@ -305,18 +298,18 @@ TEST_CASE("Pull: an event number that no event has is refused") {
     plan.initiation = Initiation::pull;
     auto consumer = consumer_of(plan);
     const std::uint64_t number = EventId::sequence_limit;
-    CHECK(consumer.refuses(scheduler_node(), {.kind = MessageKind::assign, .slot = 0, .events = number}));
-    consumer.take(scheduler_node(), {.kind = MessageKind::assign, .slot = 0, .events = 3});
-    CHECK(consumer.refuses(some_producer, {.kind = MessageKind::decline, .slot = 0, .events = number + 3}));
+    CHECK(consumer.refuses(scheduler_node(), Assign{{0}, {0}, number}));
+    consumer.take(scheduler_node(), Assign{{0}, {0}, 3});
+    CHECK(consumer.refuses(some_producer, Decline{{0}, {0}, number + 3}));
 }
 
 TEST_CASE("Policy none: a slot is declined only by the producer that it was granted to") {
     Plan plan = plan_of();
     plan.policy = PolicyKind::none;
     auto consumer = consumer_of(plan);  // slot 0 to producer 0, slot 1 to producer 1
-    CHECK(consumer.refuses({Role::producer, 1}, {.kind = MessageKind::decline, .slot = 0}));
+    CHECK(consumer.refuses({Role::producer, 1}, Decline{{0}, {0}}));
     CHECK(consumer.chunk({0}, EventId::of({1}, 0)).faults.size() == 1);
-    const Actions passed_on = consumer.take(some_producer, {.kind = MessageKind::decline, .slot = 0});
+    const Actions passed_on = consumer.take(some_producer, Decline{{0}, {0}});
     REQUIRE(passed_on.messages.size() == 1);
     CHECK(passed_on.messages[0].to == NodeId{Role::producer, 1});
 }
@@ -331,15 +324,11 @@ TEST_CASE("An event that was generated before the run is refused") {
 
 TEST_CASE("What a producer says of a fragment that it sent must be possible, and stay the same") {
     auto consumer = consumer_of(lossy_plan());
-    ControlMessage sent{.kind = MessageKind::sent,
-                        .slot = 0,
-                        .event = EventId::of({0}, 0).value,
-                        .events = static_cast<std::uint64_t>(-largest),
-                        .bytes = 100};
+    Sent sent{EventId::of({0}, 0), {100}, {0}, {-largest}, {0}};
     CHECK(consumer.refuses(some_producer, sent));
-    sent.events = 0;
+    sent.generated_at = {};
     CHECK(consumer.take(some_producer, sent).faults.empty());
     CHECK(consumer.take(some_producer, sent).faults.empty());
-    sent.bytes = 99;
+    sent.bytes = {99};
     CHECK(consumer.refuses(some_producer, sent));
 }

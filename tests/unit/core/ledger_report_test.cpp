@@ -16,33 +16,31 @@ Ledger different_entries() {
 
 TEST_CASE("A reported ledger is the same when it is put together again") {
     Actions out;
-    append_ledger_report(different_entries(), {Role::consumer, 9}, out);
+    append_ledger_report(different_entries(), out);
     REQUIRE(out.messages.size() == ledger_report_messages);
     Ledger again;
     for (std::uint32_t entry = 0; entry < ledger_report_messages; ++entry) {
         const SendMessage& sent = out.messages[entry];
         CHECK(sent.to == scheduler_node());
-        CHECK(sent.message.kind == MessageKind::ledger);
-        CHECK(sent.message.node == 9);
-        CHECK(sent.message.slot == entry);
-        CHECK(add_ledger_entry(sent.message, again));
+        const auto& part = std::get<LedgerPart>(sent.message);
+        CHECK(part.entry == LedgerEntry{entry});
+        CHECK(add_ledger_entry(part, again));
     }
     CHECK(again == different_entries());
 }
 
 TEST_CASE("A report is appended to what was to be said before") {
     Actions out;
-    out.messages.push_back({scheduler_node(), {.kind = MessageKind::drained}});
-    append_ledger_report({}, {Role::producer, 0}, out);
+    out.messages.push_back({scheduler_node(), Drained{{0, {0}}}});
+    append_ledger_report({}, out);
     CHECK(out.messages.size() == 1 + ledger_report_messages);
-    CHECK(out.messages[0].message.kind == MessageKind::drained);
+    CHECK(std::holds_alternative<Drained>(out.messages[0].message));
 }
 
 TEST_CASE("Entries of several reports add up") {
     Ledger sum;
     for (int report = 0; report < 3; ++report) {
-        CHECK(add_ledger_entry({.kind = MessageKind::ledger, .slot = 1, .events = 2, .bytes = 30, .hash = 4},
-                               sum));
+        CHECK(add_ledger_entry(LedgerPart{LedgerEntry{1}, {2, {30}, 4}}, sum));
     }
     CHECK(sum.sent == Tally{6, {90}, 12});
     CHECK(sum.generated == Tally{});
@@ -50,7 +48,7 @@ TEST_CASE("Entries of several reports add up") {
 
 TEST_CASE("A message that names no entry changes nothing") {
     Ledger ledger = different_entries();
-    CHECK_FALSE(add_ledger_entry({.kind = MessageKind::ledger, .slot = 8, .events = 1}, ledger));
-    CHECK_FALSE(add_ledger_entry({.kind = MessageKind::ledger, .slot = 0xffffffff, .events = 1}, ledger));
+    CHECK_FALSE(add_ledger_entry(LedgerPart{LedgerEntry{8}, {1, {0}, 0}}, ledger));
+    CHECK_FALSE(add_ledger_entry(LedgerPart{LedgerEntry{0xffffffff}, {1, {0}, 0}}, ledger));
     CHECK(ledger == different_entries());
 }

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "core/distribution.hpp"
 #include "core/producer.hpp"
+#include "unit/core/messages_of.hpp"
 
 using namespace weir::core;
 
@@ -79,25 +80,12 @@ class Sending {
   private:
     [[nodiscard]] ControlMessage grant_message(std::uint32_t consumer, std::uint32_t slot,
                                                std::uint64_t number) const {
-        return {.kind = MessageKind::grant,
-                .node = consumer,
-                .slot = slot * plan_.fragments_per_event() + self.value,
-                .events = number};
+        return Grant{{consumer}, {slot * plan_.fragments_per_event() + self.value}, number};
     }
 
     Plan plan_;
     Producer producer_;
 };
-
-std::vector<SendMessage> of_kind(const Actions& out, MessageKind kind) {
-    std::vector<SendMessage> found;
-    for (const SendMessage& sent : out.messages) {
-        if (sent.message.kind == kind) {
-            found.push_back(sent);
-        }
-    }
-    return found;
-}
 
 }  // namespace
 
@@ -110,10 +98,7 @@ TEST_CASE("A grant of an event takes this producer's fragment of it into its pla
     CHECK(out.chunks[0].chunk.event == EventId::of(self, 0));
     // Out of order, or for the place of another producer's fragment.
     CHECK(producer.grant(at_ms(1), 2, 2, 2).faults.size() == 1);
-    CHECK(producer
-              .message(at_ms(1), scheduler_node(),
-                       {.kind = MessageKind::grant, .node = 2, .slot = 4, .events = 1})
-              .faults.size() == 1);
+    CHECK(producer.message(at_ms(1), scheduler_node(), Grant{{2}, {4}, 1}).faults.size() == 1);
 }
 
 TEST_CASE("Consumers that pull may ask for events in any order") {
@@ -126,9 +111,9 @@ TEST_CASE("Consumers that pull may ask for events in any order") {
     // Not there any more: the consumer that waits is told.
     CHECK(producer.ask(at_ms(1), 2, 0, 2).messages.empty());  // no stream is free yet
     const Actions free = producer.both_sent(at_ms(2), 0);
-    REQUIRE(of_kind(free, MessageKind::decline).size() == 1);
-    CHECK(of_kind(free, MessageKind::decline)[0].to == NodeId{Role::consumer, 2});
-    CHECK(of_kind(free, MessageKind::decline)[0].message.events == 2);
+    REQUIRE(of_kind<Decline>(free).size() == 1);
+    CHECK(of_kind<Decline>(free)[0].to == NodeId{Role::consumer, 2});
+    CHECK(of_kind<Decline>(free)[0].message.number == 2);
     CHECK(producer.ask(at_ms(2), 2, 1, 99).faults.size() == 1);  // was never offered
 }
 
@@ -151,17 +136,17 @@ TEST_CASE("The last offer says so, and the others' events are made up for") {
     Plan plan = build_plan();
     plan.generation = Generation::saturate;
     Sending producer(plan);
-    const auto first = of_kind(producer.time(at_ms(0)), MessageKind::offer);
+    const auto first = of_kind<Offer>(producer.time(at_ms(0)));
     REQUIRE(first.size() == 1);
-    CHECK(first[0].message.events == 4);
-    CHECK(first[0].message.flag == 0);
-    const auto last = of_kind(producer.time(at_ms(1000)), MessageKind::offer);
+    CHECK(first[0].message.offered.events == 4);
+    CHECK(first[0].message.more == Offer::More::expected);
+    const auto last = of_kind<Offer>(producer.time(at_ms(1000)));
     REQUIRE(last.size() == 1);
-    CHECK(last[0].message.flag == 1);
-    const ControlMessage complete{.kind = MessageKind::complete, .events = 6};
-    const auto rest = of_kind(producer.message(at_ms(1001), scheduler_node(), complete), MessageKind::offer);
+    CHECK(last[0].message.more == Offer::More::none);
+    const Complete complete{6};
+    const auto rest = of_kind<Offer>(producer.message(at_ms(1001), scheduler_node(), complete));
     REQUIRE(rest.size() == 1);
-    CHECK(rest[0].message.events == 6);
+    CHECK(rest[0].message.offered.events == 6);
     CHECK(producer->ledger().generated.events == 6);
     CHECK(producer.message(at_ms(1002), scheduler_node(), complete).faults.size() == 1);
 }
@@ -171,16 +156,16 @@ TEST_CASE("A fragment that was dropped at overflow is offered, and declined when
     plan.buffer = {300};
     plan.overflow = Overflow::drop;
     Sending producer(plan);
-    CHECK(of_kind(producer.time(at_ms(0)), MessageKind::offer)[0].message.events == 4);
+    CHECK(of_kind<Offer>(producer.time(at_ms(0)))[0].message.offered.events == 4);
     for (std::uint32_t number = 0; number < 3; ++number) {
         producer.grant(at_ms(1), 0, number, number);
     }
     producer.both_sent(at_ms(2), 0);
     producer.both_sent(at_ms(2), 1);
-    const auto declined = of_kind(producer.grant(at_ms(3), 1, 0, 3), MessageKind::decline);
+    const auto declined = of_kind<Decline>(producer.grant(at_ms(3), 1, 0, 3));
     REQUIRE(declined.size() == 1);
     CHECK(declined[0].to == NodeId{Role::consumer, 1});
-    CHECK(declined[0].message.events == 3);
+    CHECK(declined[0].message.number == 3);
 }
 
 TEST_CASE("Over a lossy transport a consumer is told what it should have got") {
@@ -190,11 +175,11 @@ TEST_CASE("Over a lossy transport a consumer is told what it should have got") {
     producer.time(at_ms(0));
     producer.grant(at_ms(1), 2, 3, 0);
     const Actions out = producer.both_sent(at_ms(2), 0);
-    REQUIRE(of_kind(out, MessageKind::sent).size() == 1);
-    CHECK(of_kind(out, MessageKind::sent)[0].to == NodeId{Role::consumer, 2});
-    CHECK(of_kind(out, MessageKind::sent)[0].message.bytes == 100);
-    CHECK(of_kind(out, MessageKind::sent)[0].message.slot == 7);
-    CHECK(of_kind(out, MessageKind::sent)[0].message.hash == static_cast<std::uint64_t>(at_ms(1).ns));
+    REQUIRE(of_kind<Sent>(out).size() == 1);
+    CHECK(of_kind<Sent>(out)[0].to == NodeId{Role::consumer, 2});
+    CHECK(of_kind<Sent>(out)[0].message.bytes == Bytes{100});
+    CHECK(of_kind<Sent>(out)[0].message.place == PlaceId{7});
+    CHECK(of_kind<Sent>(out)[0].message.begun_at == at_ms(1));
     CHECK(producer->backlog() == Bytes{300});
 }
 
@@ -207,18 +192,15 @@ TEST_CASE("What may be asked for again is backlog until it is taken") {
     producer.grant(at_ms(1), 2, 3, 0);
     producer.both_sent(at_ms(2), 0);
     CHECK(producer->backlog() == Bytes{400});
-    const ControlMessage again{
-        .kind = MessageKind::again, .node = 2, .slot = 7, .event = EventId::of(self, 0).value};
+    const SendAgain again{EventId::of(self, 0), {7}};
     CHECK(producer.message(at_ms(3), {Role::consumer, 2}, again).chunks.size() == 2);
     const Actions resent = producer.both_sent(at_ms(4), 0);
-    CHECK(of_kind(resent, MessageKind::sent).size() == 1);
+    CHECK(of_kind<Sent>(resent).size() == 1);
     CHECK(producer->ledger().sent.events == 1);
-    ControlMessage taken = again;
-    taken.kind = MessageKind::taken;
+    const Taken taken{again.event, again.place};
     CHECK(producer.message(at_ms(5), {Role::consumer, 2}, taken).faults.empty());
     CHECK(producer->backlog() == Bytes{300});
-    CHECK(producer.message(at_ms(5), {Role::consumer, 0}, {.kind = MessageKind::again, .slot = 99})
-              .faults.size() == 1);
+    CHECK(producer.message(at_ms(5), {Role::consumer, 0}, SendAgain{{}, {99}}).faults.size() == 1);
 }
 
 TEST_CASE("A shaped producer holds its chunks back and says when the next may go") {
@@ -235,7 +217,7 @@ TEST_CASE("A shaped producer holds its chunks back and says when the next may go
 }
 
 TEST_CASE("A tick is refused that is not the scheduler's, or that nobody waits for") {
-    const ControlMessage tick{.kind = MessageKind::tick, .events = 1};
+    const Tick tick{1};
     CHECK(Sending(build_plan()).message(at_ms(0), scheduler_node(), tick).faults.size() == 1);
     Plan plan = build_plan();
     plan.shaping.kind = ShapingKind::in_step;
@@ -255,7 +237,7 @@ TEST_CASE("A shaped producer with always more to send waits for its pacer") {
     plan.shaping.burst = {50};
     Sending producer(plan);
     producer.time(at_ms(0));
-    const ControlMessage grant{.kind = MessageKind::grant, .node = 0, .slot = 0};
+    const Grant grant{{0}, {0}};
     CHECK(producer.message(at_ms(0), scheduler_node(), grant).chunks.size() == 1);
     CHECK(producer->next_deadline() == at_ms(1));
 }

@@ -16,8 +16,7 @@ TEST_CASE("A producer offers what it has generated as a sum since the start") {
     const Actions first = producer.time(at_ms(0));
     REQUIRE(first.messages.size() == 1);
     CHECK(first.messages[0].to == scheduler_node());
-    CHECK(first.messages[0].message ==
-          ControlMessage{.kind = MessageKind::offer, .node = 1, .events = 4, .bytes = 400});
+    CHECK(first.messages[0].message == ControlMessage{Offer{{4, {400}}}});
     const auto generated = of_kind(first, Observation::Kind::generated);
     REQUIRE(generated.size() == 4);
     CHECK(generated[3].event == EventId::of(self, 3));
@@ -30,14 +29,13 @@ TEST_CASE("A producer offers what it has generated as a sum since the start") {
 
     const Actions second = producer.time(at_ms(1000));
     REQUIRE(second.messages.size() == 1);
-    CHECK(second.messages[0].message.events == 8);
-    CHECK(second.messages[0].message.bytes == 800);
+    CHECK(std::get<Offer>(second.messages[0].message).offered == Traffic{8, {800}});
 }
 
 TEST_CASE("Sets that became due while nobody looked are generated at once with one offer") {
     Driven producer(small_plan());
     const Actions out = producer.time(at_ms(1600));
-    CHECK(of_kind(out, MessageKind::offer).size() == 1);
+    CHECK(of_kind<Offer>(out).size() == 1);
     const auto generated = of_kind(out, Observation::Kind::generated);
     REQUIRE(generated.size() == 8);
     CHECK(generated[0].elapsed == Duration::milliseconds(1600));
@@ -60,7 +58,7 @@ TEST_CASE("With overflow drop an event beyond the buffer is lost by name and nev
     producer.time(at_ms(0));
     producer.deliver_one(at_ms(100));
     const Actions out = producer.time(at_ms(1000));
-    CHECK(of_kind(out, MessageKind::offer).at(0).message.events == 5);
+    CHECK(of_kind<Offer>(out).at(0).message.offered.events == 5);
     CHECK(of_kind(out, Observation::Kind::dropped).size() == 3);
     REQUIRE(producer->lost_ranges().size() == 1);  // one range for neighbours
     CHECK(producer->lost_ranges()[0].first == 5);
@@ -165,7 +163,7 @@ TEST_CASE("A duration that ends inside an interval is closed at the end of that 
     }
     CHECK(producer->next_deadline() == at_ms(1000));
     CHECK(producer.time(at_ms(500)).messages.empty());
-    CHECK(of_kind(producer.time(at_ms(1000)), MessageKind::drained).size() == 1);
+    CHECK(of_kind<Drained>(producer.time(at_ms(1000))).size() == 1);
 }
 
 TEST_CASE("What a late producer generates at the end counts against its buffer") {
@@ -244,10 +242,9 @@ TEST_CASE("Where consumers ask again, an event is gone when it is taken and not 
     for (std::uint32_t chunk = 0; chunk < 3; ++chunk) {
         CHECK(of_kind(producer.sent(at_ms(20), 0, chunk), Observation::Kind::gone).empty());
     }
-    const auto gone = of_kind(
-        producer.message(at_ms(700), {Role::consumer, 0},
-                         {.kind = MessageKind::taken, .slot = 0, .event = EventId::of(self, 0).value}),
-        Observation::Kind::gone);
+    const auto gone =
+        of_kind(producer.message(at_ms(700), {Role::consumer, 0}, Taken{EventId::of(self, 0), {0}}),
+                Observation::Kind::gone);
     REQUIRE(gone.size() == 1);
     CHECK(gone[0].elapsed == Duration::milliseconds(700));
 }
@@ -263,8 +260,7 @@ TEST_CASE("Drained is said once and not before the end of the duration") {
     const Actions out = producer.time(at_ms(2000));
     REQUIRE(out.messages.size() == 1);
     CHECK(out.messages[0].to == scheduler_node());
-    CHECK(out.messages[0].message ==
-          ControlMessage{.kind = MessageKind::drained, .node = 1, .events = 8, .bytes = 800});
+    CHECK(out.messages[0].message == ControlMessage{Drained{{8, {800}}}});
     CHECK(producer->drained());
     CHECK(producer->next_deadline() == Instant::never());
     CHECK(producer.time(at_ms(2500)).messages.empty());
@@ -274,7 +270,7 @@ TEST_CASE("Drained is said once and not before the end of the duration") {
     const Actions late = producer.grant(at_ms(4000), 2, 1);
     REQUIRE(late.messages.size() == 1);
     CHECK(late.messages[0].to == scheduler_node());
-    CHECK(late.messages[0].message == ControlMessage{.kind = MessageKind::decline, .node = 2, .slot = 1});
+    CHECK(late.messages[0].message == ControlMessage{Decline{{2}, {1}}});
 }
 
 TEST_CASE("At the end of the drain waiting events are lost and transfers under way go on") {
@@ -293,12 +289,12 @@ TEST_CASE("At the end of the drain waiting events are lost and transfers under w
     CHECK(producer->lost_ranges()[0].reason == LostRange::Reason::undelivered);
     CHECK(producer->backlog() == Bytes{100});
 
-    CHECK(of_kind(producer.grant(at_ms(3100), 1, 0), MessageKind::decline).size() == 1);
+    CHECK(of_kind<Decline>(producer.grant(at_ms(3100), 1, 0)).size() == 1);
     producer.sent(at_ms(3200), 0, 0);
     producer.sent(at_ms(3200), 0, 1);
     const Actions last = producer.sent(at_ms(3200), 0, 2);
-    REQUIRE(of_kind(last, MessageKind::drained).size() == 1);
-    CHECK(of_kind(last, MessageKind::drained)[0].message.events == 1);
+    REQUIRE(of_kind<Drained>(last).size() == 1);
+    CHECK(of_kind<Drained>(last)[0].message.sent.events == 1);
     CHECK(producer->ledger().generated == producer->ledger().sent + producer->ledger().lost);
 }
 
@@ -321,9 +317,9 @@ TEST_CASE("Grants that are left when the last event goes are declined") {
     const Actions end = producer.time(at_ms(1000));
     REQUIRE(end.messages.size() == 2);
     CHECK(end.messages[0].to == NodeId{Role::consumer, 1});  // policy none: to the consumer that gave it
-    CHECK(end.messages[0].message == ControlMessage{.kind = MessageKind::decline, .node = 1, .slot = 1});
+    CHECK(end.messages[0].message == ControlMessage{Decline{{1}, {1}}});
     CHECK(end.messages[1].to == scheduler_node());
-    CHECK(end.messages[1].message.kind == MessageKind::drained);
+    CHECK(std::holds_alternative<Drained>(end.messages[1].message));
 }
 
 TEST_CASE("Without a scheduler grants come from consumers and nothing is offered") {
@@ -355,8 +351,8 @@ TEST_CASE("A run that ends early reports all that has not left as lost") {
     CHECK(producer->ledger().lost.events == 3);
     CHECK(producer->ledger().generated == producer->ledger().sent + producer->ledger().lost);
     REQUIRE(end.messages.size() == ledger_report_messages);
-    CHECK(end.messages[0].message.kind == MessageKind::ledger);
-    CHECK(end.messages[1].message.events == 1);
+    CHECK(std::holds_alternative<LedgerPart>(end.messages[0].message));
+    CHECK(std::get<LedgerPart>(end.messages[1].message).tally.events == 1);
 
     // What comes late changes nothing any more.
     CHECK(producer.sent(at_ms(400), 0, 1).chunks.empty());
@@ -386,10 +382,10 @@ TEST_CASE("A grant that is out of order or names no slot is refused") {
         ControlMessage message;
     };
     const std::array cases = {
-        Case{scheduler, {.kind = MessageKind::grant, .node = 0, .slot = 0, .events = 1}},
-        Case{scheduler, {.kind = MessageKind::grant, .node = 3, .slot = 0, .events = 0}},
-        Case{scheduler, {.kind = MessageKind::grant, .node = 0, .slot = 2, .events = 0}},
-        Case{{Role::consumer, 0}, {.kind = MessageKind::grant, .node = 0, .slot = 0, .events = 0}},
+        Case{scheduler, Grant{{0}, {0}, 1}},
+        Case{scheduler, Grant{{3}, {0}, 0}},
+        Case{scheduler, Grant{{0}, {2}, 0}},
+        Case{{Role::consumer, 0}, Grant{{0}, {0}, 0}},
     };
     for (const Case& wrong : cases) {
         const Actions out = producer.message(at_ms(1), wrong.from, wrong.message);
@@ -402,7 +398,7 @@ TEST_CASE("A grant that is out of order or names no slot is refused") {
     }
     // None of them counted: the first grant is still expected.
     CHECK(producer.grant(at_ms(2), 0, 0).chunks.size() == 2);
-    const Actions repeated = producer.message(at_ms(2), scheduler, {.kind = MessageKind::grant, .events = 0});
+    const Actions repeated = producer.message(at_ms(2), scheduler, Grant{{0}, {0}, 0});
     CHECK(repeated.faults.size() == 1);
 }
 
@@ -410,7 +406,7 @@ TEST_CASE("Without a scheduler only the owner of a slot can grant it") {
     Plan plan = small_plan();
     plan.policy = PolicyKind::none;
     Driven producer(plan);
-    const ControlMessage grant{.kind = MessageKind::grant, .node = 1, .slot = 0};
+    const Grant grant{{1}, {0}};
     CHECK(producer.message(at_ms(-1), scheduler_node(), grant).faults.size() == 1);
     CHECK(producer.message(at_ms(-1), {Role::consumer, 0}, grant).faults.size() == 1);
     // There are 3 x 2 slots: a seventh grant cannot be right.
@@ -422,8 +418,9 @@ TEST_CASE("Without a scheduler only the owner of a slot can grant it") {
 
 TEST_CASE("A producer refuses messages that are not for producers") {
     Driven producer(small_plan());
-    for (const MessageKind kind : {MessageKind::ready, MessageKind::settle, MessageKind::done}) {
-        const Actions out = producer.message(at_ms(0), scheduler_node(), {.kind = kind});
+    const std::array<ControlMessage, 3> wrong = {Ready{}, ReportProgress{}, Done{}};
+    for (const ControlMessage& message : wrong) {
+        const Actions out = producer.message(at_ms(0), scheduler_node(), message);
         REQUIRE(out.faults.size() == 1);
         CHECK(out.faults[0].kind == Fault::Kind::protocol_violation);
         CHECK(out.messages.empty());
@@ -434,15 +431,15 @@ TEST_CASE("A saturated producer generates the next event as soon as one has left
     Plan plan = small_plan();
     plan.generation = Generation::saturate;
     Driven producer(plan);
-    CHECK(of_kind(producer.time(at_ms(0)), MessageKind::offer).at(0).message.events == 4);
+    CHECK(of_kind<Offer>(producer.time(at_ms(0))).at(0).message.offered.events == 4);
     producer.grant(at_ms(1), 0, 0);
     producer.sent(at_ms(2), 0, 0);
     producer.sent(at_ms(2), 0, 1);
     // Its buffer is full: until something has left there is nothing to do but to wait, however long.
     CHECK(producer->next_deadline() == Instant{plan.duration.ns});
     const Actions out = producer.sent(at_ms(3), 0, 2);
-    REQUIRE(of_kind(out, MessageKind::offer).size() == 1);
-    CHECK(of_kind(out, MessageKind::offer)[0].message.events == 5);
+    REQUIRE(of_kind<Offer>(out).size() == 1);
+    CHECK(of_kind<Offer>(out)[0].message.offered.events == 5);
     CHECK(producer->backlog() == Bytes{400});
 }
 

@@ -227,9 +227,7 @@ TEST_CASE("What was taken makes room for an event that a grant waits for") {
     CHECK(producer.sent(at_ms(2), 0, 2).chunks.empty());  // kept, so that there is no room
     SECTION("as the consumer says") {
         CHECK(producer.grant(at_ms(3), 0, 0).chunks.empty());
-        const Actions out = producer.message(
-            at_ms(4), {Role::consumer, 2},
-            {.kind = MessageKind::taken, .node = 2, .slot = 1, .event = EventId::of(self, 0).value});
+        const Actions out = producer.message(at_ms(4), {Role::consumer, 2}, Taken{EventId::of(self, 0), {1}});
         CHECK(sequences(out) == Sequences{0, 1});
         CHECK(producer->backlog() == Bytes{100});
     }

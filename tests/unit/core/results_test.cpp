@@ -45,22 +45,21 @@ ArrivedChunk whole(EventId event) {
 std::unique_ptr<Scheduler> granted(const Plan& plan) {
     auto scheduler = std::make_unique<Scheduler>(plan, make_policy(plan, 1));
     Actions out;
-    scheduler->on_message(Instant{}, consumer, {.kind = MessageKind::ready, .slot = 0}, out);
-    scheduler->on_message(Instant{}, producer, {.kind = MessageKind::offer, .events = 1, .bytes = 100}, out);
+    scheduler->on_message(Instant{}, consumer, Ready{{0}}, out);
+    scheduler->on_message(Instant{}, producer, Offer{{1, {100}}}, out);
     REQUIRE(out.messages.size() == 1);
     REQUIRE(out.faults.empty());
     return scheduler;
 }
 
-ControlMessage done(std::uint32_t result_bytes) {
-    return {.kind = MessageKind::done,
-            .flag = 1,
-            .slot = 0,
-            .result_bytes = result_bytes,
-            .event = first.value,
-            .events = 1,
-            .bytes = 100,
-            .hash = ledger_mix(first, {100})};
+Done done(std::uint32_t result_bytes) {
+    return Done{.slot = {0},
+                .fragments = 1,
+                .bytes = {100},
+                .hash = ledger_mix(first, {100}),
+                .event = first,
+                .result_bytes = result_bytes,
+                .credit = Done::Credit::given};
 }
 
 }  // namespace
@@ -75,7 +74,7 @@ TEST_CASE("A consumer that is never busy sends the result with the end of the ev
     REQUIRE(out.results.size() == 1);
     CHECK(out.results[0] == SendResult{{1}, first, {28}});
     REQUIRE(out.messages.size() == 1);
-    CHECK(out.messages[0].message.result_bytes == 28);
+    CHECK(std::get<Done>(out.messages[0].message).result_bytes == 28);
     CHECK(core.ledger().results.events == 1);
     CHECK(core.ledger().results.bytes == Bytes{28});
 }
@@ -88,14 +87,13 @@ TEST_CASE("A busy consumer sends the result when the event is processed") {
     core.on_chunk(Instant{}, {0}, whole(first), out);
     CHECK(out.results.empty());
     REQUIRE(out.messages.size() == 1);
-    CHECK(out.messages[0].message.result_bytes == 0);
+    CHECK(std::get<Done>(out.messages[0].message).result_bytes == 0);
     out.clear();
     core.on_time(Instant{} + Duration::milliseconds(5), out);
     REQUIRE(out.results.size() == 1);
     CHECK(out.results[0].event == first);
     REQUIRE(out.messages.size() == 1);
-    CHECK(out.messages[0].message.kind == MessageKind::ready);
-    CHECK(out.messages[0].message.result_bytes == 28);
+    CHECK(std::get<Ready>(out.messages[0].message).result_bytes == 28);
 }
 
 TEST_CASE("The scheduler takes a credit with the result that went ahead of it") {
@@ -114,12 +112,11 @@ TEST_CASE("A result may overtake the end of its event, but not its credit") {
     const auto scheduler = granted(plan_with_results({}));
     Actions out;
     scheduler->on_result(consumer, {{0}, first, {28}}, out);
-    ControlMessage end = done(0);
-    end.flag = 0;
+    Done end = done(0);
+    end.credit = Done::Credit::kept;
     scheduler->on_message(Instant{}, consumer, end, out);
     CHECK(out.faults.empty());
-    scheduler->on_message(Instant{}, consumer, {.kind = MessageKind::ready, .slot = 0, .result_bytes = 28},
-                          out);
+    scheduler->on_message(Instant{}, consumer, Ready{{0}, 28}, out);
     CHECK(out.faults.empty());
     CHECK(scheduler->free_slots() == 1);
 }
@@ -149,7 +146,7 @@ TEST_CASE("A credit without its result is refused, and so is a result that canno
     }
     SECTION("of a slot that is free") {
         Scheduler scheduler(plan_with_results({}), make_policy(plan_with_results({}), 1));
-        scheduler.on_message(Instant{}, consumer, {.kind = MessageKind::ready, .slot = 1}, out);
+        scheduler.on_message(Instant{}, consumer, Ready{{1}}, out);
         scheduler.on_result(consumer, {{1}, first, {28}}, out);
     }
     SECTION("of a slot that does not exist") {
@@ -172,13 +169,11 @@ TEST_CASE("Events that find no credit when they are offered are counted") {
     Scheduler scheduler(plan, make_policy(plan, 1));
     Actions out;
     const auto offer = [&](std::uint64_t events) {
-        scheduler.on_message(
-            Instant{}, producer,
-            {.kind = MessageKind::offer, .events = events, .bytes = static_cast<std::int64_t>(100 * events)},
-            out);
+        scheduler.on_message(Instant{}, producer, Offer{{events, {static_cast<std::int64_t>(100 * events)}}},
+                             out);
     };
     const auto ready = [&](std::uint32_t slot) {
-        scheduler.on_message(Instant{}, consumer, {.kind = MessageKind::ready, .slot = slot}, out);
+        scheduler.on_message(Instant{}, consumer, Ready{{slot}}, out);
     };
     offer(2);
     CHECK(scheduler.events_without_credit() == 2);
@@ -198,9 +193,9 @@ TEST_CASE("An event that waits for a stream does not want for credits") {
     plan.streams = 1;
     Scheduler scheduler(plan, make_policy(plan, 1));
     Actions out;
-    scheduler.on_message(Instant{}, consumer, {.kind = MessageKind::ready, .slot = 0}, out);
-    scheduler.on_message(Instant{}, consumer, {.kind = MessageKind::ready, .slot = 1}, out);
-    scheduler.on_message(Instant{}, producer, {.kind = MessageKind::offer, .events = 2, .bytes = 200}, out);
+    scheduler.on_message(Instant{}, consumer, Ready{{0}}, out);
+    scheduler.on_message(Instant{}, consumer, Ready{{1}}, out);
+    scheduler.on_message(Instant{}, producer, Offer{{2, {200}}}, out);
     CHECK(scheduler.waiting_events() == 1);
     CHECK(scheduler.events_without_credit() == 0);
 }

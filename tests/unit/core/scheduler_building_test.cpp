@@ -36,24 +36,21 @@ class Building {
         return out;
     }
     Actions ready(std::uint32_t consumer, std::uint32_t slot) {
-        return message({Role::consumer, consumer},
-                       {.kind = MessageKind::ready, .node = consumer, .slot = slot});
+        return message({Role::consumer, consumer}, Ready{{slot}});
     }
     Actions offer(std::uint32_t producer, std::uint64_t events, std::uint8_t last = 0) {
-        return message({Role::producer, producer}, {.kind = MessageKind::offer,
-                                                    .flag = last,
-                                                    .node = producer,
-                                                    .events = events,
-                                                    .bytes = 100 * static_cast<std::int64_t>(events)});
+        return message({Role::producer, producer},
+                       Offer{{events, {100 * static_cast<std::int64_t>(events)}},
+                             last == 1 ? Offer::More::none : Offer::More::expected});
     }
-    Actions done(std::uint32_t consumer, std::uint32_t slot, std::uint64_t fragments, std::uint8_t flag) {
-        return message({Role::consumer, consumer}, {.kind = MessageKind::done,
-                                                    .flag = flag,
-                                                    .node = consumer,
-                                                    .slot = slot,
-                                                    .events = fragments,
-                                                    .bytes = 100 * static_cast<std::int64_t>(fragments),
-                                                    .hash = fragments});
+    Actions done(std::uint32_t consumer, std::uint32_t slot, std::uint32_t fragments,
+                 Done::Credit credit = Done::Credit::kept) {
+        return message({Role::consumer, consumer}, Done{.slot = {slot},
+                                                        .fragments = fragments,
+                                                        .bytes = {100 * static_cast<std::int64_t>(fragments)},
+                                                        .hash = fragments,
+                                                        .event = {},
+                                                        .credit = credit});
     }
     Actions time(Instant now) {
         Actions out;
@@ -77,8 +74,7 @@ TEST_CASE("An event is granted to all producers when all have offered it") {
     REQUIRE(out.messages.size() == 3);
     for (std::uint32_t producer = 0; producer < 3; ++producer) {
         CHECK(out.messages[producer].to == NodeId{Role::producer, producer});
-        CHECK(out.messages[producer].message ==
-              ControlMessage{.kind = MessageKind::grant, .node = 0, .slot = 3 + producer, .events = 0});
+        CHECK(out.messages[producer].message == ControlMessage{Grant{{0}, {3 + producer}, 0}});
     }
     CHECK(scheduler.ready(1, 0).messages.empty());  // the next event waits for producer 2
     CHECK(scheduler.offer(2, 2).messages.size() == 3);
@@ -96,7 +92,7 @@ TEST_CASE("Pull: the consumer is told, once") {
     const Actions out = scheduler.offer(2, 1);
     REQUIRE(out.messages.size() == 1);
     CHECK(out.messages[0].to == NodeId{Role::consumer, 1});
-    CHECK(out.messages[0].message == ControlMessage{.kind = MessageKind::assign, .slot = 0});
+    CHECK(out.messages[0].message == ControlMessage{Assign{{0}, {0}}});
 }
 
 TEST_CASE("No more events are outstanding than allowed") {
@@ -109,7 +105,7 @@ TEST_CASE("No more events are outstanding than allowed") {
         scheduler.offer(producer, 2);
     }
     CHECK(scheduler->outstanding() == 1);
-    CHECK(scheduler.done(0, 0, 3, 0).messages.size() == 3);
+    CHECK(scheduler.done(0, 0, 3).messages.size() == 3);
 }
 
 TEST_CASE("What a consumer says is done is checked") {
@@ -118,11 +114,9 @@ TEST_CASE("What a consumer says is done is checked") {
     for (std::uint32_t producer = 0; producer < 3; ++producer) {
         scheduler.offer(producer, 1);
     }
-    CHECK(scheduler.done(0, 0, 2, 0).faults.size() == 1);  // not all, and not called incomplete
-    CHECK(scheduler.done(0, 0, 3, DoneFlag::incomplete).faults.size() == 1);
-    CHECK(scheduler.done(0, 0, 4, 0).faults.size() == 1);
-    CHECK(scheduler.done(0, 1, 3, 0).faults.size() == 1);
-    CHECK(scheduler.done(0, 0, 2, DoneFlag::incomplete | DoneFlag::slot_is_free).faults.empty());
+    CHECK(scheduler.done(0, 0, 4).faults.size() == 1);
+    CHECK(scheduler.done(0, 1, 3).faults.size() == 1);
+    CHECK(scheduler.done(0, 0, 2, Done::Credit::given).faults.empty());
     CHECK(scheduler->done().events == 2);
     CHECK(scheduler->free_slots() == 1);
 }
@@ -134,7 +128,7 @@ TEST_CASE("When all have offered their last, all are told how many events there 
     const Actions out = scheduler.offer(2, 5, 1);
     REQUIRE(out.messages.size() == 3);
     for (const SendMessage& sent : out.messages) {
-        CHECK(sent.message == ControlMessage{.kind = MessageKind::complete, .events = 6});
+        CHECK(sent.message == ControlMessage{Complete{6}});
     }
     CHECK(scheduler.offer(0, 6, 1).messages.empty());
 }
@@ -149,7 +143,7 @@ TEST_CASE("In step, producers get a tick at every multiple of its period, and no
     const auto ticks = [&](std::int64_t us) {
         std::vector<std::int64_t> numbers;
         for (const SendMessage& sent : scheduler.time(Instant{us * 1000}).messages) {
-            numbers.push_back(static_cast<std::int64_t>(sent.message.events));
+            numbers.push_back(std::get<Tick>(sent.message).number);
         }
         return numbers;
     };

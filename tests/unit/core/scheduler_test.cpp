@@ -114,43 +114,34 @@ class Driven {
     }
 
     Actions ready(std::uint32_t consumer, std::uint32_t slot) {
-        return message({Role::consumer, consumer},
-                       {.kind = MessageKind::ready, .node = consumer, .slot = slot});
+        return message({Role::consumer, consumer}, Ready{{slot}});
     }
     Actions offer(std::uint32_t producer, std::uint64_t events, std::int64_t bytes) {
-        return message({Role::producer, producer},
-                       {.kind = MessageKind::offer, .node = producer, .events = events, .bytes = bytes});
+        return message({Role::producer, producer}, Offer{{events, {bytes}}});
     }
     Actions done(std::uint32_t consumer, std::uint32_t slot, EventId event, std::int64_t bytes,
-                 int flag = 0) {
-        return message({Role::consumer, consumer}, {.kind = MessageKind::done,
-                                                    .flag = static_cast<std::uint8_t>(flag),
-                                                    .node = consumer,
-                                                    .slot = slot,
-                                                    .event = event.value,
-                                                    .events = 1,
-                                                    .bytes = bytes,
-                                                    .hash = ledger_mix(event, {bytes})});
+                 Done::Credit credit = Done::Credit::kept) {
+        return message({Role::consumer, consumer}, Done{.slot = {slot},
+                                                        .fragments = 1,
+                                                        .bytes = {bytes},
+                                                        .hash = ledger_mix(event, {bytes}),
+                                                        .event = event,
+                                                        .credit = credit});
     }
     Actions decline(std::uint32_t producer, std::uint32_t consumer, std::uint32_t slot) {
-        return message({Role::producer, producer},
-                       {.kind = MessageKind::decline, .node = consumer, .slot = slot});
+        return message({Role::producer, producer}, Decline{{consumer}, {slot}});
     }
     Actions drained(std::uint32_t producer, std::uint64_t sent_events = 0) {
-        return message({Role::producer, producer}, {.kind = MessageKind::drained,
-                                                    .node = producer,
-                                                    .events = sent_events,
-                                                    .bytes = 100 * static_cast<std::int64_t>(sent_events)});
+        return message({Role::producer, producer},
+                       Drained{{sent_events, {100 * static_cast<std::int64_t>(sent_events)}}});
     }
     Actions progress(std::uint32_t consumer, std::uint64_t events) {
-        return message({Role::consumer, consumer}, {.kind = MessageKind::progress,
-                                                    .node = consumer,
-                                                    .events = events,
-                                                    .bytes = 100 * static_cast<std::int64_t>(events)});
+        return message({Role::consumer, consumer},
+                       Progress{{events, {100 * static_cast<std::int64_t>(events)}}});
     }
     void report(NodeId node, const Ledger& ledger) {
         Actions report;
-        append_ledger_report(ledger, node, report);
+        append_ledger_report(ledger, report);
         for (const SendMessage& entry : report.messages) {
             CHECK(message(node, entry.message).faults.empty());
         }
@@ -165,15 +156,14 @@ class Driven {
 void check_grant(const SendMessage& sent, std::uint32_t producer, std::uint32_t consumer, std::uint32_t slot,
                  std::uint64_t number) {
     CHECK(sent.to == NodeId{Role::producer, producer});
-    CHECK(sent.message ==
-          ControlMessage{.kind = MessageKind::grant, .node = consumer, .slot = slot, .events = number});
+    CHECK(sent.message == ControlMessage{Grant{{consumer}, {slot}, number}});
 }
 
 /// finish to both producers and all three consumers, and nothing else.
 void check_finish(const Actions& out) {
     REQUIRE(out.messages.size() == 5);
     for (std::uint32_t node = 0; node < 5; ++node) {
-        CHECK(out.messages[node].message == ControlMessage{.kind = MessageKind::finish});
+        CHECK(out.messages[node].message == ControlMessage{Finish{}});
         CHECK(out.messages[node].to ==
               (node < 2 ? NodeId{Role::producer, node} : NodeId{Role::consumer, node - 2}));
     }
@@ -259,7 +249,7 @@ TEST_CASE("A slot is granted again only after its consumer gave it back") {
     CHECK(scheduler->free_slots() == 0);
     REQUIRE(scheduler.ready(0, 0).messages.size() == 1);
     // flag 1: the credit is given with the done message.
-    const Actions again = scheduler.done(0, 0, EventId::of({0}, 1), 100, 1);
+    const Actions again = scheduler.done(0, 0, EventId::of({0}, 1), 100, Done::Credit::given);
     REQUIRE(again.messages.size() == 1);
     check_grant(again.messages[0], 0, 0, 0, 2);
     CHECK(scheduler->done().events == 2);
@@ -273,7 +263,7 @@ TEST_CASE("The size of an event is estimated when it is granted and corrected wh
     CHECK(scheduler.standings.producers[0].granted == Bytes{80});  // the mean of what was offered
     CHECK(scheduler.standings.consumers[0].granted == Bytes{80});
     CHECK(scheduler.standings.consumers[0].occupied_slots == 2);  // granted, and one never given as credit
-    scheduler.done(0, 0, event_0, 50, 1);
+    scheduler.done(0, 0, event_0, 50, Done::Credit::given);
     // 50 bytes are certain; of the 190 that are left, half is assumed for the event granted next.
     CHECK(scheduler.standings.producers[0].granted == Bytes{145});
     CHECK(scheduler.standings.producers[0].waiting == Bytes{95});
@@ -301,11 +291,11 @@ TEST_CASE("A declined grant gives the credit back and counts no bytes") {
 TEST_CASE("A credit that the scheduler already holds is refused") {
     Driven scheduler(small_plan());
     scheduler.ready(0, 0);
-    const ControlMessage again{.kind = MessageKind::ready, .node = 0, .slot = 0};
+    const Ready again{{0}};
     check_refused(scheduler, consumer_0, again);
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::ready, .node = 0, .slot = 2});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::ready, .node = 0, .slot = 1});
-    check_refused(scheduler, {Role::consumer, 3}, {.kind = MessageKind::ready, .node = 0, .slot = 1});
+    check_refused(scheduler, consumer_0, Ready{{2}});
+    check_refused(scheduler, producer_0, Ready{{1}});
+    check_refused(scheduler, {Role::consumer, 3}, Ready{{1}});
     scheduler.offer(0, 1, 100);
     check_refused(scheduler, consumer_0, again);  // granted, not done
 }
@@ -313,10 +303,10 @@ TEST_CASE("A credit that the scheduler already holds is refused") {
 TEST_CASE("An offer that takes back or comes from no producer is refused") {
     Driven scheduler(small_plan());
     scheduler.offer(0, 5, 500);
-    check_refused(scheduler, producer_0, {.kind = MessageKind::offer, .events = 4, .bytes = 500});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::offer, .events = 6, .bytes = 499});
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::offer, .events = 6, .bytes = 600});
-    check_refused(scheduler, {Role::producer, 2}, {.kind = MessageKind::offer, .events = 6, .bytes = 600});
+    check_refused(scheduler, producer_0, Offer{{4, {500}}});
+    check_refused(scheduler, producer_0, Offer{{6, {499}}});
+    check_refused(scheduler, consumer_0, Offer{{6, {600}}});
+    check_refused(scheduler, {Role::producer, 2}, Offer{{6, {600}}});
     CHECK(scheduler.offer(0, 6, 600).faults.empty());
     CHECK(scheduler->waiting_events() == 6);
 }
@@ -325,7 +315,7 @@ TEST_CASE("An offer after drained is refused") {
     Driven scheduler(small_plan());
     scheduler.offer(0, 2, 200);
     scheduler.drained(0);
-    check_refused(scheduler, producer_0, {.kind = MessageKind::offer, .events = 3, .bytes = 300});
+    check_refused(scheduler, producer_0, Offer{{3, {300}}});
 }
 
 TEST_CASE("A done message that fits no grant is refused") {
@@ -333,25 +323,20 @@ TEST_CASE("A done message that fits no grant is refused") {
     scheduler.ready(0, 0);
     scheduler.ready(0, 1);
     scheduler.offer(0, 1, 100);
-    const ControlMessage right{.kind = MessageKind::done,
-                               .node = 0,
-                               .slot = 0,
-                               .event = event_0.value,
-                               .events = 1,
-                               .bytes = 100,
-                               .hash = ledger_mix(event_0, {100})};
-    ControlMessage wrong = right;
-    wrong.slot = 1;  // free, not granted
+    const Done right{
+        .slot = {0}, .fragments = 1, .bytes = {100}, .hash = ledger_mix(event_0, {100}), .event = event_0};
+    Done wrong = right;
+    wrong.slot = {1};  // free, not granted
     check_refused(scheduler, consumer_0, wrong);
-    wrong.slot = 2;
+    wrong.slot = {2};
     check_refused(scheduler, consumer_0, wrong);
     wrong = right;
-    wrong.event = event_1.value;  // granted to producer 0
+    wrong.event = event_1;  // granted to producer 0
     wrong.hash = ledger_mix(event_1, {100});
     check_refused(scheduler, consumer_0, wrong);
     for (const std::int64_t bytes : {0, -1, 101}) {
         wrong = right;
-        wrong.bytes = bytes;
+        wrong.bytes = {bytes};
         wrong.hash = ledger_mix(event_0, {bytes});
         check_refused(scheduler, consumer_0, wrong);
     }
@@ -369,31 +354,31 @@ TEST_CASE("A decline of a grant that was not made is refused") {
     scheduler.ready(0, 0);
     scheduler.ready(1, 1);
     scheduler.offer(0, 1, 100);
-    const ControlMessage right{.kind = MessageKind::decline, .node = 0, .slot = 0};
+    const Decline right{{0}, {0}};
     check_refused(scheduler, producer_1, right);
     check_refused(scheduler, consumer_0, right);
-    check_refused(scheduler, producer_0, {.kind = MessageKind::decline, .node = 1, .slot = 1});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::decline, .node = 3, .slot = 0});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::decline, .node = 0, .slot = 2});
+    check_refused(scheduler, producer_0, Decline{{1}, {1}});
+    check_refused(scheduler, producer_0, Decline{{3}, {0}});
+    check_refused(scheduler, producer_0, Decline{{0}, {2}});
     CHECK(scheduler.message(producer_0, right).faults.empty());
     check_refused(scheduler, producer_0, right);
 }
 
 TEST_CASE("Messages that a scheduler does not take are refused") {
     Driven scheduler(small_plan());
-    for (const MessageKind kind :
-         {MessageKind::grant, MessageKind::settle, MessageKind::finish, static_cast<MessageKind>(200)}) {
-        check_refused(scheduler, producer_0, {.kind = kind});
+    const std::array<ControlMessage, 3> wrong = {Grant{}, ReportProgress{}, Finish{}};
+    for (const ControlMessage& message : wrong) {
+        check_refused(scheduler, producer_0, message);
     }
-    check_refused(scheduler, scheduler_node(), {.kind = MessageKind::ledger});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::progress, .events = 1});
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::drained});
+    check_refused(scheduler, scheduler_node(), LedgerPart{LedgerEntry{0}, {0, {0}, 0}});
+    check_refused(scheduler, producer_0, Progress{{1, {0}}});
+    check_refused(scheduler, consumer_0, Drained{{0, {0}}});
 }
 
 TEST_CASE("Drained said twice is refused and does not end the run") {
     Driven scheduler(small_plan());
     scheduler.drained(0);
-    check_refused(scheduler, producer_0, {.kind = MessageKind::drained});
+    check_refused(scheduler, producer_0, Drained{{0, {0}}});
     CHECK(scheduler->phase() == Scheduler::Phase::running);
     CHECK(scheduler->has_drained({0}));
     CHECK_FALSE(scheduler->has_drained({1}));
@@ -415,7 +400,7 @@ TEST_CASE("The run is finished when all have drained and no transfer is missing"
     scheduler.offer(0, 1, 100);
     scheduler.drained(1);
     CHECK(scheduler.drained(0, 1).messages.empty());
-    CHECK(scheduler->phase() == Scheduler::Phase::settling);
+    CHECK(scheduler->phase() == Scheduler::Phase::completing);
     const Actions out = scheduler.done(0, 0, event_0, 100);
     CHECK(scheduler->phase() == Scheduler::Phase::closing);
     check_finish(out);
@@ -436,7 +421,7 @@ TEST_CASE("A transfer that stays missing ends the run after the settle grace") {
     scheduler.now = at_s(11);
     scheduler.drained(0, 1);
     scheduler.drained(1);
-    const Instant end = at_s(11) + Scheduler::settle_grace;
+    const Instant end = at_s(11) + Scheduler::last_done_grace;
     CHECK(scheduler->next_deadline() == end);
     CHECK(scheduler.time(end - Duration{1}).messages.empty());
     check_finish(scheduler.time(end));
@@ -528,12 +513,12 @@ TEST_CASE("Without a policy the scheduler settles the run by what consumers say"
     const Actions asked = scheduler.drained(1, 1);
     REQUIRE(asked.messages.size() == 3);
     CHECK(asked.messages[2].to == NodeId{Role::consumer, 2});
-    CHECK(asked.messages[2].message.kind == MessageKind::settle);
-    CHECK(scheduler->phase() == Scheduler::Phase::settling);
+    CHECK(std::holds_alternative<ReportProgress>(asked.messages[2].message));
+    CHECK(scheduler->phase() == Scheduler::Phase::completing);
     CHECK(scheduler.progress(0, 1).messages.empty());
     CHECK(scheduler.progress(1, 1).messages.empty());
     CHECK(scheduler.progress(2, 0).messages.empty());
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::progress, .events = 0});
+    check_refused(scheduler, consumer_0, Progress{{0, {0}}});
     check_finish(scheduler.progress(0, 2));
 }
 
@@ -543,23 +528,24 @@ TEST_CASE("Without a policy a lost event ends the run after the settle grace") {
     scheduler.drained(0, 2);
     scheduler.drained(1, 1);
     scheduler.progress(0, 2);
-    CHECK(scheduler->next_deadline() == at_s(10) + Scheduler::settle_grace);
-    check_finish(scheduler.time(at_s(10) + Scheduler::settle_grace));
+    CHECK(scheduler->next_deadline() == at_s(10) + Scheduler::last_done_grace);
+    check_finish(scheduler.time(at_s(10) + Scheduler::last_done_grace));
 }
 
 TEST_CASE("Without a policy the scheduler takes no part in transfers") {
     Driven scheduler(direct_plan());
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::ready, .node = 0, .slot = 0});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::offer, .events = 1, .bytes = 100});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::decline});
-    check_refused(scheduler, consumer_0,
-                  {.kind = MessageKind::done, .events = 1, .bytes = 100, .hash = ledger_mix(event_0, {100})});
+    check_refused(scheduler, consumer_0, Ready{{0}});
+    check_refused(scheduler, producer_0, Offer{{1, {100}}});
+    check_refused(scheduler, producer_0, Decline{{0}, {0}});
+    check_refused(
+        scheduler, consumer_0,
+        Done{.slot = {0}, .fragments = 1, .bytes = {100}, .hash = ledger_mix(event_0, {100}), .event = {}});
     CHECK(scheduler->no_credit_time(at_s(9)) == Duration{0});
 }
 
 TEST_CASE("The run is closed when every rank has reported its ledger") {
     Driven scheduler(small_plan());
-    check_refused(scheduler, producer_0, {.kind = MessageKind::ledger});  // not asked for yet
+    check_refused(scheduler, producer_0, LedgerPart{LedgerEntry{0}, {0, {0}, 0}});  // not asked for yet
     scheduler.finish();
     Ledger sent;
     sent.generated.add(event_0, {100});
@@ -589,12 +575,12 @@ TEST_CASE("The run is closed when every rank has reported its ledger") {
 TEST_CASE("A ledger entry out of turn is refused") {
     Driven scheduler(small_plan());
     scheduler.finish();
-    check_refused(scheduler, producer_0, {.kind = MessageKind::ledger, .slot = 1, .events = 5});
-    scheduler.message(producer_0, {.kind = MessageKind::ledger, .slot = 0, .events = 5});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::ledger, .slot = 0, .events = 5});
-    check_refused(scheduler, producer_0, {.kind = MessageKind::ledger, .slot = 7, .events = 5});
+    check_refused(scheduler, producer_0, LedgerPart{LedgerEntry{1}, {5, {0}, 0}});
+    scheduler.message(producer_0, LedgerPart{LedgerEntry{0}, {5, {0}, 0}});
+    check_refused(scheduler, producer_0, LedgerPart{LedgerEntry{0}, {5, {0}, 0}});
+    check_refused(scheduler, producer_0, LedgerPart{LedgerEntry{7}, {5, {0}, 0}});
     CHECK(scheduler->reported().generated.events == 5);
     scheduler.report(consumer_0, {});
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::ledger, .slot = 7});
-    check_refused(scheduler, consumer_0, {.kind = MessageKind::ledger, .slot = 0});
+    check_refused(scheduler, consumer_0, LedgerPart{LedgerEntry{7}, {0, {0}, 0}});
+    check_refused(scheduler, consumer_0, LedgerPart{LedgerEntry{0}, {0, {0}, 0}});
 }

@@ -275,8 +275,7 @@ TEST_CASE("A heartbeat is no message of the protocol") {
     World world(small_plan());
     for (const auto& rank : world.ranks()) {
         Actions out;
-        rank->node->on_message(Instant{}, scheduler_node(), {.kind = MessageKind::heartbeat, .bytes = 5},
-                               out);
+        rank->node->on_message(Instant{}, scheduler_node(), Heartbeat{{5}}, out);
         CHECK(out.faults.empty());
         CHECK(out.messages.empty());
     }
@@ -286,8 +285,7 @@ TEST_CASE("The scheduler's node says for how long no slot was free") {
     World world(small_plan());
     SchedulerNode& scheduler = *world.ranks()[0]->rank_node->scheduler();
     Actions out;
-    scheduler.on_message(Instant{}, {Role::producer, 0},
-                         {.kind = MessageKind::offer, .events = 1, .bytes = 100}, out);
+    scheduler.on_message(Instant{}, {Role::producer, 0}, Offer{{1, {100}}}, out);
     scheduler.record(Instant{}, out);
     CHECK(scheduler.no_credit_time(Instant{} + Duration::seconds(2)) == Duration::seconds(2));
 }
@@ -310,7 +308,7 @@ TEST_CASE("A producer that comes late to its next set has overflowed if somethin
         };
         at(0, [&](Instant now, Actions& out) { node.on_time(now, out); });
         at(10, [&](Instant now, Actions& out) {
-            node.on_message(now, scheduler_node(), {.kind = MessageKind::grant, .node = 0, .slot = 0}, out);
+            node.on_message(now, scheduler_node(), Grant{{0}, {0}}, out);
         });
         // It was away when the next set was due, and this event left meanwhile.
         at(1500, [&](Instant now, Actions& out) { node.on_chunks_sent(now, {0}, 0, 1, out); });

@@ -8,7 +8,6 @@
 #include "catch.hpp"
 
 using namespace weir::runtime;
-using weir::core::ControlMessage;
 using weir::core::Instant;
 
 namespace {
@@ -52,7 +51,7 @@ Outcome play(const World& world, int duration_s) {
                             world.same_clock);
     struct Flight {
         std::int64_t arrives_ns;
-        ControlMessage message;
+        weir::core::Heartbeat message;
         bool to_scheduler;
     };
     std::vector<Flight> flying;
@@ -62,7 +61,7 @@ Outcome play(const World& world, int duration_s) {
     for (std::int64_t at = 0; at < duration_s * s; at += ms) {
         const std::int64_t true_ns = world.begin_ns + at;
         const auto send = [&](bool to_scheduler) {
-            ControlMessage message{.kind = weir::core::MessageKind::heartbeat};
+            weir::core::Heartbeat message{};
             (to_scheduler ? follower : scheduler)
                 .stamp(message, to_scheduler ? 0 : rank, to_scheduler ? world.local(true_ns) : true_ns);
             flying.push_back({true_ns + world.delay_ns(to_scheduler), message, to_scheduler});
@@ -188,11 +187,12 @@ TEST_CASE("Heartbeats far apart, as with thousands of ranks, are enough") {
 
 TEST_CASE("Nonsense in a heartbeat does no harm but to the clock") {
     HeartbeatClock follower(CommonClock(0), {0, 1000}, 0, false);
-    ControlMessage nonsense{.kind = weir::core::MessageKind::heartbeat};
-    for (const std::uint64_t value : {std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 63U}) {
-        nonsense.event = nonsense.events = nonsense.hash = value;
+    weir::core::Heartbeat nonsense{};
+    for (const std::int64_t value :
+         {std::int64_t{1}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+        nonsense.left_ns = nonsense.other_left_ns = nonsense.other_arrived_ns = value;
         follower.receive(nonsense, 0, 1000);
-        nonsense.hash = ~value;
+        nonsense.other_arrived_ns = ~value;
         follower.receive(nonsense, 0, 2000);
     }
     CHECK(follower.clock().at(3000) >= follower.clock().at(2000));

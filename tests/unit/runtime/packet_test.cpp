@@ -8,7 +8,8 @@
 
 using namespace weir::runtime;
 using weir::core::ControlMessage;
-using weir::core::MessageKind;
+using weir::core::Grant;
+using weir::core::Offer;
 
 namespace {
 
@@ -25,9 +26,7 @@ void set_count(std::vector<std::byte>& packet, std::uint32_t count) {
 }  // namespace
 
 TEST_CASE("A packet holds what was put in") {
-    const std::vector<ControlMessage> messages = {
-        {.kind = MessageKind::offer, .node = 3, .events = 4, .bytes = 5},
-        {.kind = MessageKind::grant, .node = 6, .slot = 7, .events = ~0ULL, .bytes = -1, .hash = 8}};
+    const std::vector<ControlMessage> messages = {Offer{{4, {5}}}, Grant{{6}, {7}, ~0ULL}};
     auto packet = packet_of(messages);
     CHECK(packet.size() == 8 + 2 * 48);
     CHECK(packet_kind(packet) == PacketKind::control);
@@ -77,6 +76,21 @@ TEST_CASE("A packet of another length than it says is not read") {
     }
     std::vector<Notice> notices;
     CHECK_FALSE(decode_packet(std::span<const std::byte>(whole), notices));
+}
+
+TEST_CASE("A message of no known kind is not read") {
+    const auto whole = packet_of({Offer{{4, {5}}}, Grant{{6}, {7}, 8}});
+    std::vector<ControlMessage> read;
+    REQUIRE(decode_messages(whole, read));
+    for (std::size_t byte = 8; byte < whole.size(); ++byte) {
+        auto hostile = whole;
+        hostile[byte] = std::byte{0xfe};
+        if (decode_messages(hostile, read)) {
+            CHECK(std::all_of(read.begin(), read.end(), weir::core::is_message));
+        } else {
+            CHECK(byte % 48 == (8 + 40) % 48);  // the byte that holds the kind
+        }
+    }
 }
 
 TEST_CASE("A notice carries as much of its text as fits") {

@@ -167,9 +167,7 @@ class Rig {
     ~Rig() = default;
 
     void notice(int from, const Notice& notice) { transport.receive(from, PacketKind::notice, notice); }
-    void heartbeat(int from) {
-        transport.receive(from, PacketKind::control, ControlMessage{.kind = MessageKind::heartbeat});
-    }
+    void heartbeat(int from) { transport.receive(from, PacketKind::control, ControlMessage{Heartbeat{}}); }
     /// In the third poll the notice of a signal: when the loop begins, all ranks count as heard.
     void signal_or_heartbeat(int from) {
         if (polls == 3) {

@@ -47,8 +47,8 @@ TEST_CASE("Places are opened before chunks go and chunks before messages") {
     Rig rig(producer_rank);
     Actions& out = rig.node.at_start;
     out.close_places = true;
-    out.messages.push_back({scheduler_node(), {.kind = MessageKind::offer, .events = 9}});
-    out.messages.push_back({{Role::consumer, 0}, {.kind = MessageKind::decline}});
+    out.messages.push_back({scheduler_node(), Offer{{9, {0}}}});
+    out.messages.push_back({{Role::consumer, 0}, Decline{{0}, {0}}});
     out.chunks.emplace_back().chunk.sequence = 5;
     out.open_places.push_back({3});
     rig.notice(scheduler_rank, make_notice(Notice::Kind::complete, scheduler_rank, 0, {}));
@@ -59,13 +59,12 @@ TEST_CASE("Places are opened before chunks go and chunks before messages") {
           std::vector<std::string>{"open 3", "chunk 5", "packet 1", "packet 2", "close"});
     const auto messages = rig.transport.sent_to<ControlMessage>(scheduler_rank, PacketKind::control);
     REQUIRE_FALSE(messages.empty());
-    CHECK(messages[0].events == 9);
+    CHECK(std::get<Offer>(messages[0]).offered.events == 9);
 }
 
 TEST_CASE("What arrives reaches the node with the part that its rank plays") {
     Rig rig(consumer_rank);
-    rig.transport.receive(producer_rank, PacketKind::control,
-                          ControlMessage{.kind = MessageKind::decline, .slot = 3});
+    rig.transport.receive(producer_rank, PacketKind::control, ControlMessage{Decline{{0}, {3}}});
     weir::transport::ChunkArrived& chunk = rig.transport.arriving.emplace_back();
     chunk.place = {1};
     chunk.source = {producer_rank};
@@ -75,7 +74,7 @@ TEST_CASE("What arrives reaches the node with the part that its rank plays") {
     rig.loop.run();
     REQUIRE(rig.node.messages.size() == 1);
     CHECK(rig.node.messages[0].first == NodeId{Role::producer, 0});
-    CHECK(rig.node.messages[0].second.slot == 3);
+    CHECK(std::get<Decline>(rig.node.messages[0].second).place == PlaceId{3});
     REQUIRE(rig.node.chunks.size() == 1);
     CHECK(rig.node.chunks[0].first == PlaceId{1});
     CHECK(rig.node.chunks[0].second.source == NodeId{Role::producer, 0});
@@ -123,7 +122,7 @@ TEST_CASE("Ranks send heartbeats and the scheduler's carry the time without cred
     const auto from_consumer =
         consumer.transport.sent_to<ControlMessage>(scheduler_rank, PacketKind::control);
     REQUIRE(from_consumer.size() == 1);
-    CHECK(from_consumer[0].kind == MessageKind::heartbeat);
+    CHECK(std::holds_alternative<Heartbeat>(from_consumer[0]));
 
     Rig scheduler(scheduler_rank);
     scheduler.node.over = true;
@@ -131,8 +130,7 @@ TEST_CASE("Ranks send heartbeats and the scheduler's carry the time without cred
     for (const int rank : {producer_rank, consumer_rank}) {
         const auto to_rank = scheduler.transport.sent_to<ControlMessage>(rank, PacketKind::control);
         REQUIRE(to_rank.size() == 1);
-        CHECK(to_rank[0].kind == MessageKind::heartbeat);
-        CHECK(to_rank[0].bytes == 4711);
+        CHECK(std::get<Heartbeat>(to_rank[0]).no_credit == Duration{4711});
     }
 }
 
@@ -144,7 +142,7 @@ TEST_CASE("Heartbeats carry when they left, and the leader's when it received th
     const auto from_consumer =
         consumer.transport.sent_to<ControlMessage>(scheduler_rank, PacketKind::control);
     REQUIRE_FALSE(from_consumer.empty());
-    const auto left_ns = static_cast<std::int64_t>(from_consumer[0].event);
+    const std::int64_t left_ns = std::get<Heartbeat>(from_consumer[0]).left_ns;
     CHECK(left_ns >= before_ns);
     CHECK(left_ns <= monotonic_ns());
 
@@ -154,9 +152,10 @@ TEST_CASE("Heartbeats carry when they left, and the leader's when it received th
     scheduler.loop.run();
     const auto to_consumer = scheduler.transport.sent_to<ControlMessage>(consumer_rank, PacketKind::control);
     REQUIRE_FALSE(to_consumer.empty());
-    CHECK(to_consumer[0].events == from_consumer[0].event);
-    CHECK(static_cast<std::int64_t>(to_consumer[0].hash) >= left_ns);
-    CHECK(to_consumer[0].event >= to_consumer[0].hash);
+    const auto& answer = std::get<Heartbeat>(to_consumer[0]);
+    CHECK(answer.other_left_ns == left_ns);
+    CHECK(answer.other_arrived_ns >= left_ns);
+    CHECK(answer.left_ns >= answer.other_arrived_ns);
 }
 
 TEST_CASE("A fault in the data is listed and the run goes on") {

@@ -225,8 +225,9 @@ TEST_CASE("A lost credit is noticed") {
         const auto objection = objection_to(policy, [] {
             return Flaw{.before =
                             [count = 0](ControlMessage& message) mutable {
-                                if (message.kind == MessageKind::done && ++count % 10 == 0) {
-                                    message.flag = 0;
+                                auto* const done = std::get_if<Done>(&message);
+                                if (done != nullptr && ++count % 10 == 0) {
+                                    done->credit = Done::Credit::kept;
                                 }
                                 return true;
                             },
@@ -243,7 +244,7 @@ TEST_CASE("A double grant is noticed") {
                     .after =
                         [count = 0](Scheduler&, Actions& out) mutable {
                             for (std::size_t i = 0; i < out.messages.size(); ++i) {
-                                if (out.messages[i].message.kind == MessageKind::grant && ++count == 5) {
+                                if (std::holds_alternative<Grant>(out.messages[i].message) && ++count == 5) {
                                     SendMessage twice = out.messages[i];
                                     twice.to.index = twice.to.index == 0 ? 1 : 0;
                                     out.messages.push_back(twice);
@@ -262,8 +263,8 @@ TEST_CASE("A grant to the wrong consumer is noticed") {
                     .after =
                         [node](Scheduler&, Actions& out) {
                             for (SendMessage& sent : out.messages) {
-                                if (sent.message.kind == MessageKind::grant) {
-                                    sent.message.node = node;
+                                if (auto* const grant = std::get_if<Grant>(&sent.message)) {
+                                    grant->consumer = {node};
                                 }
                             }
                         },
@@ -308,14 +309,15 @@ TEST_CASE("A stop that comes one producer too early is noticed") {
 
 TEST_CASE("A scheduler that does not stop is noticed") {
     const auto objection = objection_to(PolicyKind::token, [] {
-        return Flaw{.before = [](ControlMessage& message) { return message.kind != MessageKind::drained; },
-                    .after =
-                        [](Scheduler&, Actions& out) {
-                            std::erase_if(out.messages, [](const SendMessage& sent) {
-                                return sent.message.kind == MessageKind::finish;
-                            });
-                        },
-                    .policy = {}};
+        return Flaw{
+            .before = [](ControlMessage& message) { return !std::holds_alternative<Drained>(message); },
+            .after =
+                [](Scheduler&, Actions& out) {
+                    std::erase_if(out.messages, [](const SendMessage& sent) {
+                        return std::holds_alternative<Finish>(sent.message);
+                    });
+                },
+            .policy = {}};
     });
     CHECK(says(objection, "does not end"));
 }

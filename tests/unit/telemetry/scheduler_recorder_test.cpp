@@ -19,16 +19,16 @@ TEST_CASE("The scheduler's second says who it waited for, and what it was told")
     const auto at = [](std::int64_t ms) { return Instant{ms * 1000000}; };
     recorder.set_state(at(100),
                        {.offers_waiting = false, .credits_available = true, .offers = 0, .credits = 24});
-    recorder.message(at(100), MessageKind::ready);
-    recorder.message(at(110), MessageKind::ready);
-    recorder.message(at(300), MessageKind::offer);
-    recorder.message(at(300), MessageKind::heartbeat);
+    recorder.message(at(100), weir::core::Ready{});
+    recorder.message(at(110), weir::core::Ready{});
+    recorder.message(at(300), weir::core::Offer{});
+    recorder.message(at(300), weir::core::Heartbeat{});
     recorder.set_state(at(300),
                        {.offers_waiting = true, .credits_available = true, .offers = 5, .credits = 20});
     recorder.granted(at(300), 4);
     recorder.set_state(at(700),
                        {.offers_waiting = true, .credits_available = false, .offers = 3, .credits = 0});
-    recorder.message(at(800), MessageKind::done);
+    recorder.message(at(800), weir::core::Done{});
     recorder.poll_gap(at(850), Duration::microseconds(12));
     recorder.advance(at(2000));
     recorder.finish(at(2500));
