@@ -75,7 +75,7 @@ void Checker::event_lost(core::Instant now, NodeId node, const Observation& obse
     event.fate = Fate::lost;
     producers_[node.index].backlog -= event.bytes;
     dropped ? set_oracle_.dropped(observation.event) : set_oracle_.left_over(observation.event);
-    forget_settled(producers_[node.index]);
+    forget_ended(producers_[node.index]);
 }
 
 void Checker::event_received(NodeId node, const Observation& observation, Event& event) {
@@ -108,14 +108,14 @@ void Checker::leave_place(EventId id, const Event& event, const char* what) {
     Place& place = places_[event.place];
     place.carries = false;
     place.posted = false;
-    ask_settled(event.place);
+    end_request(event.place);
     if (direct_) {
         move_credit(event.place, Credit::granted, Credit::withheld, what);
     }
-    forget_settled(producers_[id.producer().value]);
+    forget_ended(producers_[id.producer().value]);
 }
 
-void Checker::forget_settled(Producer& producer) {
+void Checker::forget_ended(Producer& producer) {
     while (!producer.events.empty() && producer.events.front().fate != Fate::waiting &&
            !producer.events.front().retained) {
         producer.events.pop();

@@ -173,7 +173,7 @@ class Checker {
     void learned(core::NodeId from, const core::Decline& decline);
     void learned(core::NodeId from, const core::Offer& offer);
     void learned(core::NodeId from, const core::Drained& drained);
-    void ask_settled(std::uint32_t place);
+    void end_request(std::uint32_t place);
     void offers_change(std::uint32_t producer);
     void credit_comes(std::uint32_t consumer);
     void granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer);
@@ -183,7 +183,7 @@ class Checker {
     void check_producers_patience();
     void check_consumers_patience();
     void update_eligible(std::uint32_t index);
-    void forget_settled(Producer& producer);
+    void forget_ended(Producer& producer);
 
     core::Plan plan_;
     bool direct_;

@@ -183,11 +183,11 @@ void Checker::release(core::Instant now, EventId event) {
     released->retained = false;
     producer.backlog -= released->bytes;
     set_oracle_.released(now, event);
-    forget_settled(producer);
+    forget_ended(producer);
 }
 
 /// Pull: a fragment that was asked for has come, or has been declined.
-void Checker::ask_settled(std::uint32_t place) {
+void Checker::end_request(std::uint32_t place) {
     if (pulls() && places_[place].asked) {
         --consumers_[place / plan_.places()].asked;
     }
@@ -202,7 +202,7 @@ void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const cor
         if (const auto* const decline = std::get_if<core::Decline>(&message)) {
             const std::uint32_t place = flat(decline->consumer.value, decline->place);
             direct_ ? move_credit(place, Credit::declined, Credit::withheld, "a decline comes back")
-                    : ask_settled(place);
+                    : end_request(place);
         }
         return;
     }
