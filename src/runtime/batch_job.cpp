@@ -57,7 +57,7 @@ nlohmann::ordered_json batch_job_facts(const Lookup& lookup) {
                                       Member{"partition", "SLURM_JOB_PARTITION_HET_GROUP_"},
                                       Member{"node_list", "SLURM_JOB_NODELIST_HET_GROUP_"},
                                       Member{"nodes", "SLURM_JOB_NUM_NODES_HET_GROUP_", true}};
-    // SLURM itself allows 128 parts unless it is told otherwise.
+    // SLURM itself allows 128 parts unless it is configured otherwise.
     constexpr int most_parts = 4096;
     nlohmann::ordered_json job{{"manager", "slurm"}};
     for (const Member& member : members) {

@@ -8,7 +8,7 @@
 // comparing bounds that lie seconds apart.
 //
 // Rejected: filters that average round trips (NTP, PTP), whose error has no bound where the two ways differ;
-// a line through all bounds, which believes that rates never change.
+// a line through all bounds, which assumes that rates never change.
 //
 // A pure class: instants are arguments.
 #pragma once

@@ -162,7 +162,7 @@ telemetry::Failure FailureDetector::cause_of_no_answer() const {
 }
 
 /// Behind the signal: the own host, if no other one was heard for long, or a rank whose process is not
-/// watched and which gave no sign of life after the signal although others did. Nothing: nobody's failure.
+/// watched and which was not heard after the signal although others were. Nothing: no rank's failure.
 std::optional<telemetry::Failure> FailureDetector::cause_of_signal() const {
     const std::string ended = signal_text(signal_) + " ended the run";
     if (const std::vector<int> missed = silent_for(missed_limit()); hears_no_other_host(missed)) {
@@ -172,7 +172,7 @@ std::optional<telemetry::Failure> FailureDetector::cause_of_signal() const {
     const auto watched = [&](int rank) { return watched_[static_cast<std::size_t>(rank)]; };
     silent.erase(std::remove_if(silent.begin(), silent.end(), watched), silent.end());
     const auto unwatched = std::count(watched_.begin(), watched_.end(), false) - 1;  // this rank is, too
-    // If nobody is heard, the job is ending everywhere, and the others were quicker than this rank.
+    // If no rank is heard, the job is ending everywhere, and the others were quicker than this rank.
     if (silent.empty() || std::ssize(silent) == unwatched) {
         return std::nullopt;
     }

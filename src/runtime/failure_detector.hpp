@@ -2,9 +2,9 @@
 // failure_rules.hpp. Pure: no clock, no I/O, no MPI; the loop and the exchanges hand in what they find out,
 // and carry out the decisions.
 //
-// Who is not heard need not be the cause. A rank whose own host has lost its link hears nobody; a broken
-// switch silences several hosts at once; and a launcher that ends a job because a rank died sends the same
-// signal as a user. So one rank is named as the cause, and what else was noticed is told with it.
+// A rank that is not heard need not be the cause. A rank whose own host has lost its link hears no other; a
+// broken switch silences several hosts at once; and a launcher that ends a job because a rank died sends the
+// same signal as a user. So one rank is named as the cause, and its message lists what else was found.
 #pragma once
 
 #include <optional>

@@ -72,7 +72,8 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
                monotonic_ns() < deadline_ns) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
-        // What the leader wrote stays, and is printed again: nobody sees what a host that is cut off prints.
+        // What the leader wrote stays, and is printed again: what a host prints that is cut off reaches no
+        // user.
         const auto written = telemetry::how_it_ended(parts_.settings.directory + "/run.json");
         cause = written && !written->empty() ? *written : cause;
         writes = !written;

@@ -37,7 +37,7 @@ class RunEnding {
     void print_summary(const telemetry::RunRecord& record) const;
 
     /// Sets what is printed if a library calls abort(): that this rank was ended so, and that `missed` has
-    /// not been heard (-1: nobody is missed). On the leader that goes into run.json, too.
+    /// not been heard (-1: no rank is missed). On the leader that goes into run.json, too.
     void prepare_for_abort(int missed);
     /// run.json is about to contain how the run ended: an abort() after that leaves it as it is.
     void remove_abort_message() { abort_message_.set({}); }

@@ -19,7 +19,7 @@ TEST_CASE("The wall clock is in this century") {
     CHECK(wall_clock_ns() > std::int64_t{1'700'000'000} * 1'000'000'000);
 }
 
-TEST_CASE("The common clock is steered without a jump, and comes to what is wanted") {
+TEST_CASE("The common clock is steered without a jump, to the wanted correction") {
     CommonClock clock(1000);
     const auto before = clock.at(2'000'000);
     clock.steer(2'000'000, 500'000, 0, 1e9);

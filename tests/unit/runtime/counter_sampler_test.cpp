@@ -189,7 +189,7 @@ TEST_CASE("A reading that hangs does not hold up the end") {
     sampler.stop(clock.now(), Duration::seconds(5));
 }
 
-TEST_CASE("A directory that cannot be made is told, and the sums are there") {
+TEST_CASE("A directory that cannot be made is reported, and the sums are there") {
     const FakeRun run;
     run.write("run/hosts", "a file in its place");
     CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));

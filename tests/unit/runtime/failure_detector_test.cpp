@@ -192,7 +192,7 @@ TEST_CASE("What a rank that was stopped finds in the others does not count for a
         leader.detector->judge({.kind = Found::process_gone, .rank = 2}, leader.now + Duration::seconds(3))));
 }
 
-TEST_CASE("A rank that wakes to a signal leaves without a word") {
+TEST_CASE("A rank that wakes to a signal leaves and reports nothing") {
     for (const int self : {leader_rank, 2}) {
         Rank rank(own_hosts, self);
         rank.now = after_s(3);
@@ -205,7 +205,7 @@ TEST_CASE("A rank that wakes to a signal leaves without a word") {
     }
 }
 
-TEST_CASE("The leader notes who is missed, and that nobody is any more") {
+TEST_CASE("The leader notes which rank is missed, and when none is any more") {
     Rank leader;
     leader.heard_at(1.5, {1, 3});
     CHECK_FALSE(leader.look_at(2).missed);
@@ -231,7 +231,7 @@ TEST_CASE("After a signal the rank that fell silent is named") {
           "rank 2 (consumer 0 on fn01) fell silent, and signal 15 (Terminated) ended the run");
 }
 
-TEST_CASE("After a signal nobody is named if all are heard, nobody is, or the processes are there") {
+TEST_CASE("After a signal no rank is named if all are heard, none is, or their processes exist") {
     const auto ends_interrupted = [](Rank leader, const std::vector<int>& heard) {
         leader.heard_at(9.9, {1, 2, 3});
         leader.turn_until(10);

@@ -153,7 +153,7 @@ TEST_CASE("Whatever the clock does within its limits, the stated error bounds th
     CHECK(outcome.largest_rate < 1 + 0.0025);
 }
 
-TEST_CASE("Clocks that are said to be one and are not are found out") {
+TEST_CASE("Clocks that are declared one and are not are detected") {
     World world{.offset_ns = [](double t) { return 100e-6 * t * 1e9; },
                 .delay_ns = delays(10'000, 10'000, 3)};
     world.same_clock = true;
@@ -168,7 +168,7 @@ TEST_CASE("One clock for both ranks stays as exact as it was measured") {
     CHECK(play(world, 60).bound_ns <= world.start_error_ns);
 }
 
-TEST_CASE("A clock that jumps is caught up with, and the bound tells of it") {
+TEST_CASE("A clock that jumps is followed again, and the bound shows the jump") {
     World world{.offset_ns = [](double t) { return t < 10 ? 0.0 : 5e6; },
                 .delay_ns = delays(10'000, 10'000, 7)};
     const Outcome outcome = play(world, 60);

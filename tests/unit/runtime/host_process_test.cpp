@@ -84,7 +84,7 @@ TEST_CASE("The first signal that asks for the end is remembered") {
           }).status == SIGHUP);
 }
 
-TEST_CASE("The watchdog ends a process that makes no progress and says where") {
+TEST_CASE("The watchdog ends a process that makes no progress and prints its phase") {
     const ChildEnd end = in_child([] {
         Watchdog watchdog("weir run", "rank 7 (consumer 3 on eb07)");
         watchdog.enter("measurement", Duration::milliseconds(150), "look there");
@@ -98,7 +98,7 @@ TEST_CASE("The watchdog ends a process that makes no progress and says where") {
     CHECK(end.said.find("; look there\n") != std::string::npos);
 }
 
-TEST_CASE("The watchdog says what the process was waiting for, as long as that can be asked") {
+TEST_CASE("The watchdog prints what the process was waiting for, as long as an explanation is set") {
     const auto said_with = [](bool forgotten) {
         return in_child([forgotten] {
                    Watchdog watchdog("weir run", "rank 2");

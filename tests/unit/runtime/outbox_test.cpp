@@ -63,7 +63,7 @@ TEST_CASE("Messages of one turn to one rank go in one packet") {
     CHECK(outbox.packets() == 3);
 }
 
-TEST_CASE("A later offer takes the place of the one just before it") {
+TEST_CASE("A later offer replaces the one just before it") {
     const RoleMap roles = four_ranks();
     test::FakeTransport transport;
     Outbox outbox(roles, transport);

@@ -57,7 +57,7 @@ TEST_CASE("Bytes that are no packet have no kind") {
     CHECK_FALSE(packet_kind(packet));
 }
 
-TEST_CASE("A packet of another length than it says is not read") {
+TEST_CASE("A packet whose length is not that of its head is not read") {
     const std::vector<ControlMessage> messages(3);
     const auto whole = packet_of(messages);
     std::vector<ControlMessage> read;

@@ -42,7 +42,7 @@ TEST_CASE("A result arrives as what was sent, whatever its size") {
     }
 }
 
-TEST_CASE("Parts of results of several ranks may come in turn") {
+TEST_CASE("Parts of results of several ranks may arrive in turn") {
     const auto a = packets_of({{0}, event, {5000}});
     const auto b = packets_of({{1}, EventId::of({0}, 4), {6000}});
     ResultArrivals arrivals(3);

@@ -10,7 +10,7 @@ TEST_CASE("A library that is not there is no UCX") {
     CHECK_FALSE(loadable_ucx("libweir-has-no-such-library.so.0"));
 }
 
-TEST_CASE("A library that does not say its UCX version is no UCX") {
+TEST_CASE("A library that does not report a UCX version is no UCX") {
     CHECK_FALSE(loaded_ucx("libc.so.6"));
     CHECK_FALSE(loadable_ucx("libc.so.6"));
 }
