@@ -156,10 +156,10 @@ struct LedgerPart {
 /// any node -> scheduler and back, as often as core/heartbeat.hpp says: the sender is alive. Of the clocks of
 /// hosts only their difference has a meaning; 0: not given.
 struct Heartbeat {
-    Duration
-        no_credit;  ///< from the scheduler: time so far in which offers waited and no consumer had a credit
+    /// From the scheduler: time so far in which offers waited and no consumer had a credit.
+    Duration no_credit;
     std::int64_t left_ns = 0;  ///< when this one left, by the sender's clock
-    /// From the scheduler's rank: when the receiver's last one left, by the receiver's clock, and when it
+    /// From the leader: when the receiver's last one left, by the receiver's clock, and when it
     /// arrived, by the sender's.
     std::int64_t other_left_ns = 0;
     std::int64_t other_arrived_ns = 0;

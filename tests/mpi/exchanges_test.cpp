@@ -8,8 +8,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "mpi_memory.hpp"
 #include "runtime/clock_sync.hpp"
@@ -251,80 +254,123 @@ void late_probe(Job& job) {
         for (const preflight::PairProbe& pair : probes.pairs) {
             check(job, !pair.reached, "a pair without answers was reached");
         }
-        check(job, probes.pairs.empty() == probes.mpi_is_clean, "what is left behind is not told");
+        check(job, probes.pairs.empty() == probes.mpi_is_clean, "what is left behind is not reported");
     }
 }
 
-/// Clocks of which one is fast: followed by heartbeats, all show the same time.
-void drifting_clock(Job& job) {
-    constexpr int heartbeat_tag = 77;
-    constexpr auto lasts = core::Duration::seconds(8);
-    const std::int64_t begin_ns = monotonic_ns();
-    // All ranks are on one machine, so this host's clock is the truth.
-    const double gain = job.rank() == slow_rank ? 150e-6 : job.rank() == 3 ? -100e-6 : 0;
-    const auto local_ns = [&] {
-        const std::int64_t now_ns = monotonic_ns();
-        return now_ns + std::llround(gain * static_cast<double>(now_ns - begin_ns));
-    };
-    const std::int64_t zero_ns = std::stoll(job.broadcast(std::to_string(begin_ns), 0, "a test"));
-    // What a measurement at the start may be wrong by.
-    const ClockOffset at_start{local_ns() - monotonic_ns(), 20'000};
-    HeartbeatClock clock = job.rank() == 0 ? HeartbeatClock(CommonClock(zero_ns), job.size())
-                                           : HeartbeatClock(CommonClock(zero_ns + at_start.offset_ns),
-                                                            at_start, local_ns(), false);
-    std::int64_t next_ns = begin_ns;
-    std::int64_t worst_ns = 0;
-    core::Heartbeat message;
-    core::Instant before = clock.clock().at(local_ns());
-    while (monotonic_ns() < begin_ns + lasts.ns) {
-        if (monotonic_ns() >= next_ns) {
-            next_ns += core::Duration::milliseconds(job.rank() == 0 ? 100 : 200).ns;
-            for (int rank = job.rank() == 0 ? 1 : 0; rank < (job.rank() == 0 ? job.size() : 1); ++rank) {
+/// The common clock of one rank, whose own clock gains time by `gain`. All ranks are on one machine, so this
+/// host's clock is the truth.
+class DriftingClock {
+  public:
+    DriftingClock(Job& job, double gain)
+        : job_(job),
+          gain_(gain),
+          begin_ns_(monotonic_ns()),
+          zero_ns_(std::stoll(job.broadcast(std::to_string(begin_ns_), 0, "a test"))),
+          // What a measurement at the start may be wrong by.
+          at_start_{local_ns() - monotonic_ns(), 20'000},
+          clock_(job.rank() == 0 ? HeartbeatClock(CommonClock(zero_ns_), job.size())
+                                 : HeartbeatClock(CommonClock(zero_ns_ + at_start_.offset_ns), at_start_,
+                                                  local_ns(), false)),
+          next_ns_(begin_ns_),
+          before_(clock_.clock().at(local_ns())) {}
+
+    /// Sends a heartbeat if it is time, and receives one if one is there.
+    void exchange_heartbeats() {
+        const bool leads = job_.rank() == 0;
+        if (monotonic_ns() >= next_ns_) {
+            next_ns_ += core::Duration::milliseconds(leads ? 100 : 200).ns;
+            for (int rank = leads ? 1 : 0; rank < (leads ? job_.size() : 1); ++rank) {
                 core::Heartbeat heartbeat{};
-                clock.stamp(heartbeat, rank, local_ns());
-                MPI_Send(&heartbeat, sizeof heartbeat, MPI_BYTE, rank, heartbeat_tag, job.communicator());
+                clock_.stamp(heartbeat, rank, local_ns());
+                MPI_Send(&heartbeat, sizeof heartbeat, MPI_BYTE, rank, heartbeat_tag, job_.communicator());
             }
         }
+        if (const auto arrived = receive()) {
+            clock_.receive(arrived->second, arrived->first, local_ns());
+        }
+    }
+
+    /// The sender and the heartbeat that is there; nothing: none is.
+    [[nodiscard]] std::optional<std::pair<int, core::Heartbeat>> receive() {
         int there = 0;
         MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, heartbeat_tag, job.communicator(), &there, &status);
-        if (there != 0) {
-            MPI_Recv(&message, sizeof message, MPI_BYTE, status.MPI_SOURCE, heartbeat_tag, job.communicator(),
-                     MPI_STATUS_IGNORE);
-            clock.receive(message, status.MPI_SOURCE, local_ns());
+        MPI_Iprobe(MPI_ANY_SOURCE, heartbeat_tag, job_.communicator(), &there, &status);
+        if (there == 0) {
+            return std::nullopt;
         }
-        const std::int64_t earliest_ns = monotonic_ns() - zero_ns;
-        const core::Instant now = clock.clock().at(local_ns());
-        const std::int64_t latest_ns = monotonic_ns() - zero_ns;
-        worst_ns = std::max({worst_ns, earliest_ns - now.ns, now.ns - latest_ns});
-        if (now < before) {
-            check(job, false, "the common clock went back");
-            break;
-        }
-        before = now;
+        core::Heartbeat heartbeat;
+        MPI_Recv(&heartbeat, sizeof heartbeat, MPI_BYTE, status.MPI_SOURCE, heartbeat_tag,
+                 job_.communicator(), MPI_STATUS_IGNORE);
+        return std::pair(status.MPI_SOURCE, heartbeat);
+    }
+
+    /// Compares the common clock with the truth. False: it went back.
+    [[nodiscard]] bool compare() {
+        const std::int64_t earliest_ns = monotonic_ns() - zero_ns_;
+        const core::Instant now = clock_.clock().at(local_ns());
+        const std::int64_t latest_ns = monotonic_ns() - zero_ns_;
+        worst_ns_ = std::max({worst_ns_, earliest_ns - now.ns, now.ns - latest_ns});
+        return now >= std::exchange(before_, now);
+    }
+
+    [[nodiscard]] std::int64_t runs_for_ns() const { return monotonic_ns() - begin_ns_; }
+    [[nodiscard]] std::int64_t worst_ns() const { return worst_ns_; }
+    [[nodiscard]] std::int64_t bound_ns() const { return clock_.worst_error_ns(); }
+
+  private:
+    static constexpr int heartbeat_tag = 77;
+
+    [[nodiscard]] std::int64_t local_ns() const {
+        const std::int64_t now_ns = monotonic_ns();
+        return now_ns + std::llround(gain_ * static_cast<double>(now_ns - begin_ns_));
+    }
+
+    Job& job_;
+    double gain_;
+    std::int64_t begin_ns_;
+    std::int64_t zero_ns_;
+    ClockOffset at_start_;
+    HeartbeatClock clock_;
+    std::int64_t next_ns_;
+    std::int64_t worst_ns_ = 0;
+    core::Instant before_;
+};
+
+/// Clocks of which one is fast: followed by heartbeats, all show the same time.
+void drifting_clock(Job& job) {
+    constexpr auto lasts = core::Duration::seconds(8);
+    const double gain = job.rank() == slow_rank ? 150e-6 : job.rank() == 3 ? -100e-6 : 0;
+    DriftingClock clock(job, gain);
+    bool went_back = false;
+    while (clock.runs_for_ns() < lasts.ns && !went_back) {
+        clock.exchange_heartbeats();
+        went_back = !clock.compare();
         sleep_for(core::Duration::microseconds(200));
     }
+    check(job, !went_back, "the common clock went back");
     fmt::print("rank {}: gains {:.0f} ppm, off by {:.1f} us at most, bound {:.1f} us\n", job.rank(),
-               gain * 1e6, static_cast<double>(worst_ns) * 1e-3,
-               static_cast<double>(clock.worst_error_ns()) * 1e-3);
-    check(job, worst_ns <= clock.worst_error_ns() + 1000,
-          fmt::format("the common clock was off by {} ns, which is more than the bound of {} ns", worst_ns,
-                      clock.worst_error_ns()));
+               gain * 1e6, static_cast<double>(clock.worst_ns()) * 1e-3,
+               static_cast<double>(clock.bound_ns()) * 1e-3);
+    check(job, clock.worst_ns() <= clock.bound_ns() + 1000,
+          fmt::format("the common clock was off by {} ns, which is more than the bound of {} ns",
+                      clock.worst_ns(), clock.bound_ns()));
     // Not followed, it would have been off by this.
     const auto unfollowed_ns = std::llround(std::abs(gain) * static_cast<double>(lasts.ns));
-    check(job, gain == 0 || worst_ns < unfollowed_ns * 7 / 10,
-          fmt::format("the common clock was off by {} ns, of {} ns that the clock gained", worst_ns,
+    check(job, gain == 0 || clock.worst_ns() < unfollowed_ns * 7 / 10,
+          fmt::format("the common clock was off by {} ns, of {} ns that the clock gained", clock.worst_ns(),
                       unfollowed_ns));
-    // Heartbeats that nobody took must not be taken for the next test's.
+    // Heartbeats that were not received must not reach the next test.
     job.barrier("a test");
-    for (int there = 1; there != 0;) {
-        MPI_Iprobe(MPI_ANY_SOURCE, heartbeat_tag, job.communicator(), &there, MPI_STATUS_IGNORE);
-        if (there != 0) {
-            MPI_Recv(&message, sizeof message, MPI_BYTE, MPI_ANY_SOURCE, heartbeat_tag, job.communicator(),
-                     MPI_STATUS_IGNORE);
-        }
+    while (clock.receive()) {
     }
 }
+
+constexpr std::pair<std::string_view, void (*)(Job&)> cases[] = {
+    {"slow_answers", slow_answers}, {"missing_rank", missing_rank},       {"failure_notice", failure_notice},
+    {"warm_up", warm_up},           {"stuck_warm_up", stuck_warm_up},     {"late_text", late_text},
+    {"late_probe", late_probe},     {"refused_receive", refused_receive}, {"drifting_clock", drifting_clock},
+};
 
 }  // namespace
 
@@ -335,27 +381,13 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "run with 4 ranks or more\n");
         return EXIT_FAILURE;
     }
-    if (name == "slow_answers") {
-        slow_answers(job);
-    } else if (name == "missing_rank") {
-        missing_rank(job);
-    } else if (name == "failure_notice") {
-        failure_notice(job);
-    } else if (name == "warm_up") {
-        warm_up(job);
-    } else if (name == "stuck_warm_up") {
-        stuck_warm_up(job);
-    } else if (name == "late_text") {
-        late_text(job);
-    } else if (name == "late_probe") {
-        late_probe(job);
-    } else if (name == "refused_receive") {
-        refused_receive(job);
-    } else if (name == "drifting_clock") {
-        drifting_clock(job);
-    } else {
+    const auto* const found =
+        std::find_if(std::begin(cases), std::end(cases), [&](const auto& one) { return one.first == name; });
+    if (found == std::end(cases)) {
         fmt::print(stderr, "no case '{}'\n", name);
         ++failures;
+    } else {
+        found->second(job);
     }
     const std::string wrong = test::found_wrong_with_mpi_memory();
     check(job, wrong.empty(), wrong);
