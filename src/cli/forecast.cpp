@@ -191,8 +191,8 @@ Forecast forecast(const config::RunRequest& request) {
     f.producers = plan.producers;
     f.consumers = plan.consumers;
     f.simulated = request.simulated;
-    f.builds = plan.pattern == core::Pattern::build;
-    f.pulls = plan.initiation == core::Initiation::pull;
+    f.builds = plan.builds();
+    f.pulls = plan.pulls();
     f.mean_event_bytes = core::expected_mean(plan.event_size);
     if (plan.generation == core::Generation::sets) {
         f.set = set_of_events(plan, f.mean_event_bytes);

@@ -39,10 +39,7 @@ constexpr Option building_rows[] = {
      .help = "pull: fragments that a consumer requests at a time",
      .default_value = "32",
      .set = [](RunRequest& r, Text text) { r.plan.requests = count(text, 1, requests_limit); },
-     .get =
-         [](const RunRequest& r) {
-             return r.plan.initiation == core::Initiation::pull ? count_text(r.plan.requests) : std::string{};
-         }},
+     .get = [](const RunRequest& r) { return r.plan.pulls() ? count_text(r.plan.requests) : std::string{}; }},
     {.name = "outstanding",
      .syntax = "N",
      .help = "build: events assigned and not finished, in total",

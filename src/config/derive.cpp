@@ -232,18 +232,18 @@ void check_busy(RunRequest& request) {
 
 void check_pattern(const RunRequest& request) {
     const core::Plan& plan = request.plan;
-    const bool none = plan.policy == core::PolicyKind::none;
-    if (plan.pattern == core::Pattern::build && none) {
+    const bool none = plan.consumers_grant();
+    if (plan.builds() && none) {
         throw UsageError(
             "--pattern: build contradicts --policy none: without a scheduler nothing decides which consumer "
             "gets the fragments of an event; use another policy");
     }
-    if (plan.initiation == core::Initiation::pull && none) {
+    if (plan.pulls() && none) {
         throw UsageError(
             "--initiation: pull contradicts --policy none, where no scheduler assigns events; without one, "
             "consumers ask for events by themselves");
     }
-    if (plan.initiation == core::Initiation::pull && plan.transport == core::TransportKind::put) {
+    if (plan.pulls() && plan.transport == core::TransportKind::put) {
         throw UsageError(
             "--initiation: pull contradicts --transport put, where the producer writes; use get, where "
             "the consumer reads, or send");
@@ -258,8 +258,8 @@ void check_building(RunRequest& request) {
             throw UsageError(fmt::format("--{}: needs --{}{}", option, other, value));
         }
     };
-    const bool builds = plan.pattern == core::Pattern::build;
-    needs("requests", plan.initiation == core::Initiation::pull, "initiation", " pull");
+    const bool builds = plan.builds();
+    needs("requests", plan.pulls(), "initiation", " pull");
     needs("outstanding", builds, "pattern", " build");
     needs("low-water", plan.high_water > 0, "high-water", "");
     needs("fragment-timeout", plan.lossy(), "transport", " datagram");
@@ -293,7 +293,7 @@ void check_result_size(RunRequest& request) {
     if (plan.result_size.kind == DistributionKind::none) {
         return;
     }
-    if (plan.policy == core::PolicyKind::none) {
+    if (plan.consumers_grant()) {
         if (request.origin("result-size") >= request.origin("policy")) {
             throw UsageError(
                 "--result-size: results are sent to the scheduler, which does not take part with --policy "

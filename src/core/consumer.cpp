@@ -33,11 +33,11 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
       producer_drained_(plan.producers, false),
       next_producer_(id.value % plan.producers),
       to_ask_(plan.places()),
-      is_asked_(plan.initiation == Initiation::pull ? plan.places() : 0, false),
+      is_asked_(plan.pulls() ? plan.places() : 0, false),
       overdue_(plan.lossy() ? plan.places() : 0),
       over_(plan.lossy() ? std::size_t{plan.slots} * plan.producers : 0, 0) {
     WEIR_ASSERT(plan.slots > 0);
-    WEIR_ASSERT(!pulls() || plan.requests > 0);
+    WEIR_ASSERT(!plan_.pulls() || plan.requests > 0);
     WEIR_ASSERT(plan.high_water == 0 || plan.low_water < plan.high_water);
 }
 
@@ -66,7 +66,7 @@ void Consumer::open_places(SlotId slot, Actions& out) {
 }
 
 void Consumer::give_credit(SlotId slot, Actions& out) {
-    if (!direct()) {
+    if (!plan_.consumers_grant()) {
         const std::uint32_t result_bytes = std::exchange(slots_[slot.value].result_bytes, 0);
         out.messages.push_back({scheduler_node(), Ready{slot, result_bytes}});
         return;
@@ -146,7 +146,7 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
     ++use_.queued;
     slot.state = SlotState::queued;
     ++(complete ? finished_events_ : given_up_events_);
-    if (builds()) {
+    if (plan_.builds()) {
         out.observations.push_back(
             {.kind = complete ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
              .peer = node_of(id_),
@@ -158,7 +158,7 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
         report_progress(out);
     }
     const bool free = !works && empty_slot(id, out);
-    if (direct()) {
+    if (plan_.consumers_grant()) {
         if (free) {
             give_credit(id, out);
         }
@@ -264,7 +264,7 @@ void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
 void Consumer::complete_place(Instant now, PlaceId place, Actions& out) {
     const SlotId slot = plan_.slot_of(place);
     places_[place.value].complete();
-    if (pulls()) {
+    if (plan_.pulls()) {
         WEIR_ASSERT(asked_ > 0 && is_asked_[place.value]);
         is_asked_[place.value] = false;
         --asked_;
@@ -285,7 +285,7 @@ bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out
         return false;
     }
     const SlotId slot = plan_.slot_of(place);
-    if (direct()) {
+    if (plan_.consumers_grant()) {
         if (slots_[slot.value].source != ProducerId{from.index}) {
             return false;
         }
@@ -293,8 +293,8 @@ bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out
         give_credit(slot, out);
         return true;
     }
-    const EventId event = EventId::of({from.index}, builds() ? number : 0);
-    if ((!builds() && !pulls()) || number >= EventId::sequence_limit || !belongs(place, event)) {
+    const EventId event = EventId::of({from.index}, plan_.builds() ? number : 0);
+    if ((!plan_.builds() && !plan_.pulls()) || number >= EventId::sequence_limit || !belongs(place, event)) {
         return false;
     }
     if (slots_[slot.value].state == SlotState::free) {
@@ -306,7 +306,7 @@ bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out
 }
 
 bool Consumer::on(Instant /*now*/, NodeId from, const ReportProgress& /*request*/, Actions& out) {
-    if (!direct() || from != scheduler_node()) {
+    if (!plan_.consumers_grant() || from != scheduler_node()) {
         return false;
     }
     reports_progress_ = true;

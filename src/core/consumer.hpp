@@ -153,9 +153,6 @@ class Consumer {
     }
     void report_progress(Actions& out);
     void close(Actions& out);
-    [[nodiscard]] bool direct() const { return plan_.policy == PolicyKind::none; }
-    [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
-    [[nodiscard]] bool pulls() const { return plan_.initiation == Initiation::pull; }
 
     Plan plan_;
     ConsumerId id_;

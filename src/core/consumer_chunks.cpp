@@ -66,11 +66,12 @@ bool Consumer::belongs(PlaceId place, EventId event) const {
     const Slot& slot = slots_[plan_.slot_of(place).value];
     const bool in_time = slot.state == SlotState::free || slot.state == SlotState::receiving;
     const bool number_known = slot.state == SlotState::receiving || slot.assigned;
-    const bool wanted = pulls() ? is_asked_[place.value] : !direct() || slot.source.has_value();
+    const bool wanted =
+        plan_.pulls() ? is_asked_[place.value] : !plan_.consumers_grant() || slot.source.has_value();
     return in_time && wanted && event.producer().value < plan_.producers &&
            (!slot.source || event.producer() == *slot.source) &&
-           (!builds() || (event.producer().value == plan_.fragment_of(place) &&
-                          (!number_known || event.sequence() == slot.number)));
+           (!plan_.builds() || (event.producer().value == plan_.fragment_of(place) &&
+                                (!number_known || event.sequence() == slot.number)));
 }
 
 bool Consumer::fits(const ArrivedChunk& arrived, Bytes event_bytes) const {

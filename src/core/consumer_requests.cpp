@@ -5,8 +5,9 @@
 namespace weir::core {
 
 bool Consumer::on(Instant /*now*/, NodeId from, const Assign& assign, Actions& out) {
-    if (!pulls() || from != scheduler_node() || assign.slot.value >= slots_.size() ||
-        (builds() ? assign.number >= EventId::sequence_limit : assign.producer.value >= plan_.producers)) {
+    if (!plan_.pulls() || from != scheduler_node() || assign.slot.value >= slots_.size() ||
+        (plan_.builds() ? assign.number >= EventId::sequence_limit
+                        : assign.producer.value >= plan_.producers)) {
         return false;
     }
     Slot& slot = slots_[assign.slot.value];
@@ -15,14 +16,14 @@ bool Consumer::on(Instant /*now*/, NodeId from, const Assign& assign, Actions& o
     }
     slot.assigned = true;
     slot.number = assign.number;
-    if (!builds()) {
+    if (!plan_.builds()) {
         slot.source = assign.producer;
     }
     const std::uint32_t first = plan_.order == SendOrder::barrel ? id_.value % fragments_ : 0;
     for (std::uint32_t step = 0; step < fragments_; ++step) {
         const std::uint32_t fragment = (first + step) % fragments_;
-        to_ask_.push({builds() ? ProducerId{fragment} : assign.producer,
-                      Grant{id_, plan_.place_of(assign.slot, fragment), builds() ? assign.number : 0}});
+        to_ask_.push({plan_.builds() ? ProducerId{fragment} : assign.producer,
+                      Grant{id_, plan_.place_of(assign.slot, fragment), plan_.builds() ? assign.number : 0}});
     }
     ask(out);
     return true;

@@ -8,7 +8,7 @@ namespace weir::core {
 /// Sends the result of the event that was in the slot. One that was given up has none.
 void Consumer::send_result(SlotId id, Actions& out) {
     Slot& slot = slots_[id.value];
-    if (!result_size_ || direct() || slot.whole.events < fragments_) {
+    if (!result_size_ || plan_.consumers_grant() || slot.whole.events < fragments_) {
         return;
     }
     const Bytes bytes{std::max<std::int64_t>(1, result_size_->next())};

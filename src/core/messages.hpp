@@ -19,8 +19,8 @@ namespace weir::core {
 /// consumer -> scheduler. The receives of `slot` are posted: one credit.
 struct Ready {
     SlotId slot;
-    std::uint32_t result_bytes =
-        0;  ///< of the result of the slot's last event, which went ahead; 0: none did
+    /// Of the result of the slot's last event, which went ahead; 0: none did.
+    std::uint32_t result_bytes = 0;
     bool operator==(const Ready&) const = default;
 };
 

@@ -145,14 +145,18 @@ struct Plan {
     [[nodiscard]] constexpr Instant give_up_at() const {
         return std::max(Instant{duration.ns} + drain, last_deadline());
     }
+    /// An event is a fragment of every producer's.
+    [[nodiscard]] constexpr bool builds() const { return pattern == Pattern::build; }
+    /// Consumers are assigned events, and ask producers for them.
+    [[nodiscard]] constexpr bool pulls() const { return initiation == Initiation::pull; }
+    /// Consumers hand out their own free slots, and the scheduler sees no events.
+    [[nodiscard]] constexpr bool consumers_grant() const { return policy == PolicyKind::none; }
     /// Chunks may get lost on the way, and nobody but the consumer notices.
     [[nodiscard]] constexpr bool lossy() const { return transport == TransportKind::datagram; }
     /// Whether a producer keeps what it has sent until the consumer has it.
     [[nodiscard]] constexpr bool asks_again() const { return lossy() && reasks > 0; }
     /// Fragments of an event, each from another producer.
-    [[nodiscard]] constexpr std::uint32_t fragments_per_event() const {
-        return pattern == Pattern::build ? producers : 1;
-    }
+    [[nodiscard]] constexpr std::uint32_t fragments_per_event() const { return builds() ? producers : 1; }
     /// Places of a consumer: a place holds one fragment, a slot is fragments_per_event() places.
     [[nodiscard]] constexpr std::uint32_t places() const { return slots * fragments_per_event(); }
     /// The place for fragment `fragment` of the event in `slot`; and from a place back to both.

@@ -10,7 +10,7 @@ namespace weir::core {
 
 std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed) {
     // All producers are granted an event that they build together: they are one.
-    const std::uint32_t producers = plan.pattern == Pattern::build ? 1 : plan.producers;
+    const std::uint32_t producers = plan.builds() ? 1 : plan.producers;
     switch (plan.policy) {
         case PolicyKind::balanced:
             return std::make_unique<BalancedPolicy>(producers, plan.consumers);

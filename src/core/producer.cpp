@@ -89,15 +89,15 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
                                      now >= Instant{plan_.duration.ns} && backlog_ > plan_.buffer);
     }
     // A lost fragment is offered all the same: its event has fragments elsewhere, and an end.
-    if (!lost || builds()) {
+    if (!lost || plan_.builds()) {
         offered_ += {1, event.bytes};
     }
 }
 
 void Producer::offer(Actions& out) {
-    const bool last = builds() && closed_account_ && generator_.next_due() == Instant::never();
+    const bool last = plan_.builds() && closed_account_ && generator_.next_due() == Instant::never();
     const bool news = announced_events_ != offered_.events || (last && !announced_last_);
-    if (plan_.policy == PolicyKind::none || !news) {
+    if (plan_.consumers_grant() || !news) {
         return;
     }
     announced_events_ = offered_.events;
@@ -116,10 +116,10 @@ void Producer::on_message(Instant now, NodeId from, const ControlMessage& messag
 
 const char* Producer::on(Instant now, NodeId from, const Grant& grant, Actions& out) {
     const bool names_a_place = grant.consumer.value < plan_.consumers && grant.place.value < plan_.places() &&
-                               plan_.fragment_of(grant.place) == (builds() ? id_.value : 0);
+                               plan_.fragment_of(grant.place) == (plan_.builds() ? id_.value : 0);
     const bool in_order = asked_by_consumers() ? from == node_of(grant.consumer)
                                                : from == scheduler_node() && grant.number == granted_events_;
-    const bool offered = !builds() || grant.number < offered_.events;
+    const bool offered = !plan_.builds() || grant.number < offered_.events;
     if (!names_a_place || !in_order || !offered || grants_.full(grant.consumer)) {
         return "a grant that is out of order or names no place";
     }
@@ -151,7 +151,7 @@ const char* Producer::on(Instant now, NodeId from, const Complete& complete, Act
     // What others are ahead waits for the fragments of this producer, so it lies in their buffers.
     const std::uint64_t ahead =
         std::min<std::uint64_t>(waiting_events_limit, static_cast<std::uint64_t>(plan_.buffer.count) + 1);
-    if (!builds() || from != scheduler_node() || !announced_last_ || complete_ ||
+    if (!plan_.builds() || from != scheduler_node() || !announced_last_ || complete_ ||
         complete.events < offered_.events || complete.events - offered_.events > ahead) {
         return "complete, said too early, twice or with a number of events that cannot be";
     }
@@ -206,9 +206,9 @@ const char* Producer::on(Instant now, NodeId from, const Finish& /*finish*/, Act
 }
 
 void Producer::decline(const Grant& grant, Actions& out) const {
-    const bool to_consumer = asked_by_consumers() || builds();
+    const bool to_consumer = asked_by_consumers() || plan_.builds();
     out.messages.push_back({to_consumer ? node_of(grant.consumer) : scheduler_node(),
-                            Decline{grant.consumer, grant.place, builds() ? grant.number : 0}});
+                            Decline{grant.consumer, grant.place, plan_.builds() ? grant.number : 0}});
 }
 
 void Producer::lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {
@@ -253,8 +253,8 @@ void Producer::abandon_waiting(Instant now, Actions& out) {
 
 void Producer::drain_if_empty(Actions& out) {
     // Not before the account is closed, or a run with few events would be shorter than it was asked to be.
-    const bool nothing_to_come =
-        closed_account_ && generator_.next_due() == Instant::never() && (!builds() || complete_ || gave_up_);
+    const bool nothing_to_come = closed_account_ && generator_.next_due() == Instant::never() &&
+                                 (!plan_.builds() || complete_ || gave_up_);
     if (!nothing_to_come || !waiting_.empty()) {
         return;
     }

@@ -140,11 +140,8 @@ class Producer {
     void gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const;
     void drain_if_empty(Actions& out);
     void report_ledger(Instant now, Actions& out);
-    [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
     /// Grants come from consumers, which wait for an answer.
-    [[nodiscard]] bool asked_by_consumers() const {
-        return plan_.policy == PolicyKind::none || plan_.initiation == Initiation::pull;
-    }
+    [[nodiscard]] bool asked_by_consumers() const { return plan_.consumers_grant() || plan_.pulls(); }
 
     Plan plan_;
     ProducerId id_;

@@ -23,11 +23,11 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
     WaitingGrant waiting;
     const Grant& grant = waiting.grant;
     while (!found) {
-        if (grants_.empty() || (!builds() && waiting_.empty())) {
+        if (grants_.empty() || (!plan_.builds() && waiting_.empty())) {
             return false;
         }
         waiting = grants_.pop();
-        found = builds() ? waiting_.take(grant.number) : waiting_.take_oldest();
+        found = plan_.builds() ? waiting_.take(grant.number) : waiting_.take_oldest();
         if (!found) {
             decline(grant, out);
         }

@@ -12,7 +12,7 @@ namespace weir::core {
 namespace {
 
 std::uint32_t most_under_way(const Plan& plan) {
-    if (plan.pattern == Pattern::distribute) {
+    if (!plan.builds()) {
         return plan.streams;
     }
     // Without a limit it is credits that run short, and that is what is to be said then.
@@ -28,17 +28,17 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       most_events_(most_events(plan)),
       most_bytes_(most_generated(plan)),
       producers_(plan.producers),
-      least_offered_(plan.pattern == Pattern::build ? plan.producers : 0),
+      least_offered_(plan.builds() ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
       drain_grace_(drain_grace(plan)),
       drain_until_(plan.give_up_at() + drain_grace_),
       accounted_until_(Instant{} - plan.warmup) {
-    WEIR_ASSERT((policy_ == nullptr) == (plan.policy == PolicyKind::none));
-    WEIR_ASSERT(!builds() || !direct());
+    WEIR_ASSERT((policy_ == nullptr) == plan.consumers_grant());
+    WEIR_ASSERT(!plan_.builds() || !plan_.consumers_grant());
     if (plan.shaping.kind == ShapingKind::in_step) {
         next_tick_ = Instant{} - plan.warmup;  // at once, then at multiples of the time between ticks
     }
-    for (std::uint32_t producer = 0; builds() && producer < plan.producers; ++producer) {
+    for (std::uint32_t producer = 0; plan_.builds() && producer < plan.producers; ++producer) {
         least_offered_.update(producer, 0);
     }
 }
@@ -69,7 +69,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Ready& ready, Acti
         return "ready from no consumer";
     }
     const ConsumerAccount& consumer = consumers_[from.index];
-    if (ready.slot.value >= consumer.slots.size() || direct() ||
+    if (ready.slot.value >= consumer.slots.size() || plan_.consumers_grant() ||
         consumer.slots[ready.slot.value].state != SlotState::held_by_consumer) {
         return "ready for a slot whose credit the scheduler already holds";
     }
@@ -81,7 +81,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Ready& ready, Acti
 }
 
 void Scheduler::on_result(NodeId from, const SendResult& result, Actions& out) {
-    const bool expected = is_consumer(from) && !direct() &&
+    const bool expected = is_consumer(from) && !plan_.consumers_grant() &&
                           plan_.result_size.kind != DistributionKind::none &&
                           result.slot.value < plan_.slots && result.bytes > Bytes{0} &&
                           result.bytes.count <= std::numeric_limits<std::uint32_t>::max();
@@ -118,7 +118,7 @@ bool Scheduler::can_follow(const ProducerAccount& producer, const Traffic& offer
     }
     const Traffic more = offered - producer.offered;
     return is_amount(plan_, more) &&
-           (builds() ? adds_up(offered_fragments_.bytes, more.bytes) : offered.bytes <= most_bytes_);
+           (plan_.builds() ? adds_up(offered_fragments_.bytes, more.bytes) : offered.bytes <= most_bytes_);
 }
 
 const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Actions& out) {
@@ -126,12 +126,12 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
         return "offer from no producer";
     }
     ProducerAccount& producer = producers_[from.index];
-    if (direct() || producer.drained || !can_follow(producer, offer.offered)) {
+    if (plan_.consumers_grant() || producer.drained || !can_follow(producer, offer.offered)) {
         return "an offer that takes back what was offered before, or of more than there can be";
     }
     const Traffic more = offer.offered - producer.offered;
     producer.offered = offer.offered;
-    if (!builds()) {
+    if (!plan_.builds()) {
         waiting_events_ += more.events;
         update_policy(ProducerId{from.index});
         return nullptr;
@@ -172,7 +172,8 @@ void Scheduler::complete_generation(Actions& out) {
 bool Scheduler::is_possible(const Done& done) const {
     const bool sizes =
         is_amount(plan_, {done.fragments, done.bytes}) && (done.fragments > 0 || done.hash == 0);
-    const bool hash = builds() || done.fragments == 0 || done.hash == ledger_mix(done.event, done.bytes);
+    const bool hash =
+        plan_.builds() || done.fragments == 0 || done.hash == ledger_mix(done.event, done.bytes);
     return done.event.producer().value < producers_.size() && done.fragments <= plan_.fragments_per_event() &&
            sizes && hash;
 }
@@ -222,7 +223,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Decline& decline, 
     }
     const auto [consumer, place, number] = decline;
     // Where consumers do not wait for the answer, a slot is one place.
-    if (builds() || plan_.initiation == Initiation::pull || consumer.value >= consumers_.size() ||
+    if (plan_.builds() || plan_.pulls() || consumer.value >= consumers_.size() ||
         place.value >= plan_.places()) {
         return "decline of a grant that was not made";
     }
@@ -237,7 +238,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Decline& decline, 
 }
 
 void Scheduler::grant_all(Actions& out) {
-    if (direct() || phase_ != Phase::running) {
+    if (plan_.consumers_grant() || phase_ != Phase::running) {
         return;
     }
     while (const auto pair = policy_->choose()) {
@@ -269,7 +270,7 @@ void Scheduler::grant(Pairing pair, Actions& out) {
 
 /// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
 Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
-    if (builds()) {
+    if (plan_.builds()) {
         return {offered_fragments_.bytes.count / static_cast<std::int64_t>(offered_fragments_.events) *
                 static_cast<std::int64_t>(producers_.size())};
     }
@@ -278,20 +279,20 @@ Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
 }
 
 void Scheduler::send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const {
-    if (plan_.initiation == Initiation::pull) {
+    if (plan_.pulls()) {
         out.messages.push_back({node_of(pair.consumer), Assign{slot, pair.producer, number}});
         return;
     }
     const std::uint32_t fragments = plan_.fragments_per_event();
     for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        const ProducerId producer = builds() ? ProducerId{fragment} : pair.producer;
+        const ProducerId producer = plan_.builds() ? ProducerId{fragment} : pair.producer;
         out.messages.push_back(
             {node_of(producer), Grant{pair.consumer, plan_.place_of(slot, fragment), number}});
     }
 }
 
 void Scheduler::update_policy(ProducerId producer) {
-    const ProducerAccount& account = source(builds() ? 0 : producer.value);
+    const ProducerAccount& account = source(plan_.builds() ? 0 : producer.value);
     policy_->update(producer, {.eligible = account.offered.events > account.granted.events &&
                                            account.under_way < under_way_limit_,
                                .waiting = account.offered.bytes - account.granted.bytes,

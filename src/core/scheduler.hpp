@@ -129,7 +129,7 @@ class Scheduler {
     [[nodiscard]] bool is_possible(const Done& done) const;
     /// Whether the event in the slot can be one of this producer.
     [[nodiscard]] bool is_from(const Slot& slot, ProducerId producer) const {
-        return builds() ? producer.value < producers_.size() : producer.value == slot.producer;
+        return plan_.builds() ? producer.value < producers_.size() : producer.value == slot.producer;
     }
     void add_credit(ConsumerId consumer, SlotId slot);
     /// Whether the result that goes ahead of the credit of `slot` has arrived. It is used up with that.
@@ -145,11 +145,9 @@ class Scheduler {
     void tick(Instant now, Actions& out);
     void finish_if_complete(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
-    [[nodiscard]] bool direct() const { return policy_ == nullptr; }
-    [[nodiscard]] bool builds() const { return plan_.pattern == Pattern::build; }
     /// What the policy knows as a producer. Pattern `build`: all of them together are one.
     [[nodiscard]] ProducerAccount& source(std::uint32_t index) {
-        return builds() ? together_ : producers_[index];
+        return plan_.builds() ? together_ : producers_[index];
     }
 
     Plan plan_;

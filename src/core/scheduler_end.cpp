@@ -38,21 +38,22 @@ const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Acti
     }
     ProducerAccount& producer = producers_[from.index];
     // It sends what was granted to it; policy `none`: by consumers, of which the scheduler learns nothing.
-    const std::uint64_t most_sent = direct() ? most_events_ : source(from.index).granted.events;
+    const std::uint64_t most_sent =
+        plan_.consumers_grant() ? most_events_ : source(from.index).granted.events;
     if (producer.drained || drained.sent.events > most_sent || !is_amount(plan_, drained.sent)) {
         return "drained, said twice, or with more sent than was granted";
     }
     producer.drained = true;
     producer.sent_events = drained.sent.events;
     // What it offered and did not send is lost; no grant for it may follow.
-    if (builds()) {
+    if (plan_.builds()) {
         least_offered_.update(from.index, std::min(producer.offered.events, together_.granted.events));
         update_common_offers();
     } else {
         waiting_events_ -= producer.offered.events - producer.granted.events;
         producer.offered = producer.granted;
     }
-    if (!direct() && !builds()) {
+    if (!plan_.consumers_grant() && !plan_.builds()) {
         update_policy(ProducerId{from.index});
     }
     if (++drained_producers_ < producers_.size() || phase_ != Phase::running) {
@@ -60,7 +61,7 @@ const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Acti
     }
     phase_ = Phase::completing;
     complete_until_ = now + last_done_grace + losses_time(plan_);
-    if (direct()) {
+    if (plan_.consumers_grant()) {
         for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
             out.messages.push_back({node_of(ConsumerId{consumer}), ReportProgress{}});
         }
@@ -74,8 +75,9 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Progress& progress
     }
     ConsumerAccount& consumer = consumers_[from.index];
     const std::uint64_t most_received = most_events_ * producers_.size();
-    if (!direct() || phase_ == Phase::running || progress.received.events < consumer.received_events ||
-        progress.received.events > most_received || !is_amount(plan_, progress.received)) {
+    if (!plan_.consumers_grant() || phase_ == Phase::running ||
+        progress.received.events < consumer.received_events || progress.received.events > most_received ||
+        !is_amount(plan_, progress.received)) {
         return "progress that was not asked for, that goes back, or of more than there can be";
     }
     consumer.received_events = progress.received.events;
@@ -103,7 +105,7 @@ void Scheduler::finish_if_complete(Actions& out) {
     if (phase_ != Phase::completing) {
         return;
     }
-    if (!direct()) {
+    if (!plan_.consumers_grant()) {
         if (outstanding_ == 0) {
             finish(out);
         }

@@ -10,7 +10,7 @@ namespace {
 
 core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id, core::Instant start) {
     // Fragments of one event are equally large, so that all producers generate equally many in the same time.
-    const std::uint32_t sizes_of = plan.pattern == core::Pattern::build ? 0 : id.value;
+    const std::uint32_t sizes_of = plan.builds() ? 0 : id.value;
     const core::Random random(plan.seed, random_stream(core::RandomPurpose::event_size, sizes_of));
     return {plan, core::Sampler(plan.event_size, random), start, core::Instant{} + plan.duration};
 }

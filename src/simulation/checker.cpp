@@ -14,7 +14,6 @@ using core::ProducerId;
 
 Checker::Checker(const core::Plan& plan)
     : plan_(plan),
-      direct_(plan.policy == PolicyKind::none),
       equal_events_(plan.event_size.kind == core::DistributionKind::fixed &&
                     (plan.generation != core::Generation::sets ||
                      plan.set_bytes().count % static_cast<std::int64_t>(plan.event_size.mean) == 0)),
@@ -109,7 +108,7 @@ void Checker::leave_place(EventId id, const Event& event, const char* what) {
     place.carries = false;
     place.posted = false;
     end_request(event.place);
-    if (direct_) {
+    if (plan_.consumers_grant()) {
         move_credit(event.place, Credit::granted, Credit::withheld, what);
     }
     forget_ended(producers_[id.producer().value]);
@@ -170,10 +169,10 @@ void Checker::enter_place(ProducerId producer, const core::SendChunk& sent, std:
     const EventId id = sent.chunk.event;
     Place& place = places_[flat_place];
     if (place.credit != Credit::granted || place.producer != producer.value || place.carries ||
-        (pulls() && !place.asked)) {
+        (plan_.pulls() && !place.asked)) {
         object("producer {} sends event {} into place {} of consumer {}, which was not granted to it",
                producer.value, id.sequence(), sent.place.value, sent.to.value);
-    } else if (builds() && place.event != id) {
+    } else if (plan_.builds() && place.event != id) {
         object("producer {} sends event {} where event {} was granted", producer.value, id.sequence(),
                place.event.sequence());
     } else {

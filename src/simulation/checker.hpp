@@ -151,10 +151,8 @@ class Checker {
     [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, core::PlaceId place) const {
         return consumer * plan_.places() + place.value;
     }
-    [[nodiscard]] bool builds() const { return plan_.pattern == core::Pattern::build; }
-    [[nodiscard]] bool pulls() const { return plan_.initiation == core::Initiation::pull; }
     /// What can be granted: a producer; pattern `build`: all of them together.
-    Producer& source(std::uint32_t index) { return builds() ? together_ : producers_[index]; }
+    Producer& source(std::uint32_t index) { return plan_.builds() ? together_ : producers_[index]; }
     void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
     void move_credit_of_slot(std::uint32_t consumer, core::SlotId slot, Credit from, Credit to,
                              const char* what);
@@ -186,7 +184,6 @@ class Checker {
     void forget_ended(Producer& producer);
 
     core::Plan plan_;
-    bool direct_;
     bool equal_events_;
     SetOracle set_oracle_;
     std::vector<Producer> producers_;

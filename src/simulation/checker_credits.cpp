@@ -87,7 +87,7 @@ void Checker::sent(NodeId from, NodeId /*to*/, const core::Done& done) {
 
 void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
     const auto [consumer, granted, number] = grant;
-    const bool by_consumer = direct_ || pulls();
+    const bool by_consumer = plan_.consumers_grant() || plan_.pulls();
     if (consumer.value >= plan_.consumers || granted.value >= plan_.places() || to.role != Role::producer ||
         to.index >= plan_.producers || from != (by_consumer ? node_of(consumer) : core::scheduler_node())) {
         object("a grant that names no place, goes to no producer or comes from the wrong node");
@@ -95,9 +95,9 @@ void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
     }
     const std::uint32_t flat_place = flat(consumer.value, granted);
     Place& place = places_[flat_place];
-    if (pulls()) {
+    if (plan_.pulls()) {
         if (place.credit != Credit::granted || place.producer != to.index || place.asked ||
-            (builds() && place.event.sequence() != number)) {
+            (plan_.builds() && place.event.sequence() != number)) {
             object(
                 "consumer {} asks producer {} for a fragment in place {} that was not assigned or was asked "
                 "for",
@@ -109,19 +109,19 @@ void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
         }
         return;
     }
-    move_credit(flat_place, direct_ ? Credit::withheld : Credit::at_scheduler, Credit::granted,
-                "it is granted");
+    move_credit(flat_place, plan_.consumers_grant() ? Credit::withheld : Credit::at_scheduler,
+                Credit::granted, "it is granted");
     place.producer = to.index;
     place.delivered = false;
     if (!place.posted) {
         object("place {} of consumer {} is granted before its receives are posted", granted.value,
                consumer.value);
     }
-    if (direct_) {
+    if (plan_.consumers_grant()) {
         return;
     }
     const std::uint32_t fragment = plan_.fragment_of(granted);
-    if (builds()) {
+    if (plan_.builds()) {
         place.event = EventId::of(ProducerId{to.index}, number);
         if (fragment != to.index || number + (fragment > 0 ? 1 : 0) != together_.granted) {
             object("event {} is granted to producer {} for the fragment of producer {}, or out of order",
@@ -135,9 +135,9 @@ void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
 
 void Checker::sent(NodeId from, NodeId to, const core::Assign& assign) {
     const auto [slot, producer, number] = assign;
-    if (!pulls() || from != core::scheduler_node() || to.role != Role::consumer ||
+    if (!plan_.pulls() || from != core::scheduler_node() || to.role != Role::consumer ||
         to.index >= plan_.consumers || slot.value >= plan_.slots ||
-        (!builds() && producer.value >= plan_.producers)) {
+        (!plan_.builds() && producer.value >= plan_.producers)) {
         object("an assignment that names no slot, goes to no consumer or comes from the wrong node");
         return;
     }
@@ -145,18 +145,18 @@ void Checker::sent(NodeId from, NodeId to, const core::Assign& assign) {
     check_posted(to.index, slot);
     for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
         Place& place = places_[flat(to.index, plan_.place_of(slot, fragment))];
-        place.producer = builds() ? fragment : producer.value;
+        place.producer = plan_.builds() ? fragment : producer.value;
         place.event = EventId::of(ProducerId{place.producer}, number);
         place.asked = false;
         place.delivered = false;
     }
-    granted_by_scheduler(builds() ? 0 : producer.value, to.index);
+    granted_by_scheduler(plan_.builds() ? 0 : producer.value, to.index);
 }
 
 void Checker::sent(NodeId from, NodeId to, const core::Decline& decline) {
     declined_ = true;
     const std::uint32_t flat_place = flat(decline.consumer.value, decline.place);
-    if (!builds() && !pulls()) {
+    if (!plan_.builds() && !plan_.pulls()) {
         move_credit(flat_place, Credit::granted, Credit::declined, "its grant is declined");
         return;
     }
@@ -188,7 +188,7 @@ void Checker::release(core::Instant now, EventId event) {
 
 /// Pull: a fragment that was asked for has come, or has been declined.
 void Checker::end_request(std::uint32_t place) {
-    if (pulls() && places_[place].asked) {
+    if (plan_.pulls() && places_[place].asked) {
         --consumers_[place / plan_.places()].asked;
     }
 }
@@ -201,12 +201,13 @@ void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const cor
     if (to.role == Role::consumer) {
         if (const auto* const decline = std::get_if<core::Decline>(&message)) {
             const std::uint32_t place = flat(decline->consumer.value, decline->place);
-            direct_ ? move_credit(place, Credit::declined, Credit::withheld, "a decline comes back")
-                    : end_request(place);
+            plan_.consumers_grant()
+                ? move_credit(place, Credit::declined, Credit::withheld, "a decline comes back")
+                : end_request(place);
         }
         return;
     }
-    if (direct_) {
+    if (plan_.consumers_grant()) {
         return;
     }
     std::visit(
@@ -273,7 +274,7 @@ void Checker::learned(NodeId from, const core::Drained& /*drained*/) {
 
 /// Pattern `build`: an event is there when all have offered it.
 void Checker::offers_change(std::uint32_t producer) {
-    if (builds()) {
+    if (plan_.builds()) {
         const auto least =
             std::min_element(producers_.begin(), producers_.end(),
                              [](const Producer& a, const Producer& b) { return a.offered < b.offered; });

@@ -10,7 +10,7 @@ using core::PolicyKind;
 
 void Checker::update_eligible(std::uint32_t index) {
     Producer& producer = source(index);
-    const std::uint32_t most = !builds()                   ? plan_.streams
+    const std::uint32_t most = !plan_.builds()             ? plan_.streams
                                : plan_.assigned_events > 0 ? plan_.assigned_events
                                                            : plan_.consumers * plan_.slots;
     const bool eligible = producer.offered > producer.granted && producer.under_way < most;
@@ -146,7 +146,7 @@ void Checker::check_consumers_patience() {
 }
 
 void Checker::scheduler_decided() {
-    if (direct_ || closed_ || eligible_producers_ == 0) {
+    if (plan_.consumers_grant() || closed_ || eligible_producers_ == 0) {
         return;
     }
     const bool credit =

@@ -341,7 +341,7 @@ void add_account(Page& page, const RunRecord& record) {
               totals.corrupt_events, totals.duplicate_events);
     page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
               readable(totals.sent.bytes), readable(totals.received.bytes));
-    if (record.plan.pattern == core::Pattern::build) {
+    if (record.plan.builds()) {
         page.line("events built", "{}, {:.0f} per second; {} given up", totals.building.finished_events,
                   built_per_second(record), totals.building.given_up_events);
     }

@@ -22,7 +22,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       has_occupancy_(plan.generation != core::Generation::saturate && plan.buffer > Bytes{0}),
       loss_is_overflow_(plan.overflow == core::Overflow::drop),
       in_step_(plan.shaping.kind == core::ShapingKind::in_step),
-      direct_(plan.policy == core::PolicyKind::none),
+      consumers_grant_(plan.consumers_grant()),
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
@@ -31,7 +31,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;
-    slot_share_ = direct_ ? 1 : 0;
+    slot_share_ = consumers_grant_ ? 1 : 0;
     summary_.node = core::node_of(id);
     if (!has_occupancy_) {
         summary_.max_occupancy = std::numeric_limits<double>::quiet_NaN();
@@ -144,7 +144,7 @@ void ProducerRecorder::chunks_sent(std::span<const ChunkBytes> chunks) {
 
 void ProducerRecorder::no_credit(Instant now, Duration cumulative) {
     advance(now);
-    if (finished_ || direct_) {
+    if (finished_ || consumers_grant_) {
         return;
     }
     const Duration elapsed = clock_.position() - no_credit_at_;

@@ -95,7 +95,8 @@ class ProducerRecorder {
     bool loss_is_overflow_;
     bool in_step_;
     std::optional<core::Instant> last_chunk_at_;  ///< shaping
-    bool direct_;  ///< policy `none`: grants come from consumers, so every wait for one is a wait for a slot
+    bool consumers_grant_;  ///< policy `none`: grants come from consumers, so every wait for one is a wait
+                            ///< for a slot
     Latencies& latencies_;
     Sink sink_;
 

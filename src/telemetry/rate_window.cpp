@@ -14,7 +14,7 @@ namespace {
 double events_per_second(const core::Plan& plan, core::BitRate rate) {
     const double fragments = static_cast<double>(rate.bits_per_second) / 8 / plan.event_size.mean;
     // A consumer's event has a fragment of each producer, or is one.
-    const double events = fragments * (plan.pattern == core::Pattern::build ? 1 : plan.producers);
+    const double events = fragments * (plan.builds() ? 1 : plan.producers);
     return std::min(fragments, events / plan.consumers);
 }
 

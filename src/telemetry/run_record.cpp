@@ -164,7 +164,7 @@ Json fairness_json(const RunRecord& record, Role role) {
 
 Json totals_json(const RunRecord& record) {
     const FlowTotals totals = totals_of(record);
-    const bool builds = record.plan.pattern == core::Pattern::build;
+    const bool builds = record.plan.builds();
     return {{"generated_events", totals.generated.events},
             {"generated_bytes", totals.generated.bytes.count},
             {"sent_events", totals.sent.events},
@@ -177,7 +177,7 @@ Json totals_json(const RunRecord& record) {
             {"corrupt_events", totals.corrupt_events},
             {"duplicate_events", totals.duplicate_events},
             {"events_without_credit",
-             record.plan.policy == core::PolicyKind::none ? Json() : Json(totals.events_without_credit)},
+             record.plan.consumers_grant() ? Json() : Json(totals.events_without_credit)},
             {"control_packets", totals.control_packets > 0 ? Json(totals.control_packets) : Json()},
             {"results", totals.results.events},
             {"result_bytes", totals.results.bytes.count},

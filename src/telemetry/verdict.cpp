@@ -214,7 +214,7 @@ std::string lost_text(const core::Plan& plan, const Losses& losses) {
         how += both ? fmt::format(", {}", losses.on_the_way) : "they";
         how += " were sent and did not arrive whole";
     }
-    const char* what = plan.pattern == core::Pattern::build ? "fragment" : "event";
+    const char* what = plan.builds() ? "fragment" : "event";
     return fmt::format("{} of {} ({}) were lost: {}.", losses.all(), counted(losses.generated, what),
                        loss_share(losses.all(), losses.generated), how);
 }

@@ -190,7 +190,7 @@ std::optional<Finding> datagrams_lost(const core::Plan& plan, const Evidence& ev
         fmt::format("{} of the {} did not arrive whole, and each held a stream and a slot until it was "
                     "given up, {} after it was sent.",
                     loss_share(evidence.lost_on_the_way, evidence.generated_events),
-                    plan.pattern == core::Pattern::build ? "fragments" : "events",
+                    plan.builds() ? "fragments" : "events",
                     readable(plan.fragment_timeout * (std::int64_t{plan.reasks} + 1)))};
 }
 

@@ -11,7 +11,7 @@ void choose_protocol(FuzzInput& input, core::Plan& plan) {
     plan.policy = static_cast<core::PolicyKind>(input.below(5));
     plan.initiation = static_cast<core::Initiation>(input.below(2));
     plan.order = static_cast<core::SendOrder>(input.below(2));
-    if (plan.policy == core::PolicyKind::none) {
+    if (plan.consumers_grant()) {
         plan.pattern = core::Pattern::distribute;
         plan.initiation = core::Initiation::push;
     }
@@ -19,7 +19,7 @@ void choose_protocol(FuzzInput& input, core::Plan& plan) {
     plan.fragment_timeout = core::Duration::milliseconds(5);
     plan.reasks = plan.lossy() ? input.below(3) : 0;
     plan.requests = 1 + input.below(4);
-    plan.assigned_events = plan.pattern == core::Pattern::build ? input.below(4) : 0;
+    plan.assigned_events = plan.builds() ? input.below(4) : 0;
 }
 
 void choose_sizes(FuzzInput& input, core::Plan& plan) {
@@ -32,7 +32,7 @@ void choose_sizes(FuzzInput& input, core::Plan& plan) {
     plan.chunk_size = {std::int64_t{100 + input.below(200)}};
     plan.buffer = {std::int64_t{1 + input.below(4)} * 2000};
     plan.overflow = static_cast<core::Overflow>(input.below(2));
-    if (plan.policy != core::PolicyKind::none && input.below(3) == 1) {
+    if (!plan.consumers_grant() && input.below(3) == 1) {
         plan.result_size = {.kind = core::DistributionKind::fixed, .mean = 40};
     }
 }

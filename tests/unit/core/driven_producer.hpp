@@ -57,7 +57,7 @@ class Driven {
     }
     /// The next grant in order, as the plan's policy gives it.
     Actions grant(Instant now, std::uint32_t consumer, std::uint32_t slot) {
-        const bool direct = plan_.policy == PolicyKind::none;
+        const bool direct = plan_.consumers_grant();
         return message(now, direct ? NodeId{Role::consumer, consumer} : scheduler_node(),
                        Grant{{consumer}, {slot}, direct ? 0 : grants_++});
     }

@@ -90,8 +90,7 @@ class FirstPolicy final : public Policy {
 class Driven {
   public:
     explicit Driven(const Plan& plan)
-        : scheduler_(plan,
-                     plan.policy == PolicyKind::none ? nullptr : std::make_unique<FirstPolicy>(standings)) {}
+        : scheduler_(plan, plan.consumers_grant() ? nullptr : std::make_unique<FirstPolicy>(standings)) {}
 
     Instant now = at_s(1);
     Standings standings;

@@ -32,9 +32,9 @@ class FlawedNode final : public weir::participant::SchedulerNode {
   public:
     FlawedNode(const Plan& plan, Instant start, weir::participant::RowOutput& output, Flaw flaw)
         : SchedulerNode(plan, start, output,
-                        plan.policy == PolicyKind::none ? nullptr
-                        : flaw.policy                   ? flaw.policy(plan)
-                                                        : make_policy(plan, plan.seed)),
+                        plan.consumers_grant() ? nullptr
+                        : flaw.policy          ? flaw.policy(plan)
+                                               : make_policy(plan, plan.seed)),
           flaw_(std::move(flaw)) {}
 
     void on_time(Instant now, Actions& out) override {
