@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -90,7 +91,8 @@ std::string make_directory(runtime::Job& job, const config::RunRequest& request,
     return job.broadcast(directory, leader, "name of the run directory");
 }
 
-nlohmann::ordered_json environment_of(const config::RunRequest& request, const runtime::Job& job) {
+/// A JSON object, for run.json.
+std::string environment_of(const config::RunRequest& request, const runtime::Job& job) {
     nlohmann::ordered_json environment = runtime::environment_facts(runtime::Job::library_version());
     environment["weir_version"] = std::string(build_info::version);
     environment["weir_commit"] = std::string(build_info::git_commit);
@@ -105,7 +107,7 @@ nlohmann::ordered_json environment_of(const config::RunRequest& request, const r
     for (const auto& option : request.command_line) {
         arguments.push_back({{"option", option.name}, {"value", option.value}});
     }
-    return environment;
+    return environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked) {

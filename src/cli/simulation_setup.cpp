@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/describe.hpp"
@@ -70,7 +71,8 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
     return disturbances;
 }
 
-nlohmann::ordered_json environment_of(const RunRequest& request) {
+/// A JSON object, for run.json.
+std::string environment_of(const RunRequest& request) {
     // Nothing of this machine: the same seed gives the same file everywhere.
     nlohmann::ordered_json environment;
     environment["world"] = "simulation";
@@ -79,7 +81,7 @@ nlohmann::ordered_json environment_of(const RunRequest& request) {
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
     }
-    return environment;
+    return environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace

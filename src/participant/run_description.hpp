@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +33,7 @@ struct RunDescription {
     // For run.json.
     std::vector<std::pair<std::string, std::string>> labels;
     std::vector<std::pair<std::string, std::string>> plan_options;
-    nlohmann::ordered_json environment = nlohmann::ordered_json::object();
+    std::string environment = "{}";  ///< a JSON object
 };
 
 /// "rank 3 (consumer 1 on eb07)"

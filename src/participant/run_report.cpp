@@ -128,7 +128,7 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks);
     const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
-    record.environment["late_starts"] = late_starts_;
+    record.late_starts = late_starts_;
     if (counts_datagrams()) {
         record.datagrams =
             telemetry::account_for_datagrams(record.ranks, datagrams_, record.hosts, run_.socket_buffer);

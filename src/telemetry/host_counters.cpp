@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "telemetry/second_clock.hpp"
 #include "telemetry/text.hpp"

@@ -1,6 +1,7 @@
 #include "telemetry/rank_json.hpp"
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "telemetry/json_values.hpp"

@@ -1,7 +1,7 @@
 // One rank in run.json.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "telemetry/run_record.hpp"
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/distribution.hpp"
@@ -386,7 +387,10 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     }
     plan["resolved"] = resolved(record.plan);
     json["plan"] = std::move(plan);
-    json["environment"] = record.environment;
+    json["environment"] = Json::parse(record.environment);
+    if (record.late_starts) {
+        json["environment"]["late_starts"] = *record.late_starts;
+    }
     Json hosts = Json::array();
     for (const HostCounters& host : record.hosts) {
         hosts.push_back(host_json(host));

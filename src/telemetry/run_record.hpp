@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -65,8 +65,10 @@ struct RunRecord {
 
     core::Plan plan;
     std::vector<std::pair<std::string, std::string>>
-        plan_options;  ///< option name without "--", canonical text
-    nlohmann::ordered_json environment = nlohmann::ordered_json::object();
+        plan_options;                ///< option name without "--", canonical text
+    std::string environment = "{}";  ///< a JSON object
+    /// In `environment`; nothing before the end of the run.
+    std::optional<std::vector<std::string>> late_starts;
 
     Verdict verdict;
     BlockedAtOnce blocked_at_once;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "catch.hpp"
 #include "participant/exit_status.hpp"
@@ -256,8 +257,9 @@ TEST_CASE("A late start is told and is no failure") {
     RunReport report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::complete);
-    REQUIRE(record.environment.at("late_starts").size() == 1);
-    CHECK(contains(record.environment.at("late_starts")[0], "rank 1 (producer 0 on eb01) began 33"));
+    REQUIRE(record.late_starts);
+    REQUIRE(record.late_starts->size() == 1);
+    CHECK(contains(record.late_starts->front(), "rank 1 (producer 0 on eb01) began 33"));
 }
 
 TEST_CASE("Hosts hand in their counters, and the network is judged by them") {

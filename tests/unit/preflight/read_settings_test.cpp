@@ -1,6 +1,8 @@
 // What is read out of a host's files: devices of several vendors, and hosts that have none.
 #include "preflight/read_settings.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "../counters/fake_host.hpp"
 #include "catch.hpp"
 #include "fake_cluster.hpp"

@@ -1,6 +1,7 @@
 #include "telemetry/final_summary.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "catch.hpp"

@@ -1,6 +1,8 @@
 // The rows and sums of a host's counters.
 #include "telemetry/host_counters.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "catch.hpp"
 
 using namespace weir::core;

@@ -1,5 +1,6 @@
 #include "telemetry/rate_window.hpp"
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "catch.hpp"

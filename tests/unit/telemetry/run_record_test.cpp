@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "catch.hpp"
 #include "test_runs.hpp"
@@ -22,7 +23,7 @@ RunRecord good_record() {
     record.plan = test::small_plan();
     record.plan_options = {{"producers", "2"}, {"rate", "8Gb/s"}};
     record.labels = {{"switch", "lossless"}};
-    record.environment["hosts"]["eb01"]["cores"] = 64;
+    record.environment = R"({"hosts": {"eb01": {"cores": 64}}})";
     record.ranks = test::good_ranks(record.plan);
     record.ranks[1].file = "ranks/rank-00001-producer.csv";
     record.verdict = judge(record.plan, record.ranks, {});
@@ -194,7 +195,7 @@ TEST_CASE("Numbers of a list stand on one line, and nothing else changes") {
     const std::string path = (directory / "run.json").string();
     RunRecord record = good_record();
     record.labels = {{"brackets", "[1,\n 2]"}, {"[\n1]", "[\n  3\n]"}};
-    record.environment["lists"] = {{1, -2, 3e-9}, {"a", 1}, nlohmann::json::array(), {{1, 2}, {3}}};
+    record.environment = R"({"lists": [[1, -2, 3e-9], ["a", 1], [], [[1, 2], [3]]]})";
     REQUIRE_FALSE(write_run_json(path, record));
     std::ifstream in(path);
     const std::string text((std::istreambuf_iterator<char>(in)), {});
