@@ -34,7 +34,7 @@ void SeparateControl::send_message(Instant now, FlatNode from, FlatNode to, core
                                 random_.below(static_cast<std::uint64_t>(extra_delay_.ns) + 1))};
     }
     if (keeps_order_) {
-        Instant& last = last_arrival_[(std::uint64_t{from} << 32U) | to];
+        Instant& last = last_arrival_.try_emplace((std::uint64_t{from} << 32U) | to, arrival).first->second;
         last = arrival = std::max(arrival, last);
     }
     push(arrival, message, handle);

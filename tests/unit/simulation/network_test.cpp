@@ -160,6 +160,16 @@ TEST_CASE("delayed messages arrive in order, also behind those that are sent whe
     CHECK(bench.messages[99].at <= after_us(1110));
 }
 
+TEST_CASE("delayed messages arrive before instant 0 if they are sent long before it") {
+    Bench bench(small_plan(TransportKind::send), small_network());
+    bench.now = Instant{} - Duration::seconds(1);
+    bench.network->set_extra_delay(Duration::milliseconds(1));
+    bench.network->send_message(bench.now, 1, 0, {100}, 0);
+    bench.run(Instant{});
+    REQUIRE(bench.messages.size() == 1);
+    CHECK(bench.messages[0].at < Instant{} - Duration::milliseconds(990));
+}
+
 TEST_CASE("of a transfer in the fluid, the first chunk arrives on time and all when it is through") {
     Bench bench(small_plan(TransportKind::send), small_network());
     bench.network->send_chunks(bench.now, 0, chunks_of_event(50));
