@@ -4,6 +4,14 @@
 # say MESSAGE...: what is being done, on a line of its own.
 say() { printf '== %s\n' "$*"; }
 
+# help_if_asked SCRIPT ARGUMENTS...: with --help or -h as the first argument, prints the comment at the top of the script and ends.
+help_if_asked() {
+    if [[ ${2-} == --help || ${2-} == -h ]]; then
+        sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"
+        exit 0
+    fi
+}
+
 # Runs a command quietly, with one line that says what it does and how long it took. If the command fails,
 # all that it printed is shown.
 # quietly "what it does" COMMAND...

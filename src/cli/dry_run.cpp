@@ -10,6 +10,7 @@
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "telemetry/plan_text.hpp"
+#include "telemetry/text.hpp"
 
 namespace weir::cli {
 
@@ -39,12 +40,12 @@ void add_options(const config::RunRequest& request, std::string& text) {
 
 std::string layout_text(const Forecast& f) {
     if (f.layout_known()) {
-        return fmt::format("{} producers, {} consumers, 1 scheduler: {} ranks", f.producers, f.consumers,
-                           f.producers + f.consumers + 1);
+        return fmt::format("{}, {}, 1 scheduler: {} ranks", telemetry::counted(f.producers, "producer"),
+                           telemetry::counted(f.consumers, "consumer"), f.producers + f.consumers + 1);
     }
     const auto part = [](std::uint32_t number, const char* name) {
         return number == 0 ? fmt::format("{}s from the number of ranks", name)
-                           : fmt::format("{} {}s", number, name);
+                           : telemetry::counted(number, name);
     };
     return fmt::format("{}, {}, 1 scheduler", part(f.producers, "producer"), part(f.consumers, "consumer"));
 }

@@ -93,11 +93,11 @@ std::string help_page(const Command& command, std::string_view topic) {
     std::string names;
     std::string all;
     for (const OptionGroup group : config::shown_groups) {
-        if (topic == config::group_name(group)) {
-            return group_page(group);
-        }
         if (!has_any_of(command, group)) {
             continue;
+        }
+        if (topic == config::group_name(group)) {
+            return group_page(group);
         }
         names += fmt::format("{} ", config::group_name(group));
         all += fmt::format("{}{}", all.empty() ? "" : "\n", group_page(group));

@@ -28,6 +28,7 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       most_events_(most_events(plan)),
       most_bytes_(most_generated(plan)),
       producers_(plan.producers),
+      least_offered_(plan.builds() ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
       drain_grace_(drain_grace(plan)),
       drain_until_(plan.give_up_at() + drain_grace_),
@@ -37,8 +38,8 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
     if (plan.shaping.kind == ShapingKind::in_step) {
         next_tick_ = Instant{} - plan.warmup;  // at once, then at multiples of the time between ticks
     }
-    if (plan.builds()) {
-        common_offers_.emplace(plan.producers);
+    for (std::uint32_t producer = 0; plan_.builds() && producer < plan.producers; ++producer) {
+        least_offered_.update(producer, 0);
     }
 }
 
@@ -117,7 +118,7 @@ bool Scheduler::can_follow(const ProducerAccount& producer, const Traffic& offer
     }
     const Traffic more = offered - producer.offered;
     return is_amount(plan_, more) &&
-           (plan_.builds() ? adds_up(common_offers_->bytes(), more.bytes) : offered.bytes <= most_bytes_);
+           (plan_.builds() ? adds_up(offered_fragments_.bytes, more.bytes) : offered.bytes <= most_bytes_);
 }
 
 const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Actions& out) {
@@ -135,11 +136,12 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
         update_policy(ProducerId{from.index});
         return nullptr;
     }
-    common_offers_->add({from.index}, more, offer.offered.events);
+    offered_fragments_ += more;
+    least_offered_.update(from.index, offer.offered.events);
     update_common_offers();
     if (offer.more == Offer::More::none && !producer.last_offer) {
         producer.last_offer = true;
-        if (common_offers_->end_one()) {
+        if (++last_offers_ == producers_.size()) {
             complete_generation(out);
         }
     }
@@ -148,7 +150,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
 
 /// Pattern `build`: an event is there when every producer has offered its fragment.
 void Scheduler::update_common_offers() {
-    const std::uint64_t common = std::max(common_offers_->events(), together_.granted.events);
+    const std::uint64_t common = std::max(least_offered_.key(least_offered_.top()), together_.granted.events);
     waiting_events_ = common - together_.granted.events;
     together_.offered.events = common;
     update_policy(ProducerId{0});
@@ -157,8 +159,12 @@ void Scheduler::update_common_offers() {
 /// Generation `saturate` ends with some producers ahead of others; every event that was begun gets all of
 /// its fragments.
 void Scheduler::complete_generation(Actions& out) {
+    std::uint64_t events = 0;
+    for (const ProducerAccount& producer : producers_) {
+        events = std::max(events, producer.offered.events);
+    }
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}), Complete{common_offers_->begun_events()}});
+        out.messages.push_back({node_of(ProducerId{producer}), Complete{events}});
     }
 }
 
@@ -265,7 +271,8 @@ void Scheduler::grant(Pairing pair, Actions& out) {
 /// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
 Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
     if (plan_.builds()) {
-        return common_offers_->mean_event();
+        return {offered_fragments_.bytes.count / static_cast<std::int64_t>(offered_fragments_.events) *
+                static_cast<std::int64_t>(producers_.size())};
     }
     const Traffic waiting = source.offered - source.granted;
     return {waiting.bytes.count > 0 ? waiting.bytes.count / static_cast<std::int64_t>(waiting.events) : 0};

@@ -203,6 +203,7 @@ telemetry::RunRecord RunReport::failed(const telemetry::SecondCollector* collect
     // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
     record.verdict.judged = false;
     record.verdict.cause = telemetry::Cause::none;
+    record.verdict.advice.clear();
     record.verdict.text = fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
                                       telemetry::seconds_of(record), run_.plan.duration.in_seconds());
     return record;

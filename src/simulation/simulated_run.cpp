@@ -59,7 +59,7 @@ class Run {
                               participant::exit_signal_base + signal);
             case SimulationEnd::Kind::node_died: {
                 const int rank = run_.run.roles.rank(*result_.end.node);
-                return broken_off({.what = fmt::format("{}: {}", rank_text(run_.run, rank), result_.end.what),
+                return broken_off({.what = fmt::format("{} {}", rank_text(run_.run, rank), result_.end.what),
                                    .rank = rank,
                                    .role = telemetry::node_text(*result_.end.node),
                                    .host = {}});

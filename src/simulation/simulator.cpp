@@ -203,8 +203,7 @@ void Simulator::handle(const Event& event) {
         case Kind::noticed:
             end_ = SimulationEnd{
                 SimulationEnd::Kind::node_died,
-                fmt::format("{} has not been heard for {}", telemetry::node_text(row_.id(event.a)),
-                            telemetry::readable(setup_.silence_timeout)),
+                fmt::format("has not responded for {}", telemetry::readable(setup_.silence_timeout)),
                 row_.id(event.a)};
             return;
     }

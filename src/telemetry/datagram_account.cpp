@@ -187,7 +187,7 @@ std::string losses_text(const DatagramAccount& account) {
     add(explained.softnet, "dropped in softnet queues");
     add(explained.interface, "dropped by interfaces");
     add(explained.qdisc, "dropped by queueing disciplines");
-    add(account.unexplained(), "counted by no host");
+    add(account.unexplained(), "in no host's counters (lost between hosts)");
     if (account.unexplained() < 0) {
         places.push_back(fmt::format(
             "hosts counted {} more than are missing (other traffic, or several frames of a datagram)",

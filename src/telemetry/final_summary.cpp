@@ -135,12 +135,12 @@ void add_rates(Page& page, const RunRecord& record, const RoleRates& producers, 
         if (rates.ranks == 0) {
             return;
         }
-        page.line(fmt::format("  {} {}", rates.ranks, name), "{:>8}{:>8}{:>8}   {}",
+        page.line("  " + counted(rates.ranks, name), "{:>8}{:>8}{:>8}   {}",
                   in_unit(rates.lowest->summary.throughput(), unit), in_unit(rates.mean, unit),
                   in_unit(rates.highest->summary.throughput(), unit), slowest_text(record, rates, unit));
     };
-    add("producers", producers);
-    add("consumers", consumers);
+    add("producer", producers);
+    add("consumer", consumers);
 }
 
 void add_occupancy(Page& page, const RunRecord& record) {
@@ -267,6 +267,9 @@ void add_latencies(Page& page, const LatencyDigests& latencies) {
         if (digest->count > 0 && !of_pacing) {
             shown.emplace_back(latency_label(name), digest);
         }
+    }
+    if (shown.empty()) {
+        return;
     }
     const bool long_ones = std::any_of(shown.begin(), shown.end(),
                                        [](const auto& row) { return row.second->max_us >= ms_from_us; });

@@ -8,11 +8,11 @@ namespace weir::telemetry {
 
 std::string load_text(const core::Plan& plan) {
     if (plan.generation == core::Generation::saturate) {
-        return fmt::format("{} producers to {} consumers, as fast as possible", plan.producers,
-                           plan.consumers);
+        return fmt::format("{} to {}, as fast as possible", counted(plan.producers, "producer"),
+                           counted(plan.consumers, "consumer"));
     }
-    return fmt::format("{} producers x {} to {} consumers", plan.producers, readable(plan.rate),
-                       plan.consumers);
+    return fmt::format("{} x {} to {}", counted(plan.producers, "producer"), readable(plan.rate),
+                       counted(plan.consumers, "consumer"));
 }
 
 std::vector<std::string> last_set_lines(const core::Plan& plan) {

@@ -283,8 +283,8 @@ std::string advice_for(Cause cause) {
         case Cause::producer_late:
             return "give each rank a core of its own, and look for other load on the host";
         case Cause::losses:
-            return "look at the lines `datagrams` and `network` for where they were lost; larger socket "
-                   "buffers (--socket-buffer) or --shaping may help";
+            return "the line `datagrams` shows where they were lost; --shaping, larger socket buffers "
+                   "(--socket-buffer) or, in a simulation, a larger --port-buffer may help";
         case Cause::buffer:
             return "make --buffer at least as large as a set";
         case Cause::integrity:

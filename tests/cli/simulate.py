@@ -233,7 +233,7 @@ class Runs(SimulateTest):
     def test_a_node_that_dies(self):
         run = self.simulate("--fault", "die:consumer=2,at=3s", status=1)
         self.assertEqual(run["status"], "failed")
-        self.assertIn("rank 6 (consumer 2): consumer 2 has not been heard for 5.00 s", run["failure"]["what"])
+        self.assertIn("rank 6 (consumer 2) has not responded for 5.00 s", run["failure"]["what"])
         self.assertFalse((self.directory / "run" / "traffic.csv").exists())
 
     def test_an_interruption_leaves_a_marked_directory(self):

@@ -1,4 +1,4 @@
-"""Datagrams in a lab: they find its network by themselves, what the switch drops is said to be counted by no host, and a path
+"""Datagrams in a lab: they find its network by themselves, what the switch drops is in no counter of a host, and a path
 that does not take them is an error that names both hosts."""
 
 import json

@@ -164,7 +164,8 @@ TEST_CASE("every missing datagram is explained by a counter or is said not to be
     CHECK(bare.explained.socket == 60);
     CHECK(bare.unexplained() == 40);
     CHECK(losses_text(bare) ==
-          "sent 1000, received 900; missing 100 (10 %): 60 dropped at full sockets, 40 counted by no host; "
+          "sent 1000, received 900; missing 100 (10 %): 60 dropped at full sockets, 40 in no host's counters "
+          "(lost between hosts); "
           "duplicate 0, late 0, corrupt 0");
     CHECK(wire_text(bare) ==
           "5.888 Mb/s of datagrams are 6.152 Mb/s on the wire in 500 frames/s (MTU 1500 B)");
