@@ -58,7 +58,7 @@ void row_of_a_producer(benchmark::State& state) {
     Latencies latencies;
     TemporaryFile file(Role::producer);
     ProducerRecorder recorder(plan, {0}, Instant{0}, latencies,
-                              [&](const ProducerRow& row, const SecondReport&) { file.write(row); });
+                              [&](const ProducerRow& row, const LiveSample&) { file.write(row); });
     std::int64_t second = 0;
     for (auto _ : state) {
         recorder.advance(Instant{} + Duration::seconds(++second));
@@ -71,7 +71,7 @@ void row_of_a_consumer(benchmark::State& state) {
     Latencies latencies;
     TemporaryFile file(Role::consumer);
     ConsumerRecorder recorder(plan, {0}, Instant{0}, latencies,
-                              [&](const ConsumerRow& row, const SecondReport&) { file.write(row); });
+                              [&](const ConsumerRow& row, const LiveSample&) { file.write(row); });
     std::int64_t second = 0;
     for (auto _ : state) {
         recorder.advance(Instant{} + Duration::seconds(++second));

@@ -1,4 +1,4 @@
-// The command line, taken apart: which command, which options. What options mean is config's business; CLI11
+// Parses the command line into a command and its options. Values of options are parsed in config; CLI11
 // stays inside command_line.cpp.
 #pragma once
 
@@ -15,7 +15,7 @@ struct CommandLine {
     enum class Command { overview, version, run, simulate, check, scenarios };
     Command command = Command::overview;
     std::string command_name;                  ///< "run", ...; empty: none
-    std::optional<std::string> help;           ///< --help [TOPIC]; an empty topic is the overview
+    std::optional<std::string> help;           ///< --help [TOPIC]; empty: the first page
     std::vector<config::GivenOption> options;  ///< of run, simulate and check
     std::string scenario;                      ///< of scenarios; empty: list
 

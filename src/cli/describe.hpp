@@ -1,4 +1,4 @@
-// What a request says of a run, measured or simulated, as its record keeps it.
+// Copies what a request tells about a run, measured or simulated, into its description.
 #pragma once
 
 #include "config/run_request.hpp"

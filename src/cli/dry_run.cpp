@@ -10,7 +10,7 @@
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "telemetry/plan_text.hpp"
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::cli {
 

@@ -1,4 +1,4 @@
-// What `weir simulate --find` says: a table and a sentence, or the same as JSON, also in a directory.
+// The result of `weir simulate --find`: a table and a sentence, or the same as JSON, also in a directory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the lines of a group of options cannot say: how distributions and faults are written, which options go
+// Notes below the options of a group: how distributions and faults are written, which options go
 // together. Shown below the lines by `--help GROUP` and in the manual.
 #pragma once
 

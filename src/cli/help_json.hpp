@@ -1,4 +1,4 @@
-// `weir --help json`: what the help says, for programs. Manual pages and completions are made from it
+// `weir --help json`: the help for programs. Manual pages and completions are made from it
 // (src/manual), and whoever drives weir can look up there which options there are.
 #pragma once
 

@@ -27,8 +27,8 @@
 #include "runtime/terminal.hpp"
 #include "simulation/simulated_run.hpp"
 #include "telemetry/final_summary.hpp"
+#include "telemetry/formatting.hpp"
 #include "telemetry/live_view.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::cli {
 

@@ -1,4 +1,4 @@
-// Everything that a user can say about a run, resolved: what `weir run` is asked to do. The options fill it
+// All options of a run, resolved: what `weir run` is to do. The options fill it
 // (option_table), resolve() completes and checks it, the number of ranks settles the layout
 // (role_assignment).
 #pragma once

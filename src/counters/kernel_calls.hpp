@@ -1,5 +1,5 @@
 // Counters that are no files: what drivers count (ethtool's ioctl) and what queueing disciplines count
-// (rtnetlink). Behind an interface, so that tests say what the kernel answers. Rejected: libnl and the
+// (rtnetlink). Behind an interface, so that tests can answer for the kernel. Rejected: libnl and the
 // program ethtool, for two requests each.
 #pragma once
 
@@ -25,7 +25,7 @@ class KernelCalls {
     KernelCalls& operator=(const KernelCalls&) = delete;
     virtual ~KernelCalls() = default;
 
-    /// Names of what the driver counts; empty: nothing, or the driver does not say.
+    /// Names of what the driver counts; empty: nothing, or the driver does not report them.
     virtual std::vector<std::string> driver_counter_names(const std::string& interface) = 0;
     /// Their values, in the order of the names. Another number of values than of names: the names do not hold
     /// any more.

@@ -27,7 +27,7 @@ ConsumerNode::ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::In
                            telemetry::Latencies& latencies, RowOutput& output)
     : core_(plan, id, make_processing_times(plan, id), make_result_sizes(plan, id)),
       recorder_(plan, id, start, latencies,
-                [&output](const telemetry::ConsumerRow& row, const telemetry::SecondReport& report) {
+                [&output](const telemetry::ConsumerRow& row, const telemetry::LiveSample& report) {
                     output.put(row, report);
                 }) {}
 

@@ -24,7 +24,7 @@ ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::In
       generation_ends_{plan.duration.ns},
       core_(plan, id, make_generator(plan, id, start)),
       recorder_(plan, id, start, latencies,
-                [&output](const telemetry::ProducerRow& row, const telemetry::SecondReport& report) {
+                [&output](const telemetry::ProducerRow& row, const telemetry::LiveSample& report) {
                     output.put(row, report);
                 }) {}
 

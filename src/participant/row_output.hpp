@@ -5,19 +5,19 @@
 #include <functional>
 
 #include "telemetry/csv_log.hpp"
-#include "telemetry/second_report.hpp"
+#include "telemetry/live_sample.hpp"
 
 namespace weir::participant {
 
 class RowOutput {
   public:
-    using Report = std::function<void(const telemetry::SecondReport&)>;
+    using Report = std::function<void(const telemetry::LiveSample&)>;
 
     /// `log` is not owned; nullptr: rows are not logged.
     RowOutput(telemetry::CsvLog* log, Report report) : log_(log), report_(std::move(report)) {}
 
     template <typename Row>
-    void put(const Row& row, const telemetry::SecondReport& report) {
+    void put(const Row& row, const telemetry::LiveSample& report) {
         if (log_ != nullptr && !error_) {
             error_ = log_->write(row);
         }

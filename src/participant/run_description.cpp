@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::participant {
 

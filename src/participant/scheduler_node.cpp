@@ -22,7 +22,7 @@ SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOut
     : fragments_per_event_(plan.fragments_per_event()),
       core_(plan, std::move(policy)),
       recorder_(plan, start,
-                [&output](const telemetry::SchedulerRow& row, const telemetry::SecondReport& report) {
+                [&output](const telemetry::SchedulerRow& row, const telemetry::LiveSample& report) {
                     output.put(row, report);
                 }) {}
 

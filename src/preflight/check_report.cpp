@@ -8,7 +8,7 @@
 
 #include "preflight/quantity_text.hpp"
 #include "preflight/rules.hpp"
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::preflight {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::preflight {
 

@@ -5,7 +5,7 @@
 
 #include "preflight/processor_list.hpp"
 #include "preflight/rules.hpp"
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::preflight {
 

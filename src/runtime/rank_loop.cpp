@@ -142,8 +142,8 @@ bool RankLoop::receive_packet(core::Instant now, int rank, std::span<const std::
     if (kind == PacketKind::control && decode_messages(packet, messages_)) {
         receive_messages(now, rank);
     } else if (kind == PacketKind::report && is_leader() && decode_packet(packet, reports_) &&
-               telemetry::are_reports(reports_, parts_.settings.roles.node(rank))) {
-        for (const telemetry::SecondReport& report : reports_) {
+               telemetry::are_live_samples(reports_, parts_.settings.roles.node(rank))) {
+        for (const telemetry::LiveSample& report : reports_) {
             parts_.collector->add(report);
         }
     } else if (kind == PacketKind::result && parts_.node.scheduler() != nullptr) {
@@ -246,7 +246,7 @@ void RankLoop::send_heartbeats(core::Instant now) {
     }
 }
 
-void RankLoop::send_report(const telemetry::SecondReport& report) {
+void RankLoop::send_report(const telemetry::LiveSample& report) {
     if (is_leader()) {
         parts_.collector->add(report);
         return;

@@ -60,7 +60,7 @@ class RankLoop {
     void order_all_to_leave(int status);
 
     /// A row was closed on this rank: its report goes to the leader.
-    void send_report(const telemetry::SecondReport& report);
+    void send_report(const telemetry::LiveSample& report);
 
     [[nodiscard]] const std::vector<telemetry::FaultRecord>& faults() const { return faults_; }
     [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
@@ -103,7 +103,7 @@ class RankLoop {
     std::vector<core::ControlMessage> messages_;
     std::uint64_t control_packets_ = 0;  ///< received, without heartbeats
     std::vector<Notice> notices_;
-    std::vector<telemetry::SecondReport> reports_;
+    std::vector<telemetry::LiveSample> reports_;
     std::optional<CpuBurner> burner_;
 
     core::HeartbeatPeriods heartbeats_;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "participant/run_report.hpp"
+#include "participant/run_record_builder.hpp"
 #include "runtime/abort_message.hpp"
 #include "runtime/failure_detector.hpp"
 #include "runtime/job.hpp"
@@ -26,7 +26,7 @@ class RunEnding {
         const RunSettings& settings;
         const ProcessWatch& processes;
         FailureDetector& detector;
-        const participant::RunReport& report;
+        const participant::RunRecordBuilder& report;
         const std::unique_ptr<telemetry::SecondCollector>& collector;  ///< on the leader, else empty
         bool colours;
     };

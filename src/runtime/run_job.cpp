@@ -56,7 +56,7 @@ int JobRun::measure() {
     }
     RankLoop* loop_of_rows = nullptr;
     participant::RowOutput output(
-        &log_, [&](const telemetry::SecondReport& report) { loop_of_rows->send_report(report); });
+        &log_, [&](const telemetry::LiveSample& report) { loop_of_rows->send_report(report); });
     node_.emplace(participant::make_node(settings_.plan, self_, begin, latencies_, output));
     RankLoop loop({.settings = settings_,
                    .rank = job_.rank(),

@@ -10,7 +10,7 @@
 
 #include "participant/rank_account.hpp"
 #include "participant/rank_node.hpp"
-#include "participant/run_report.hpp"
+#include "participant/run_record_builder.hpp"
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/counter_sampler.hpp"
@@ -26,10 +26,10 @@
 #include "runtime/terminal.hpp"
 #include "runtime/watchdog.hpp"
 #include "telemetry/csv_log.hpp"
+#include "telemetry/formatting.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_view.hpp"
 #include "telemetry/second_collector.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::runtime {
 
@@ -103,7 +103,7 @@ class JobRun {
     ProcessWatch processes_;
     FailureDetector detector_;
     IdleStrategy idle_;
-    participant::RunReport report_;
+    participant::RunRecordBuilder report_;
 
     RunTransport transport_;
     telemetry::CsvLog log_;

@@ -12,7 +12,7 @@
 #include "participant/rank_account.hpp"
 #include "participant/row_output.hpp"
 #include "telemetry/csv_log.hpp"
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -96,7 +96,7 @@ class Run {
                                {}, telemetry::CsvLog::Writing::in_blocks));
             }
             outputs_.emplace_back(log,
-                                  [this](const telemetry::SecondReport& report) { collector_.add(report); });
+                                  [this](const telemetry::LiveSample& report) { collector_.add(report); });
         }
     }
 
@@ -159,7 +159,7 @@ class Run {
     const SimulatedRun& run_;
     const Watchers& watchers_;
     bool writes_;
-    participant::RunReport report_;
+    participant::RunRecordBuilder report_;
     telemetry::SecondCollector collector_;
     std::vector<telemetry::CsvLog> logs_;
     std::deque<participant::RowOutput> outputs_;

@@ -9,7 +9,7 @@
 
 #include "core/network_plan.hpp"
 #include "participant/run_description.hpp"
-#include "participant/run_report.hpp"
+#include "participant/run_record_builder.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/simulator.hpp"
 #include "telemetry/run_record.hpp"

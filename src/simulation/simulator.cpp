@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/scheduler.hpp"
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::simulation {
 

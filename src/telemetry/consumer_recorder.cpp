@@ -203,7 +203,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     current_ = {};
     current_.free_slots_min = state_.free_slots;
     if (sink_) {
-        sink_(row, report_of(summary_, facts));
+        sink_(row, live_sample_of(summary_, facts));
     }
 }
 

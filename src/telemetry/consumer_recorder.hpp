@@ -12,12 +12,12 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/latencies.hpp"
+#include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/row_keeping.hpp"
+#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/second_report.hpp"
 #include "telemetry/waiting_stretches.hpp"
 
 namespace weir::telemetry {
@@ -35,7 +35,7 @@ struct ConsumerState {
 class ConsumerRecorder {
   public:
     /// Called once per closed second, in order.
-    using Sink = std::function<void(const ConsumerRow&, const SecondReport&)>;
+    using Sink = std::function<void(const ConsumerRow&, const LiveSample&)>;
 
     /// Recording begins at `start` with all slots free. `latencies` is owned by the caller and may be shared
     /// by recorders of one thread.

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <utility>
 
+#include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::telemetry {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "telemetry/counter_meaning.hpp"
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::telemetry {
 

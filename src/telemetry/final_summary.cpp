@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "telemetry/formatting.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::telemetry {
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::telemetry {
 

@@ -1,5 +1,6 @@
 // What went wrong with a file: the path, what was being done, and errno. Telemetry returns these instead of
-// throwing: a full disk is an expected end of a run, and the rank that meets it still has to say goodbye.
+// throwing: a full disk is an expected end of a run, and the rank that meets it still has to end the run in
+// order.
 #pragma once
 
 #include <optional>

@@ -69,7 +69,7 @@ inline LatencyBuckets filled_buckets(const LogHistogram& histogram) {
     return filled;
 }
 
-/// What run.json and the summary say of one histogram. With count 0 there are no buckets, and the times mean
+/// One histogram as run.json and the summary show it. With count 0 there are no buckets, and the times mean
 /// nothing.
 struct LatencyDigest {
     std::uint64_t count = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::telemetry {
 

@@ -9,8 +9,8 @@
 
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/formatting.hpp"
 #include "telemetry/second_collector.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::telemetry {
 

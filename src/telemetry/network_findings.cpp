@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::telemetry {
 

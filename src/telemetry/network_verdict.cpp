@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "telemetry/formatting.hpp"
 #include "telemetry/network_findings.hpp"
-#include "telemetry/text.hpp"
 
 namespace weir::telemetry {
 

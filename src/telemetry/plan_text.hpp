@@ -1,4 +1,4 @@
-// What a plan means, in words that the start of a run and the dry run share.
+// A plan as text, for the start of a run and the dry run.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace weir::telemetry {
 /// sent, "2 producers to 2 consumers, as fast as possible".
 std::string load_text(const core::Plan& plan);
 
-/// What becomes of the last set where the duration is no multiple of the interval, or where it has less than
-/// an interval to be gone, in lines; none: nothing that would not be expected.
+/// Notes on the last set where the duration is not a multiple of the interval, or where the set has less than
+/// an interval until the end of the drain; empty: nothing to note.
 std::vector<std::string> last_set_lines(const core::Plan& plan);
 
 }  // namespace weir::telemetry

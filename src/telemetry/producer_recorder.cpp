@@ -264,7 +264,7 @@ void ProducerRecorder::count_and_send(const ProducerRow& row) {
     lowest_rate_.add(summary_, facts);
     summary_.sets_in_time = deadlines_.account();
     if (sink_) {
-        sink_(row, report_of(summary_, facts));
+        sink_(row, live_sample_of(summary_, facts));
     }
 }
 

@@ -16,12 +16,12 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/latencies.hpp"
+#include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/row_keeping.hpp"
+#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/second_report.hpp"
 #include "telemetry/set_deadlines.hpp"
 
 namespace weir::telemetry {
@@ -37,7 +37,7 @@ struct ProducerState {
 class ProducerRecorder {
   public:
     /// Called once per closed second, in order.
-    using Sink = std::function<void(const ProducerRow&, const SecondReport&)>;
+    using Sink = std::function<void(const ProducerRow&, const LiveSample&)>;
 
     /// Recording begins at `start` with all streams waiting for data. `latencies` is owned by the caller and
     /// may be shared by recorders of one thread.
@@ -59,7 +59,7 @@ class ProducerRecorder {
     void moving(core::Bytes bytes) { moving_.set(bytes); }
     /// Shaping: a chunk that could have gone at `due` was handed over.
     void paced(core::Instant now, core::Instant due);
-    /// The scheduler says (by heartbeat) for how long so far offers waited and no consumer had a credit.
+    /// From the scheduler, by heartbeat: for how long so far offers waited and no consumer had a credit.
     /// Splits the streams' wait for a grant since the last such call into waiting for a slot and for the
     /// scheduler.
     void no_credit(core::Instant now, core::Duration cumulative);

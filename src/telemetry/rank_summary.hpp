@@ -1,5 +1,5 @@
-// What one rank says of its whole run, in one trivially copyable block that the runtime gathers as bytes, and
-// the record of a rank: that block with what is known about the process.
+// The sums of one rank over its whole run, in one trivially copyable block that the runtime gathers as bytes,
+// and the record of a rank: that block with what is known about the process.
 #pragma once
 
 #include <cmath>

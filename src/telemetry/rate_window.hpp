@@ -11,7 +11,7 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/rank_summary.hpp"
-#include "telemetry/row_keeping.hpp"
+#include "telemetry/row_summary.hpp"
 
 namespace weir::telemetry {
 

@@ -1,5 +1,5 @@
 // The rows that ranks log: one per second and rank, in plain integers, so that sums of rows are exact. The
-// CSV files (csv_log), the report to the leader (second_report) and the summary (rank_summary) are
+// CSV files (csv_log), the live sample for the leader (live_sample) and the summary (rank_summary) are
 // all made from these.
 #pragma once
 

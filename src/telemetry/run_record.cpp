@@ -12,12 +12,12 @@
 
 #include "core/distribution.hpp"
 #include "telemetry/fairness.hpp"
+#include "telemetry/formatting.hpp"
 #include "telemetry/json_values.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rank_json.hpp"
 #include "telemetry/rate_window.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/text.hpp"
 #include "telemetry/whole_file.hpp"
 
 namespace weir::telemetry {

@@ -97,10 +97,10 @@ std::int64_t seconds_of(const RunRecord& record);
 nlohmann::ordered_json to_json(const RunRecord& record);
 
 /// A record to be written before anything happens: status failed, "the run has not ended". A run that is
-/// killed so that it cannot say anything leaves this, and not a lie.
+/// killed without a chance to write leaves this.
 RunRecord unfinished(RunRecord record);
 
-/// What the run.json at `path` says of the end of its run: failure.what, or an empty text if nothing failed.
+/// How the run ended according to the run.json at `path`: failure.what, or an empty text if nothing failed.
 /// Nothing if there is none that can be read, or it is still that of unfinished().
 std::optional<std::string> how_it_ended(const std::string& path);
 

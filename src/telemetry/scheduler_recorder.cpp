@@ -101,7 +101,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     count_row(summary_, facts);
     current_ = {};
     if (sink_) {
-        sink_(row, report_of(summary_, facts));
+        sink_(row, live_sample_of(summary_, facts));
     }
 }
 

@@ -1,7 +1,7 @@
 // Records what the scheduler does, second by second. See producer_recorder.hpp for the rules that all
 // recorders share.
 //
-// The scheduler's four times tell who it waited for: data (free slots, no events), slots (events, no free
+// The scheduler's four times show what it waited for: data (free slots, no events), slots (events, no free
 // slot), streams (both, but every producer with events has all its streams in use, so the network is the
 // limit), or nobody (idle). Deciding itself takes time only where the rank is late to poll: poll_gap_max.
 #pragma once
@@ -14,11 +14,11 @@
 #include "core/messages.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
-#include "telemetry/row_keeping.hpp"
+#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/second_report.hpp"
 
 namespace weir::telemetry {
 
@@ -33,7 +33,7 @@ struct SchedulerState {
 class SchedulerRecorder {
   public:
     /// Called once per closed second, in order.
-    using Sink = std::function<void(const SchedulerRow&, const SecondReport&)>;
+    using Sink = std::function<void(const SchedulerRow&, const LiveSample&)>;
 
     SchedulerRecorder(const core::Plan& plan, core::Instant start, Sink sink);
 
@@ -42,7 +42,7 @@ class SchedulerRecorder {
     /// A control message arrived. Kinds other than Ready, Offer and Done are not counted.
     void message(core::Instant now, const core::ControlMessage& message);
     void granted(core::Instant now, std::uint64_t grants);
-    /// Packets of control messages that the rank has sent and taken in so far.
+    /// Packets of control messages that the rank has sent and received so far.
     void control_packets(core::Instant now, std::uint64_t packets);
     /// The result of an event arrived.
     void result(core::Instant now, core::Bytes bytes);

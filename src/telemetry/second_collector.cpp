@@ -62,8 +62,8 @@ SecondCollector::Open& SecondCollector::open(const RowStart& start) {
     return open_[static_cast<std::size_t>(start.second - *next_second_)];
 }
 
-void SecondCollector::add(const SecondReport& report) {
-    std::optional<SecondReport>& latest = latest_[flat_index(report.node)];
+void SecondCollector::add(const LiveSample& report) {
+    std::optional<LiveSample>& latest = latest_[flat_index(report.node)];
     const FlowTotals before = latest ? latest->run : FlowTotals{};
     late_sets_ += report.sets_in_time.late - (latest ? latest->sets_in_time.late : 0);
     lost_events_ += report.run.lost.events - before.lost.events;
@@ -142,8 +142,8 @@ void SecondCollector::emit_oldest() {
     }
 }
 
-const SecondReport* SecondCollector::latest(core::NodeId node) const {
-    const std::optional<SecondReport>& report = latest_[flat_index(node)];
+const LiveSample* SecondCollector::latest(core::NodeId node) const {
+    const std::optional<LiveSample>& report = latest_[flat_index(node)];
     return report ? &*report : nullptr;
 }
 

@@ -1,6 +1,6 @@
-// Puts the ranks' reports of one second together. A second is complete when every rank has reported it; one
+// Joins the ranks' live samples of one second. A second is complete when every rank has sent its sample; one
 // that is not complete two seconds after its end is passed on with what is there and with the number of
-// missing ranks. Seconds come out in order, each once. Memory: one report per rank and a few open seconds.
+// missing ranks. Seconds come out in order, each once. Memory: one sample per rank and a few open seconds.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/live_sample.hpp"
 #include "telemetry/rows.hpp"
-#include "telemetry/second_report.hpp"
 
 namespace weir::telemetry {
 
@@ -23,7 +23,7 @@ struct RateRange {
     core::BitRate min;
     core::BitRate mean;
     core::BitRate max;
-    std::uint32_t ranks = 0;  ///< that reported; the rates mean nothing if 0
+    std::uint32_t ranks = 0;  ///< that sent a sample; the rates mean nothing if 0
 };
 
 /// One second of the whole run.
@@ -55,7 +55,7 @@ struct BlockedAtOnce {
 
 class SecondCollector {
   public:
-    /// How long after its end a second waits for reports.
+    /// How long after its end a second waits for samples.
     static constexpr core::Duration patience = core::Duration::seconds(2);
     /// Seconds open at a time; when more are begun, the oldest is passed on as it is.
     static constexpr std::size_t open_seconds_max = 16;
@@ -64,16 +64,16 @@ class SecondCollector {
 
     SecondCollector(const core::Plan& plan, Sink sink);
 
-    /// A report of any rank. Reports of seconds that were passed on already only count for latest(). Reports
-    /// of partial seconds (the rank began or ended in it) count as reported but not in the rates.
-    void add(const SecondReport& report);
+    /// A sample of any rank. Samples of seconds that were passed on already only count for latest(). Samples
+    /// of partial seconds (the rank began or ended in it) complete the second but do not count in the rates.
+    void add(const LiveSample& sample);
     /// Passes on what is complete or has waited long enough; to be called several times a second.
     void poll(core::Instant now);
     /// Passes on everything that is open.
     void finish();
 
-    /// The last report of a node, nullptr if it never reported.
-    [[nodiscard]] const SecondReport* latest(core::NodeId node) const;
+    /// The last sample of a node, nullptr if it sent none.
+    [[nodiscard]] const LiveSample* latest(core::NodeId node) const;
     [[nodiscard]] const BlockedAtOnce& blocked_at_once() const { return blocked_at_once_; }
 
   private:
@@ -95,7 +95,7 @@ class SecondCollector {
     Sink sink_;
     std::deque<Open> open_;  ///< consecutive seconds
     std::optional<std::int64_t> next_second_;
-    std::vector<std::optional<SecondReport>> latest_;
+    std::vector<std::optional<LiveSample>> latest_;
     std::uint64_t late_sets_ = 0;
     std::uint64_t lost_events_ = 0;
     std::uint64_t corrupt_events_ = 0;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
-#include "telemetry/text.hpp"
 #include "telemetry/verdict_cause.hpp"
 
 namespace weir::telemetry {

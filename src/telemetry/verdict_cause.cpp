@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 namespace weir::telemetry {
 

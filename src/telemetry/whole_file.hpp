@@ -17,10 +17,10 @@ class WholeFile {
     /// Without finish() nothing is left, and what had the name before stays.
     ~WholeFile();
 
-    /// After an error this does nothing; finish() tells of it.
+    /// After an error this does nothing; finish() returns it.
     void put(std::string_view text);
 
-    /// Gives the file its name, and says what went wrong. Once.
+    /// Gives the file its name, and returns the error. Once.
     MaybeIoError finish();
 
   private:

@@ -7,9 +7,9 @@
 #include "runtime/packet.hpp"
 #include "runtime/result_packets.hpp"
 #include "small_plan.hpp"
+#include "telemetry/live_sample.hpp"
 #include "telemetry/live_view.hpp"
 #include "telemetry/second_collector.hpp"
-#include "telemetry/second_report.hpp"
 
 using namespace weir;
 
@@ -71,10 +71,10 @@ class Leader {
                                       node_of(core::ConsumerId{0}),
                                       node_of(core::ConsumerId{plan_.consumers - 1})};
         const core::NodeId node = nodes[rank % ranks];
-        if (!runtime::decode_packet(packet, reports_) || !telemetry::are_reports(reports_, node)) {
+        if (!runtime::decode_packet(packet, reports_) || !telemetry::are_live_samples(reports_, node)) {
             return;
         }
-        for (const telemetry::SecondReport& report : reports_) {
+        for (const telemetry::LiveSample& report : reports_) {
             if (false) {
                 continue;
             }
@@ -99,7 +99,7 @@ class Leader {
     telemetry::SecondCollector collector_;
     runtime::ResultArrivals results_;
     std::vector<core::ControlMessage> messages_;
-    std::vector<telemetry::SecondReport> reports_;
+    std::vector<telemetry::LiveSample> reports_;
     std::vector<runtime::Notice> notices_;
 };
 

@@ -23,7 +23,7 @@
 #include "small_plan.hpp"
 #include "steps.hpp"
 #include "telemetry/host_counters.hpp"
-#include "telemetry/second_report.hpp"
+#include "telemetry/live_sample.hpp"
 #include "transport/chunk_header.hpp"
 #include "transport/datagram_header.hpp"
 
@@ -270,12 +270,12 @@ void write_packets(const std::filesystem::path& directory, const PlanBytes& byte
                            node_of(core::ConsumerId{0})};
     for (std::int64_t second = -1; second < 3; ++second) {
         for (std::uint8_t rank = 0; rank < nodes.size(); ++rank) {
-            telemetry::SecondReport report;
+            telemetry::LiveSample report;
             report.start = {.second = second, .covered = core::Duration::seconds(1)};
             report.node = nodes[rank];
             report.moved = {1000000};
             report.rows = second + 2;
-            encode_packet(runtime::PacketKind::report, std::span<const telemetry::SecondReport>(&report, 1),
+            encode_packet(runtime::PacketKind::report, std::span<const telemetry::LiveSample>(&report, 1),
                           packet);
             all.put(one_packet(rank, packet).span());
         }

@@ -12,9 +12,9 @@
 using namespace weir::core;
 using namespace weir::participant;
 using weir::telemetry::Latencies;
+using weir::telemetry::LiveSample;
 using weir::telemetry::RankRecord;
 using weir::telemetry::RankSummary;
-using weir::telemetry::SecondReport;
 
 namespace {
 
@@ -44,7 +44,7 @@ class World {
     struct Rank {
         NodeId id;
         Latencies latencies;
-        std::vector<SecondReport> reports;
+        std::vector<LiveSample> reports;
         std::unique_ptr<RowOutput> output;
         std::optional<RankNode> rank_node;
         Node* node = nullptr;
@@ -104,7 +104,7 @@ class World {
         Rank& rank = *ranks_.back();
         rank.id = id;
         rank.output = std::make_unique<RowOutput>(
-            nullptr, [&rank](const SecondReport& report) { rank.reports.push_back(report); });
+            nullptr, [&rank](const LiveSample& report) { rank.reports.push_back(report); });
         rank.rank_node.emplace(make_node(plan, id, now_, rank.latencies, *rank.output));
         rank.node = rank.rank_node->operator->();
     }
@@ -160,7 +160,7 @@ void check_rows(World& world, const Plan& plan) {
         CHECK(summary.rows == static_cast<std::int64_t>(rank->reports.size()));
         Bytes moved;
         std::int64_t expected_second = -1;
-        for (const SecondReport& report : rank->reports) {
+        for (const LiveSample& report : rank->reports) {
             moved += report.moved;
             CHECK(report.node == rank->id);
             CHECK(report.start.second == expected_second++);
@@ -298,7 +298,7 @@ TEST_CASE("A producer that comes late to its next set has overflowed if somethin
     for (const std::int64_t sets_in_buffer : {1, 2}) {
         plan.buffer = {1000 * sets_in_buffer};
         Latencies latencies;
-        RowOutput output(nullptr, [](const SecondReport&) {});
+        RowOutput output(nullptr, [](const LiveSample&) {});
         ProducerNode node(plan, ProducerId{0}, Instant{}, latencies, output);
         const auto at = [&](std::int64_t ms, const auto& input) {
             Actions out;

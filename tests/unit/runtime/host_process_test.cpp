@@ -163,7 +163,7 @@ TEST_CASE("A row that cannot be logged is still reported and the error kept") {
     weir::telemetry::CsvLog log;
     REQUIRE(log.open("/dev/full", Role::consumer, {}));
     int reports = 0;
-    RowOutput output(&log, [&](const weir::telemetry::SecondReport&) { ++reports; });
+    RowOutput output(&log, [&](const weir::telemetry::LiveSample&) { ++reports; });
     CHECK_FALSE(output.error());
     output.put(weir::telemetry::ConsumerRow{}, {});
     output.put(weir::telemetry::ConsumerRow{}, {});

@@ -81,9 +81,9 @@ TEST_CASE("A packet that cannot be read is a failure") {
     Packet unknown{producer_rank, {}};
     encode_packet(static_cast<PacketKind>(77), std::span<const ControlMessage>{}, unknown.bytes);
     Packet of_another{producer_rank, {}};
-    SecondReport report;
+    LiveSample report;
     report.node = {Role::consumer, 0};
-    encode_packet(PacketKind::report, std::span<const SecondReport>(&report, 1), of_another.bytes);
+    encode_packet(PacketKind::report, std::span<const LiveSample>(&report, 1), of_another.bytes);
     for (const Packet& packet : {garbage, cut, cut_notice, unknown, of_another}) {
         Rig scheduler(scheduler_rank);
         scheduler.transport.inbox.push_back(packet);
@@ -105,7 +105,7 @@ TEST_CASE("A packet that cannot be read is a failure") {
 
 TEST_CASE("A report to a rank that collects none is a failure") {
     Rig rig(consumer_rank);
-    rig.transport.receive(producer_rank, PacketKind::report, SecondReport{});
+    rig.transport.receive(producer_rank, PacketKind::report, LiveSample{});
     rig.answer_failures();
     CHECK(rig.loop.run().kind == Kind::leave);
     CHECK(rig.only_notice().kind == Notice::Kind::failure);

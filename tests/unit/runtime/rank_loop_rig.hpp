@@ -22,8 +22,8 @@ namespace weir::runtime::test {
 
 using namespace core;
 using namespace participant;
+using telemetry::LiveSample;
 using telemetry::SecondCollector;
-using telemetry::SecondReport;
 using Kind = RunEnd::Kind;
 
 inline constexpr int scheduler_rank = 1;
@@ -134,7 +134,7 @@ class Rig {
                               ? HeartbeatClock(CommonClock(monotonic_ns()), 3)
                               : HeartbeatClock(CommonClock(monotonic_ns()), {}, monotonic_ns(), true)),
           collector(run.plan, {}),
-          output(&log, [this](const SecondReport& report) { loop.send_report(report); }),
+          output(&log, [this](const LiveSample& report) { loop.send_report(report); }),
           rank_node(make_fake(node, rank, run.plan, latencies, nowhere)),
           processes(run.places, rank),
           detector(run, rank, processes.ranks()),
@@ -202,7 +202,7 @@ class Rig {
     telemetry::CsvLog log;
     RowOutput output;
     telemetry::Latencies latencies;
-    RowOutput nowhere{nullptr, [](const SecondReport&) {}};  ///< for the rows of the fake node
+    RowOutput nowhere{nullptr, [](const LiveSample&) {}};  ///< for the rows of the fake node
     RankNode rank_node;
     ProcessWatch processes;
     FailureDetector detector;

@@ -95,12 +95,12 @@ TEST_CASE("Chunks of one stream that left one after the other reach the producer
 }
 
 TEST_CASE("Reports of rows go to the leader and are collected there") {
-    SecondReport report;
+    LiveSample report;
     report.node = {Role::consumer, 0};
     report.moved = {12345};
     Rig consumer(consumer_rank);
     consumer.loop.send_report(report);
-    const auto sent = consumer.transport.sent_to<SecondReport>(scheduler_rank, PacketKind::report);
+    const auto sent = consumer.transport.sent_to<LiveSample>(scheduler_rank, PacketKind::report);
     REQUIRE(sent.size() == 1);
     CHECK(sent[0].moved == Bytes{12345});
 

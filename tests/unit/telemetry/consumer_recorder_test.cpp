@@ -25,11 +25,11 @@ struct Recorded {
     Plan plan = small_plan();
     Latencies latencies;
     std::vector<ConsumerRow> rows;
-    std::vector<SecondReport> reports;
+    std::vector<LiveSample> reports;
 
     ConsumerRecorder recorder(Instant start) {
         return {plan, ConsumerId{2}, start, latencies,
-                [this](const ConsumerRow& row, const SecondReport& report) {
+                [this](const ConsumerRow& row, const LiveSample& report) {
                     rows.push_back(row);
                     reports.push_back(report);
                 }};

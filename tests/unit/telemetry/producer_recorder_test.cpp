@@ -25,11 +25,11 @@ struct Recorded {
     Plan plan = small_plan();
     Latencies latencies;
     std::vector<ProducerRow> rows;
-    std::vector<SecondReport> reports;
+    std::vector<LiveSample> reports;
 
     ProducerRecorder recorder(Instant start) {
         return {plan, ProducerId{1}, start, latencies,
-                [this](const ProducerRow& row, const SecondReport& report) {
+                [this](const ProducerRow& row, const LiveSample& report) {
                     rows.push_back(row);
                     reports.push_back(report);
                 }};

@@ -10,9 +10,9 @@ using namespace weir::core;
 
 TEST_CASE("The scheduler's second says who it waited for, and what it was told") {
     std::vector<SchedulerRow> rows;
-    std::vector<SecondReport> reports;
+    std::vector<LiveSample> reports;
     SchedulerRecorder recorder(test::small_plan(), Instant{0},
-                               [&](const SchedulerRow& row, const SecondReport& report) {
+                               [&](const SchedulerRow& row, const LiveSample& report) {
                                    rows.push_back(row);
                                    reports.push_back(report);
                                });
@@ -58,7 +58,7 @@ TEST_CASE("Packets of control messages are counted by second") {
     std::vector<SchedulerRow> rows;
     const auto at = [](std::int64_t ms) { return Instant{ms * 1000000}; };
     SchedulerRecorder recorder(test::small_plan(), at(0),
-                               [&](const SchedulerRow& row, const SecondReport&) { rows.push_back(row); });
+                               [&](const SchedulerRow& row, const LiveSample&) { rows.push_back(row); });
     recorder.control_packets(at(100), 3);
     recorder.control_packets(at(900), 10);
     recorder.control_packets(at(1500), 12);

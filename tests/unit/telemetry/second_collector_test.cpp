@@ -12,8 +12,8 @@ using namespace weir::core;
 
 namespace {
 
-SecondReport report(NodeId node, std::int64_t second, std::int64_t bytes = 0) {
-    SecondReport report;
+LiveSample report(NodeId node, std::int64_t second, std::int64_t bytes = 0) {
+    LiveSample report;
     report.node = node;
     report.start = {second, phase_of(second, Duration::seconds(10)), Duration::seconds(1)};
     report.moved = {bytes};
@@ -46,13 +46,13 @@ struct Collected {
 
 TEST_CASE("A second is passed on when its last report arrives") {
     Collected run;
-    SecondReport full = report(producer(1), 3, 3000);
+    LiveSample full = report(producer(1), 3, 3000);
     full.occupancy_peak = 0.75;
     full.run.lost = {2, {20}};
-    SecondReport blocked = report(consumer(1), 3, 50);
+    LiveSample blocked = report(consumer(1), 3, 50);
     blocked.blocked_samples.bits = 0b10;
     blocked.poll_gap_max = Duration::milliseconds(3);
-    SecondReport scheduler = report(scheduler_node(), 3);
+    LiveSample scheduler = report(scheduler_node(), 3);
     scheduler.waiting_events = 9;
     scheduler.free_slots = 4;
     run.collector.add(scheduler);
@@ -124,12 +124,12 @@ TEST_CASE("A report from the far future costs a bounded number of seconds") {
 
 TEST_CASE("Losses of a rank that falls silent are not forgotten") {
     Collected run;
-    SecondReport losing = report(producer(0), 0);
+    LiveSample losing = report(producer(0), 0);
     losing.run.lost.events = 5;
     losing.sets_in_time.late = 3;
     run.collector.add(losing);
     run.collector.finish();
-    SecondReport other = report(producer(1), 1);
+    LiveSample other = report(producer(1), 1);
     other.run.lost.events = 2;
     other.sets_in_time.late = 1;
     run.collector.add(other);
@@ -146,10 +146,10 @@ TEST_CASE("Partial seconds and absent occupancies do not spoil the ranges") {
     Collected run;
     run.plan.generation = Generation::saturate;
     SecondCollector collector(run.plan, [&](const ClusterSecond& second) { run.seconds.push_back(second); });
-    SecondReport partial = report(producer(0), 4, 1);
+    LiveSample partial = report(producer(0), 4, 1);
     partial.start.covered = Duration::milliseconds(10);
     partial.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
-    SecondReport whole = report(producer(1), 4, 1000);
+    LiveSample whole = report(producer(1), 4, 1000);
     whole.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
     collector.add(partial);
     collector.add(whole);

@@ -1,4 +1,4 @@
-#include "telemetry/row_keeping.hpp"
+#include "telemetry/row_summary.hpp"
 
 #include <cstring>
 #include <vector>
@@ -33,7 +33,7 @@ TEST_CASE("A summary from a report says what the report knows") {
     row.occupancy_peak = 1.5;
     row.overflowed = row.overflowed_in_measure = true;
     count_row(summary, row);
-    const RankSummary known = summary_from(report_of(summary, row));
+    const RankSummary known = summary_from(live_sample_of(summary, row));
     CHECK(known.node == summary.node);
     CHECK(known.run == summary.run);
     CHECK(known.measured == summary.measured);
@@ -51,25 +51,25 @@ TEST_CASE("A summary from a report says what the report knows") {
 
 TEST_CASE("A report that a rank cannot have made is refused") {
     const NodeId node = node_of(ConsumerId{1});
-    SecondReport right;
+    LiveSample right;
     right.node = node;
     right.start = {-2, Phase::warmup, Duration::seconds(1)};
     right.moved = {12'500'000'000};
-    CHECK(are_reports({}, node));
-    CHECK(are_reports({&right, 1}, node));
+    CHECK(are_live_samples({}, node));
+    CHECK(are_live_samples({&right, 1}, node));
     const auto refused = [&](auto change) {
-        SecondReport report = right;
+        LiveSample report = right;
         change(report);
-        return !are_reports(std::vector{right, report}, node);
+        return !are_live_samples(std::vector{right, report}, node);
     };
-    CHECK(refused([](SecondReport& report) { report.node.index = 7; }));
-    CHECK(refused([](SecondReport& report) { report.node.role = static_cast<Role>(9); }));
-    CHECK(refused([](SecondReport& report) { report.start.second = no_second; }));
-    CHECK(refused([](SecondReport& report) { report.start.second = INT64_MAX; }));
-    CHECK(refused([](SecondReport& report) { report.start.phase = static_cast<Phase>(3); }));
-    CHECK(refused([](SecondReport& report) { report.start.covered = Duration::seconds(2); }));
-    CHECK(refused([](SecondReport& report) { report.moved = {-1}; }));
-    CHECK(refused([](SecondReport& report) { report.moved = {INT64_MAX}; }));
-    CHECK(refused([](SecondReport& report) { report.run.sent.bytes = {-1}; }));
-    CHECK(refused([](SecondReport& report) { std::memset(&report.overflowed, 2, 1); }));
+    CHECK(refused([](LiveSample& report) { report.node.index = 7; }));
+    CHECK(refused([](LiveSample& report) { report.node.role = static_cast<Role>(9); }));
+    CHECK(refused([](LiveSample& report) { report.start.second = no_second; }));
+    CHECK(refused([](LiveSample& report) { report.start.second = INT64_MAX; }));
+    CHECK(refused([](LiveSample& report) { report.start.phase = static_cast<Phase>(3); }));
+    CHECK(refused([](LiveSample& report) { report.start.covered = Duration::seconds(2); }));
+    CHECK(refused([](LiveSample& report) { report.moved = {-1}; }));
+    CHECK(refused([](LiveSample& report) { report.moved = {INT64_MAX}; }));
+    CHECK(refused([](LiveSample& report) { report.run.sent.bytes = {-1}; }));
+    CHECK(refused([](LiveSample& report) { std::memset(&report.overflowed, 2, 1); }));
 }

@@ -1,14 +1,14 @@
 // What the three recorders do alike at the end of a second: keep the largest poll gap, add the row to the
-// rank's summary, make the report for the leader. For the recorders only.
+// rank's summary, make the live sample for the leader. For the recorders only.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "core/units.hpp"
+#include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/rows.hpp"
-#include "telemetry/second_report.hpp"
 
 namespace weir::telemetry {
 
@@ -32,7 +32,7 @@ class PollGaps {
     core::Duration stalled_;
 };
 
-/// One row, whichever role's, as summary and report see it.
+/// One row, whichever role's, as summary and live sample need it.
 struct RowFacts {
     RowStart start;
     FlowTotals flow;
@@ -50,7 +50,7 @@ struct RowFacts {
 /// Adds a row to the summary of its rank.
 void count_row(RankSummary& summary, const RowFacts& row);
 
-/// The report of a row that `summary` already counts.
-SecondReport report_of(const RankSummary& summary, const RowFacts& row);
+/// The live sample of a row that `summary` already counts.
+LiveSample live_sample_of(const RankSummary& summary, const RowFacts& row);
 
 }  // namespace weir::telemetry

@@ -1,5 +1,5 @@
 // What a rank sends to the leader each second: enough for the live line, and, because its sums are
-// cumulative, for run.json when the rank cannot say anything else any more.
+// cumulative, for run.json if the rank cannot send anything else.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace weir::telemetry {
 
-struct SecondReport {
+struct LiveSample {
     RowStart start;
     core::NodeId node;
 
@@ -40,14 +40,13 @@ struct SecondReport {
     std::int64_t whole_seconds = 0;
     std::int64_t rows = 0;  ///< since recording began
 };
-static_assert(std::is_trivially_copyable_v<SecondReport>);
+static_assert(std::is_trivially_copyable_v<LiveSample>);
 
-/// Whether these can be what `node` says of seconds. Reports come from other ranks, and their numbers are
-/// added up.
-[[nodiscard]] bool are_reports(std::span<const SecondReport> reports, core::NodeId node);
+/// Whether these can be samples of `node`. They come from other ranks, and their numbers are added up.
+[[nodiscard]] bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node);
 
-/// The summary of a rank of which this is the last that was heard. Slowest and fastest second, peaks and
-/// ledger are not in a report and stay unknown.
-RankSummary summary_from(const SecondReport& report);
+/// The summary of a rank that sent nothing after this. Slowest and fastest second, peaks and
+/// ledger are not in a sample and stay unknown.
+RankSummary summary_from(const LiveSample& sample);
 
 }  // namespace weir::telemetry

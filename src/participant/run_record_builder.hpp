@@ -1,5 +1,5 @@
 // Makes the record of a run (run.json, traffic.csv): from the ranks' accounts after a regular end, from their
-// last reports when the run ended before its time.
+// last live samples when the run ended before its time.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@
 
 namespace weir::participant {
 
-class RunReport {
+class RunRecordBuilder {
   public:
     /// `run` must outlive the report. `started_at`: wall time as text; empty in a simulation.
-    RunReport(const RunDescription& run, std::string started_at);
+    RunRecordBuilder(const RunDescription& run, std::string started_at);
 
     /// To be written before anything happens: if this stays, the run could not say how it ended.
     [[nodiscard]] telemetry::RunRecord at_start() const { return telemetry::unfinished(base_); }

@@ -1,4 +1,4 @@
-// Numbers as people read them. Used by the live view, the verdict and the final summary.
+// Numbers, names of ranks and times as text for people.
 #pragma once
 
 #include <cstdint>

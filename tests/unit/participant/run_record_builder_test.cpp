@@ -1,5 +1,5 @@
 // The record of a run: what ranks' accounts or last reports make of it, and the exit status that it deserves.
-#include "participant/run_report.hpp"
+#include "participant/run_record_builder.hpp"
 
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ std::vector<RankAccount> good_accounts(const Plan& plan) {
     return accounts;
 }
 
-RunRecord complete_record(RunReport& report, const RunDescription& settings,
+RunRecord complete_record(RunRecordBuilder& report, const RunDescription& settings,
                           const std::vector<RankAccount>& accounts) {
     for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
         report.add(static_cast<int>(rank), accounts[rank]);
@@ -67,8 +67,8 @@ FaultRecord corrupt_payload() {
                          .sequence = 4});
 }
 
-SecondReport report_of_second(NodeId node, std::int64_t second, std::int64_t bytes) {
-    SecondReport report;
+LiveSample report_of_second(NodeId node, std::int64_t second, std::int64_t bytes) {
+    LiveSample report;
     report.start = {second, Phase::measure, Duration::seconds(1)};
     report.node = node;
     report.moved = {bytes};
@@ -82,7 +82,7 @@ SecondReport report_of_second(NodeId node, std::int64_t second, std::int64_t byt
 
 TEST_CASE("The record at the start says that the run has not ended") {
     const RunDescription run = settings();
-    const RunReport report(run, "2026-01-02T03:04:05Z");
+    const RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = report.at_start();
     CHECK(record.status == RunStatus::failed);
     REQUIRE(record.failure);
@@ -103,7 +103,7 @@ TEST_CASE("The record at the start says that the run has not ended") {
 
 TEST_CASE("A run in which all agree is complete") {
     const RunDescription run = settings();
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, good_accounts(run.plan));
     CHECK(record.status == RunStatus::complete);
     CHECK_FALSE(record.failure);
@@ -124,7 +124,7 @@ TEST_CASE("Latencies are merged and the largest clock error counts") {
     accounts[2].latencies.transfer.add(Duration::microseconds(30));
     accounts[2].clock_error_ns = 2500;
     accounts[3].clock_error_ns = 2000;
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.latencies.transfer.count == 2);
     CHECK(record.latencies.transfer.max_us == Approx(30));
@@ -137,7 +137,7 @@ TEST_CASE("A fault on any rank fails the run and is named") {
     auto accounts = good_accounts(run.plan);
     accounts[5].fault_count = 1;
     accounts[5].faults = {corrupt_payload()};
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     REQUIRE(record.failure);
@@ -153,7 +153,7 @@ TEST_CASE("Of many faults the first are listed and all are counted") {
         accounts[rank].fault_count = 1000;
         accounts[rank].faults.assign(60, corrupt_payload());
     }
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.fault_count == 3000);
     CHECK(record.faults.size() == RunRecord::listed_max);
@@ -164,7 +164,7 @@ TEST_CASE("Lost events are listed with their producer") {
     auto accounts = good_accounts(run.plan);
     accounts[2].lost = {{ProducerId{1}, 3, 5, LostRange::Reason::overflow}};
     accounts[1].lost.assign(150, {ProducerId{0}, 1, 1, LostRange::Reason::undelivered});
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     report.add(2, accounts[2]);
     report.add(1, accounts[1]);
     const RunRecord record = complete_record(report, run, {});
@@ -178,7 +178,7 @@ TEST_CASE("Ledgers that disagree fail the run") {
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].summary.ledger.received.add(EventId::of({0}, 1000), {1'000'000});
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     REQUIRE_FALSE(record.ledger_differences.empty());
@@ -190,7 +190,7 @@ TEST_CASE("Traffic that disagrees with the ledgers fails the run") {
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].traffic[0].traffic.events -= 1;
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     REQUIRE(record.ledger_differences.size() == 2);
@@ -208,7 +208,7 @@ TEST_CASE("Traffic is written from the accounts, and a run that cannot has faile
     run.directory = directory.string();
     const auto accounts = good_accounts(run.plan);
     {
-        RunReport report(run, "2026-01-02T03:04:05Z");
+        RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
         for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
             report.add(static_cast<int>(rank), accounts[rank]);
         }
@@ -219,7 +219,7 @@ TEST_CASE("Traffic is written from the accounts, and a run that cannot has faile
         CHECK(contains(text, "\n1,2,10,10000000\n"));
     }
     std::filesystem::remove_all(directory);
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     REQUIRE(report.write_traffic());
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
@@ -233,7 +233,7 @@ TEST_CASE("A rank without a ledger fails the run") {
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].summary.ledger_known = false;
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     CHECK(contains(record.failure->what, "consumer 1 on eb11"));
@@ -243,7 +243,7 @@ TEST_CASE("A log that could not be written fails the run and its rank is named")
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[4].log_error = "cannot close ranks/rank-00004-consumer.csv: Disk quota exceeded";
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::failed);
     CHECK(contains(record.failure->what, "rank 4 (consumer 1 on eb11): cannot close"));
@@ -254,7 +254,7 @@ TEST_CASE("A late start is told and is no failure") {
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[1].started_late = Duration::milliseconds(33);
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::complete);
     REQUIRE(record.late_starts);
@@ -264,7 +264,7 @@ TEST_CASE("A late start is told and is no failure") {
 
 TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
     RunDescription run = settings();
-    RunReport without(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder without(run, "2026-01-02T03:04:05Z");
     CHECK(without.at_start().hosts.empty());
     CHECK_FALSE(complete_record(without, run, good_accounts(run.plan)).network);
 
@@ -276,7 +276,7 @@ TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
     host.seconds = 10;
     host.sums = {{"eth0.rx_bytes", std::uint64_t{1} << 50U}, {"tcp.retransmitted_segments", 5000}};
     accounts[1].host_counters = encode_host(host);
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord at_start = report.at_start();
     REQUIRE(at_start.hosts.size() > 1);
     CHECK_FALSE(at_start.hosts[0].handed_in);
@@ -297,7 +297,7 @@ TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
     CHECK(json["hosts"].size() == record.hosts.size());
 
     // A run that did not end regularly has files, but no sums.
-    const RunRecord broken = RunReport(run, "2026-01-02T03:04:05Z").interrupted(nullptr, 15);
+    const RunRecord broken = RunRecordBuilder(run, "2026-01-02T03:04:05Z").interrupted(nullptr, 15);
     REQUIRE(broken.network);
     CHECK(broken.network->mechanisms == std::vector<NetworkMechanism>{NetworkMechanism::unknown});
 }
@@ -310,7 +310,7 @@ TEST_CASE("Requirements that do not hold have an exit status of their own") {
     accounts[1].summary.max_occupancy = 1.5;
     accounts[1].summary.ledger.lost.add(EventId::of({0}, 999), {1'000'000});
     accounts[1].summary.ledger.generated.add(EventId::of({0}, 999), {1'000'000});
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.status == RunStatus::complete);
     CHECK_FALSE(record.verdict.sustained);
@@ -337,7 +337,7 @@ TEST_CASE("Late sets do not meet the requirement to be on time, although the run
     auto accounts = good_accounts(run.plan);
     accounts[1].summary.sets_in_time = {
         .sets = 10, .late = 4, .first_late_second = 2, .least_slack = Duration::milliseconds(-5)};
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.verdict.sustained);
     run.require_sustained = true;
@@ -353,7 +353,7 @@ TEST_CASE("Requirements that hold leave the exit status alone") {
     run.require_sustained = true;
     run.require_on_time = true;
     run.require_lossless = true;
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = complete_record(report, run, good_accounts(run.plan));
     CHECK(report.unmet_requirements(record).empty());
     CHECK(report.exit_status(record) == exit_ok);
@@ -366,13 +366,13 @@ TEST_CASE("A failed run stays failed whatever was required") {
     accounts[1].summary.first_overflow_second = 4;
     accounts[5].fault_count = 1;
     accounts[5].faults = {corrupt_payload()};
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     CHECK(report.exit_status(complete_record(report, run, accounts)) == exit_failed);
 }
 
 TEST_CASE("An interrupted run is told from the last reports of its ranks") {
     const RunDescription run = settings();
-    RunReport report(run, "2026-01-02T03:04:05Z");
+    RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     SecondCollector collector(run.plan, {});
     collector.add(report_of_second({Role::producer, 1}, 0, 1000));
     collector.add(report_of_second({Role::producer, 1}, 1, 1000));
@@ -393,9 +393,9 @@ TEST_CASE("An interrupted run is told from the last reports of its ranks") {
 
 TEST_CASE("A run that broke names who broke it and is not judged") {
     const RunDescription run = settings();
-    const RunReport report(run, "2026-01-02T03:04:05Z");
+    const RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     SecondCollector collector(run.plan, {});
-    SecondReport overflow = report_of_second({Role::producer, 0}, 0, 1000);
+    LiveSample overflow = report_of_second({Role::producer, 0}, 0, 1000);
     overflow.max_occupancy = 3;
     overflow.max_occupancy_second = 0;
     overflow.first_overflow_second = 0;
@@ -418,7 +418,7 @@ TEST_CASE("A run that broke names who broke it and is not judged") {
 
 TEST_CASE("A rank that never collected reports can still say how the run ended") {
     const RunDescription run = settings();
-    const RunReport report(run, "2026-01-02T03:04:05Z");
+    const RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const Failure failure{
         .what = "rank 0 (scheduler on eb00) is gone", .rank = 0, .role = "scheduler 0", .host = "eb00"};
     const RunRecord record = report.failed(nullptr, failure);

@@ -1,4 +1,4 @@
-#include "telemetry/row_keeping.hpp"
+#include "telemetry/row_summary.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@ namespace weir::telemetry {
 
 namespace {
 
-bool is_report(const SecondReport& report, core::NodeId node) {
+bool is_report(const LiveSample& report, core::NodeId node) {
     // 285 years, and 35 Tb/s of a single rank: a sum over a million of ranks is in range.
     constexpr std::int64_t furthest_second = 9000000000;
     constexpr core::Bytes most_moved{std::int64_t{1} << 42U};
@@ -73,7 +73,7 @@ void count_row(RankSummary& summary, const RowFacts& row) {
     }
 }
 
-SecondReport report_of(const RankSummary& summary, const RowFacts& row) {
+LiveSample live_sample_of(const RankSummary& summary, const RowFacts& row) {
     return {.start = row.start,
             .node = summary.node,
             .moved = row.flow.moved(summary.node.role).bytes,
@@ -95,12 +95,12 @@ SecondReport report_of(const RankSummary& summary, const RowFacts& row) {
             .rows = summary.rows};
 }
 
-bool are_reports(std::span<const SecondReport> reports, core::NodeId node) {
+bool are_live_samples(std::span<const LiveSample> reports, core::NodeId node) {
     return std::all_of(reports.begin(), reports.end(),
-                       [&](const SecondReport& report) { return is_report(report, node); });
+                       [&](const LiveSample& report) { return is_report(report, node); });
 }
 
-RankSummary summary_from(const SecondReport& report) {
+RankSummary summary_from(const LiveSample& report) {
     RankSummary summary;
     summary.node = report.node;
     summary.rows = report.rows;

@@ -1,4 +1,4 @@
-#include "telemetry/text.hpp"
+#include "telemetry/formatting.hpp"
 
 #include <fmt/format.h>
 

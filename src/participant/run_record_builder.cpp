@@ -1,4 +1,4 @@
-#include "participant/run_report.hpp"
+#include "participant/run_record_builder.hpp"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 
 #include "participant/exit_status.hpp"
 #include "telemetry/csv_log.hpp"
+#include "telemetry/formatting.hpp"
 #include "telemetry/ledger_check.hpp"
-#include "telemetry/text.hpp"
 #include "telemetry/verdict.hpp"
 
 namespace weir::participant {
 
-RunReport::RunReport(const RunDescription& run, std::string started_at) : run_(run) {
+RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string started_at) : run_(run) {
     base_.started_at = std::move(started_at);
     base_.directory = run.directory;
     base_.labels = run.labels;
@@ -40,7 +40,7 @@ RunReport::RunReport(const RunDescription& run, std::string started_at) : run_(r
     }
 }
 
-void RunReport::add_hosts() {
+void RunRecordBuilder::add_hosts() {
     std::set<std::string> known;
     for (const telemetry::RankRecord& rank : base_.ranks) {
         if (known.insert(rank.host).second) {
@@ -52,7 +52,7 @@ void RunReport::add_hosts() {
     }
 }
 
-void RunReport::take_host(const std::string& counters) {
+void RunRecordBuilder::take_host(const std::string& counters) {
     if (counters.empty()) {
         return;  // of a rank that counts for no host, as all are in a simulation
     }
@@ -68,7 +68,7 @@ void RunReport::take_host(const std::string& counters) {
     }
 }
 
-void RunReport::add(int rank, const RankAccount& account) {
+void RunRecordBuilder::add(int rank, const RankAccount& account) {
     telemetry::RankRecord& record = base_.ranks.at(static_cast<std::size_t>(rank));
     record.summary = account.summary;
     record.ended_regularly = true;
@@ -103,11 +103,11 @@ void RunReport::add(int rank, const RankAccount& account) {
     }
 }
 
-bool RunReport::counts_datagrams() const {
+bool RunRecordBuilder::counts_datagrams() const {
     return run_.plan.lossy() && !datagrams_.pairs().empty();
 }
 
-telemetry::MaybeIoError RunReport::write_traffic() {
+telemetry::MaybeIoError RunRecordBuilder::write_traffic() {
     telemetry::MaybeIoError error = write_traffic_csv(run_.directory + "/traffic.csv", traffic_);
     if (!error && counts_datagrams()) {
         error = write_datagrams_csv(run_.directory + "/datagrams.csv", datagrams_);
@@ -118,7 +118,7 @@ telemetry::MaybeIoError RunReport::write_traffic() {
     return error;
 }
 
-telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& collector) {
+telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector& collector) {
     telemetry::RunRecord record = base_;
     record.status = telemetry::RunStatus::complete;
     record.latencies = telemetry::digest(latencies_);
@@ -168,7 +168,7 @@ telemetry::RunRecord RunReport::complete(const telemetry::SecondCollector& colle
     return record;
 }
 
-telemetry::RunRecord RunReport::from_reports(const telemetry::SecondCollector* collector) const {
+telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondCollector* collector) const {
     telemetry::RunRecord record = base_;
     if (!record.hosts.empty()) {
         record.network = telemetry::network_not_judged();
@@ -176,7 +176,7 @@ telemetry::RunRecord RunReport::from_reports(const telemetry::SecondCollector* c
     if (collector != nullptr) {
         record.blocked_at_once = collector->blocked_at_once();
         for (telemetry::RankRecord& rank : record.ranks) {
-            if (const telemetry::SecondReport* report = collector->latest(rank.summary.node)) {
+            if (const telemetry::LiveSample* report = collector->latest(rank.summary.node)) {
                 rank.summary = telemetry::summary_from(*report);
             }
         }
@@ -187,7 +187,8 @@ telemetry::RunRecord RunReport::from_reports(const telemetry::SecondCollector* c
     return record;
 }
 
-telemetry::RunRecord RunReport::interrupted(const telemetry::SecondCollector* collector, int signal) const {
+telemetry::RunRecord RunRecordBuilder::interrupted(const telemetry::SecondCollector* collector,
+                                                   int signal) const {
     telemetry::RunRecord record = from_reports(collector);
     record.status = telemetry::RunStatus::interrupted;
     record.failure = {
@@ -195,8 +196,8 @@ telemetry::RunRecord RunReport::interrupted(const telemetry::SecondCollector* co
     return record;
 }
 
-telemetry::RunRecord RunReport::failed(const telemetry::SecondCollector* collector,
-                                       const telemetry::Failure& failure) const {
+telemetry::RunRecord RunRecordBuilder::failed(const telemetry::SecondCollector* collector,
+                                              const telemetry::Failure& failure) const {
     telemetry::RunRecord record = from_reports(collector);
     record.status = telemetry::RunStatus::failed;
     record.failure = failure;
@@ -209,7 +210,7 @@ telemetry::RunRecord RunReport::failed(const telemetry::SecondCollector* collect
     return record;
 }
 
-std::vector<std::string> RunReport::unmet_requirements(const telemetry::RunRecord& record) const {
+std::vector<std::string> RunRecordBuilder::unmet_requirements(const telemetry::RunRecord& record) const {
     std::vector<std::string> unmet;
     if (run_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
         unmet.emplace_back("--require sustained: the run was not sustained");
@@ -227,7 +228,7 @@ std::vector<std::string> RunReport::unmet_requirements(const telemetry::RunRecor
     return unmet;
 }
 
-int RunReport::exit_status(const telemetry::RunRecord& record) const {
+int RunRecordBuilder::exit_status(const telemetry::RunRecord& record) const {
     if (record.status != telemetry::RunStatus::complete) {
         return exit_failed;
     }
