@@ -32,6 +32,11 @@ class RandomDraw {
     std::string_view one_of(std::initializer_list<std::string_view> names) {
         return names.begin()[random_.below(names.size())];
     }
+    /// The name of a row of a table.
+    template <typename Table>
+    std::string_view name_of(const Table& table) {
+        return table[random_.below(table.size())].name;
+    }
 
     template <typename... Values>
     void add(std::string_view name, fmt::format_string<const Values&...> form, const Values&... values) {

@@ -10,6 +10,7 @@
 
 #include "cli/random_draw.hpp"
 #include "config/scenario.hpp"
+#include "core/policy_table.hpp"
 
 namespace weir::cli {
 
@@ -74,7 +75,7 @@ class ScenarioDraw {
         } else if (draw_.one_in(8)) {
             draw_.add("scheduler-host", "n1");
         }
-        policy_ = draw_.one_of({"balanced", "token", "round-robin", "random", "none"});
+        policy_ = draw_.name_of(core::policy_table);
         if (large_ && policy_ == "none") {
             policy_ = "balanced";
         }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -22,8 +24,33 @@ struct Choice {
     Value value;
 };
 
-template <typename Value, std::size_t size>
-Value choose(Text text, const Choice<Value> (&choices)[size]) {
+/// "a|b|c" of a list of choices with static storage.
+template <const auto& choices>
+inline constexpr auto joined_names = [] {
+    constexpr std::size_t size = [] {
+        std::size_t sum = std::size(choices) - 1;
+        for (const auto& choice : choices) {
+            sum += choice.name.size();
+        }
+        return sum;
+    }();
+    std::array<char, size> joined{};
+    std::size_t end = 0;
+    for (const auto& choice : choices) {
+        if (end > 0) {
+            joined[end++] = '|';
+        }
+        for (const char letter : choice.name) {
+            joined[end++] = letter;
+        }
+    }
+    return joined;
+}();
+template <const auto& choices>
+inline constexpr Text syntax_of{joined_names<choices>.data(), joined_names<choices>.size()};
+
+template <typename Choices>
+auto choose(Text text, const Choices& choices) {
     std::string known;
     for (const auto& choice : choices) {
         if (choice.name == text) {
@@ -34,8 +61,8 @@ Value choose(Text text, const Choice<Value> (&choices)[size]) {
     throw UsageError(fmt::format("'{}' is not one of: {}", text, known));
 }
 
-template <typename Value, std::size_t size>
-std::string chosen(Value value, const Choice<Value> (&choices)[size]) {
+template <typename Value, typename Choices>
+std::string chosen(Value value, const Choices& choices) {
     for (const auto& choice : choices) {
         if (choice.value == value) {
             return std::string(choice.name);

@@ -2,22 +2,26 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <string>
 
 #include "config/option_rows.hpp"
 #include "config/option_values.hpp"
 #include "config/shaping.hpp"
+#include "core/policy_table.hpp"
 
 namespace weir::config {
 
 namespace {
 
-constexpr Choice<core::PolicyKind> policies[] = {{"balanced", core::PolicyKind::balanced},
-                                                 {"token", core::PolicyKind::token},
-                                                 {"round-robin", core::PolicyKind::round_robin},
-                                                 {"random", core::PolicyKind::random},
-                                                 {"none", core::PolicyKind::none}};
+constexpr auto policies = [] {
+    std::array<Choice<core::PolicyKind>, core::policy_table.size()> choices{};
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        choices[i] = {core::policy_table[i].name, core::policy_table[i].kind};
+    }
+    return choices;
+}();
 
 constexpr Choice<core::TransportKind> transports[] = {{"send", core::TransportKind::send},
                                                       {"put", core::TransportKind::put},
@@ -53,13 +57,13 @@ void set_datagram_network(RunRequest& request, Text text) {
 
 constexpr Option transfer_rows[] = {
     {.name = "policy",
-     .syntax = "balanced|token|round-robin|random|none",
+     .syntax = syntax_of<policies>,
      .help = "pairing of producers and consumers; none: no scheduler",
      .default_value = "balanced",
      .set = [](RunRequest& r, Text text) { r.plan.policy = choose(text, policies); },
      .get = [](const RunRequest& r) { return chosen(r.plan.policy, policies); }},
     {.name = "transport",
-     .syntax = "send|put|get|datagram",
+     .syntax = syntax_of<transports>,
      .help = "messages, one-sided writes or reads, or UDP",
      .default_value = "send",
      .set = [](RunRequest& r, Text text) { r.plan.transport = choose(text, transports); },
@@ -109,7 +113,7 @@ constexpr Option transfer_rows[] = {
      .default_text = "the kernel's",
      .set =
          [](RunRequest& r, Text text) {
-             r.socket_buffer = bounded(parse_bytes(text), Bytes{1024}, largest_socket_buffer);
+             r.socket_buffer = bounded(parse_bytes(text), core::Bytes{1024}, largest_socket_buffer);
          },
      .get =
          [](const RunRequest& r) {

@@ -11,6 +11,7 @@
 
 namespace weir::core {
 
+/// One row each in core/policy_table.hpp.
 enum class PolicyKind : std::uint8_t { balanced, token, round_robin, random, none };
 enum class Generation : std::uint8_t { sets, steady, saturate };
 /// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts

@@ -9,11 +9,11 @@ using core::ConsumerId;
 using core::EventId;
 using core::NodeId;
 using core::Observation;
-using core::PolicyKind;
 using core::ProducerId;
 
 Checker::Checker(const core::Plan& plan)
     : plan_(plan),
+      policy_(core::policy_row(plan.policy)),
       equal_events_(plan.event_size.kind == core::DistributionKind::fixed &&
                     (plan.generation != core::Generation::sets ||
                      plan.set_bytes().count % static_cast<std::int64_t>(plan.event_size.mean) == 0)),

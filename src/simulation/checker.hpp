@@ -34,6 +34,7 @@
 #include "core/actions.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
+#include "core/policy_table.hpp"
 #include "core/ring_queue.hpp"
 #include "simulation/set_oracle.hpp"
 
@@ -184,6 +185,7 @@ class Checker {
     void forget_ended(Producer& producer);
 
     core::Plan plan_;
+    core::PolicyRow policy_;
     bool equal_events_;
     SetOracle set_oracle_;
     std::vector<Producer> producers_;
@@ -193,8 +195,8 @@ class Checker {
     /// By producer and place: what was sent there last, while consumers may ask for it again.
     std::map<std::pair<std::uint32_t, std::uint32_t>, core::EventId> kept_;
     std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits
-    std::deque<std::uint32_t> tokens_;                 ///< policy token: whose credit came when
-    std::uint32_t turn_ = 0;                           ///< policy round-robin
+    std::deque<std::uint32_t> tokens_;                 ///< rule `first_credit`: whose credit came when
+    std::uint32_t turn_ = 0;                           ///< rule `turn`
     std::uint32_t eligible_producers_ = 0;
     std::uint64_t credits_ = 0;
     std::uint64_t grants_ = 0;

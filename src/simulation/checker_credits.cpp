@@ -9,7 +9,6 @@ namespace weir::simulation {
 using core::ConsumerId;
 using core::EventId;
 using core::NodeId;
-using core::PolicyKind;
 using core::ProducerId;
 using core::Role;
 
@@ -296,7 +295,7 @@ void Checker::credit_comes(std::uint32_t consumer) {
     }
     ++consumers_by_credits_[account.credits];
     ++credits_;
-    if (plan_.policy == PolicyKind::token) {
+    if (policy_.consumer_rule == core::ConsumerRule::first_credit) {
         tokens_.push_back(consumer);
     }
 }

@@ -6,7 +6,7 @@
 
 namespace weir::simulation {
 
-using core::PolicyKind;
+using core::ConsumerRule;
 
 void Checker::update_eligible(std::uint32_t index) {
     Producer& producer = source(index);
@@ -52,27 +52,27 @@ void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consume
 }
 
 void Checker::check_choice(std::uint32_t consumer) {
-    switch (plan_.policy) {
-        case PolicyKind::token:
+    switch (policy_.consumer_rule) {
+        case ConsumerRule::first_credit:
             if (tokens_.empty() || tokens_.front() != consumer) {
-                object("policy token: consumer {} is served before consumer {}, whose credit came first",
-                       consumer, tokens_.empty() ? 0 : tokens_.front());
+                object("policy {}: consumer {} is served before consumer {}, whose credit came first",
+                       policy_.name, consumer, tokens_.empty() ? 0 : tokens_.front());
                 return;
             }
             tokens_.pop_front();
             return;
-        case PolicyKind::round_robin:
+        case ConsumerRule::turn:
             if (consumer != turn_) {
-                object("policy round-robin: consumer {} is served, but it is the turn of consumer {}",
+                object("policy {}: consumer {} is served, but it is the turn of consumer {}", policy_.name,
                        consumer, turn_);
                 return;
             }
             turn_ = (turn_ + 1) % plan_.consumers;
             return;
-        case PolicyKind::balanced:
+        case ConsumerRule::most_free:
             check_balance(consumer);
             return;
-        default:
+        case ConsumerRule::none:
             return;
     }
 }
@@ -84,9 +84,8 @@ void Checker::check_balance(std::uint32_t consumer) {
     }
     for (std::uint32_t more = chosen.credits + 1; more <= plan_.slots; ++more) {
         if (consumers_by_credits_[more] > 0) {
-            object(
-                "policy balanced: consumer {} is served with {} of its slots free, while another has {} free",
-                consumer, chosen.credits, more);
+            object("policy {}: consumer {} is served with {} of its slots free, while another has {} free",
+                   policy_.name, consumer, chosen.credits, more);
             return;
         }
     }
@@ -98,9 +97,8 @@ void Checker::check_balance(std::uint32_t consumer) {
     }
     for (std::uint32_t other = 0; other < plan_.consumers; ++other) {
         if (consumers_[other].credits == chosen.credits && consumers_[other].granted < chosen.granted) {
-            object(
-                "policy balanced: consumer {} is served, while consumer {} is as ready and was granted less",
-                consumer, other);
+            object("policy {}: consumer {} is served, while consumer {} is as ready and was granted less",
+                   policy_.name, consumer, other);
             return;
         }
     }
@@ -114,7 +112,7 @@ void Checker::check_patience() {
 
 void Checker::check_producers_patience() {
     const std::uint64_t together = std::max<std::uint64_t>(1, plan_.producers / 4);
-    if (plan_.policy == PolicyKind::random || grants_ % together != 0) {
+    if (!policy_.serves_every_producer || grants_ % together != 0) {
         return;
     }
     const std::uint64_t bound = (patience + 2) * plan_.producers + plan_.streams + together;
@@ -128,10 +126,10 @@ void Checker::check_producers_patience() {
     }
 }
 
-/// Policies token and round-robin keep an order, which is checked at each grant.
+/// Policies with another rule keep an order, which is checked at each grant, or promise nothing.
 void Checker::check_consumers_patience() {
     const std::uint64_t together = std::max<std::uint64_t>(1, plan_.consumers / 4);
-    if (plan_.policy != PolicyKind::balanced || grants_ % together != 0) {
+    if (policy_.consumer_rule != ConsumerRule::most_free || grants_ % together != 0) {
         return;
     }
     const std::uint64_t bound = (patience + 2) * plan_.consumers;
@@ -150,7 +148,7 @@ void Checker::scheduler_decided() {
         return;
     }
     const bool credit =
-        plan_.policy == PolicyKind::round_robin ? consumers_[turn_].credits > 0 : credits_ > 0;
+        policy_.consumer_rule == ConsumerRule::turn ? consumers_[turn_].credits > 0 : credits_ > 0;
     if (credit) {
         object(
             "the scheduler leaves events waiting although it has a credit for them ({} producers could send)",

@@ -2,13 +2,15 @@
 
 #include <array>
 
+#include "core/policy_table.hpp"
+
 namespace weir::fuzz {
 
 namespace {
 
 void choose_protocol(FuzzInput& input, core::Plan& plan) {
     plan.pattern = static_cast<core::Pattern>(input.below(2));
-    plan.policy = static_cast<core::PolicyKind>(input.below(5));
+    plan.policy = static_cast<core::PolicyKind>(input.below(core::policy_table.size()));
     plan.initiation = static_cast<core::Initiation>(input.below(2));
     plan.order = static_cast<core::SendOrder>(input.below(2));
     if (plan.consumers_grant()) {

@@ -14,6 +14,7 @@
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
+#include "core/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
@@ -328,7 +329,7 @@ Plan random_plan(Random& random) {
     plan.chunk_size = {std::max<std::int64_t>(64, plan.slot_size.count / pick(1, 12))};
     plan.buffer = {std::max(set, plan.slot_size.count) * pick(1, 2)};
     plan.overflow = static_cast<Overflow>(pick(0, 1));
-    plan.policy = static_cast<PolicyKind>(pick(0, 4));
+    plan.policy = static_cast<PolicyKind>(pick(0, policy_table.size() - 1));
     plan.window = static_cast<std::uint32_t>(pick(1, 6));
     plan.slots = static_cast<std::uint32_t>(pick(1, 6));
     plan.streams = static_cast<std::uint32_t>(pick(1, 5));

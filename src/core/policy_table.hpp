@@ -1,0 +1,58 @@
+// All policies, one row each. Whatever has to do with every policy iterates over this table: the values of
+// the option, random scenarios, the checker of simulations, fuzzers and property tests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "core/plan.hpp"
+#include "core/policy.hpp"
+
+namespace weir::core {
+
+/// By what a policy chooses the consumer, where that can be checked from outside.
+enum class ConsumerRule : std::uint8_t {
+    none,          ///< it cannot
+    first_credit,  ///< the one whose credit came first
+    turn,          ///< each in turn; without a credit of the next one nobody is served
+    most_free,     ///< the one with the most free slots, or one that has waited for very long
+};
+
+struct PolicyRow {
+    PolicyKind kind;
+    std::string_view name;  ///< as a value of the option
+    /// nullptr: the scheduler does not grant. `seed` is for policies that draw.
+    std::unique_ptr<Policy> (*make)(const Plan& plan, std::uint64_t seed);
+    ConsumerRule consumer_rule;
+    bool serves_every_producer;  ///< nobody who could send is passed over without a bound
+};
+
+std::unique_ptr<Policy> make_balanced_policy(const Plan& plan, std::uint64_t seed);
+std::unique_ptr<Policy> make_token_policy(const Plan& plan, std::uint64_t seed);
+std::unique_ptr<Policy> make_round_robin_policy(const Plan& plan, std::uint64_t seed);
+std::unique_ptr<Policy> make_random_policy(const Plan& plan, std::uint64_t seed);
+
+/// In the order of PolicyKind.
+inline constexpr std::array policy_table = {
+    PolicyRow{PolicyKind::balanced, "balanced", make_balanced_policy, ConsumerRule::most_free, true},
+    PolicyRow{PolicyKind::token, "token", make_token_policy, ConsumerRule::first_credit, true},
+    PolicyRow{PolicyKind::round_robin, "round-robin", make_round_robin_policy, ConsumerRule::turn, true},
+    PolicyRow{PolicyKind::random, "random", make_random_policy, ConsumerRule::none, false},
+    PolicyRow{PolicyKind::none, "none", nullptr, ConsumerRule::none, false}};
+
+constexpr const PolicyRow& policy_row(PolicyKind kind) {
+    return policy_table[static_cast<std::size_t>(kind)];
+}
+
+static_assert([] {
+    for (std::size_t i = 0; i < policy_table.size(); ++i) {
+        if (policy_table[i].kind != static_cast<PolicyKind>(i)) {
+            return false;
+        }
+    }
+    return true;
+}());
+
+}  // namespace weir::core
