@@ -9,8 +9,8 @@
 #include "config/checks.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
-#include "telemetry/plan_text.hpp"
 #include "telemetry/formatting.hpp"
+#include "telemetry/plan_text.hpp"
 
 namespace weir::cli {
 
