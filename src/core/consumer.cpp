@@ -22,23 +22,25 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
                    std::optional<Sampler> result_size)
     : plan_(plan),
       id_(id),
-      processing_time_(std::move(processing_time)),
-      result_size_(std::move(result_size)),
-      busy_(is_busy(plan, id)),
       fragments_(plan.fragments_per_event()),
       slots_(plan.slots),
       places_(plan.places(), FragmentPlace(plan)),
-      queue_(plan.slots),
       withheld_(plan.slots),
-      producer_drained_(plan.producers, false),
-      next_producer_(id.value % plan.producers),
-      to_ask_(plan.places()),
-      is_asked_(plan.pulls() ? plan.places() : 0, false),
-      overdue_(plan.lossy() ? plan.places() : 0),
-      over_(plan.lossy() ? std::size_t{plan.slots} * plan.producers : 0, 0) {
+      result_size_(std::move(result_size)) {
     WEIR_ASSERT(plan.slots > 0);
-    WEIR_ASSERT(!plan_.pulls() || plan.requests > 0);
     WEIR_ASSERT(plan.high_water == 0 || plan.low_water < plan.high_water);
+    if (is_busy(plan, id)) {
+        processing_.emplace(std::move(processing_time), plan.slots);
+    }
+    if (plan.consumers_grant()) {
+        turns_.emplace(plan.producers, id);
+    }
+    if (plan.pulls()) {
+        requests_.emplace(plan, id);
+    }
+    if (plan.lossy()) {
+        losses_.emplace(plan);
+    }
 }
 
 void Consumer::on_start(Instant /*now*/, Actions& out) {
@@ -65,21 +67,15 @@ void Consumer::open_places(SlotId slot, Actions& out) {
     }
 }
 
-void Consumer::give_credit(SlotId slot, Actions& out) {
-    if (!plan_.consumers_grant()) {
-        const std::uint32_t result_bytes = std::exchange(slots_[slot.value].result_bytes, 0);
-        out.messages.push_back({scheduler_node(), Ready{slot, result_bytes}});
+void Consumer::give_credit(SlotId id, Actions& out) {
+    Slot& slot = slots_[id.value];
+    if (!turns_) {
+        out.messages.push_back({scheduler_node(), Ready{id, std::exchange(slot.result_bytes, 0)}});
         return;
     }
-    slots_[slot.value].source.reset();
-    for (std::uint32_t tried = 0; tried < plan_.producers; ++tried) {
-        const std::uint32_t producer = next_producer_;
-        next_producer_ = (next_producer_ + 1) % plan_.producers;
-        if (!producer_drained_[producer]) {
-            slots_[slot.value].source = ProducerId{producer};
-            out.messages.push_back({node_of(ProducerId{producer}), Grant{id_, plan_.place_of(slot, 0)}});
-            return;
-        }
+    slot.source = turns_->next();
+    if (slot.source) {
+        out.messages.push_back({node_of(*slot.source), Grant{id_, plan_.place_of(id, 0)}});
     }
 }
 
@@ -137,18 +133,30 @@ void Consumer::begin_event(SlotId id, std::uint64_t number) {
     ++use_.receiving;
 }
 
-/// All places of the slot are complete. One that is not whole holds nothing to process.
+/// Sends the result of the event that was in the slot. One that was given up has none.
+void Consumer::send_result(SlotId id, Actions& out) {
+    Slot& slot = slots_[id.value];
+    if (!result_size_ || turns_ || slot.whole.events < fragments_) {
+        return;
+    }
+    const Bytes bytes{std::max<std::int64_t>(1, result_size_->next())};
+    slot.result_bytes = static_cast<std::uint32_t>(bytes.count);
+    ledger_.results.add(slot.fragment, bytes);
+    out.results.push_back({id, slot.fragment, bytes});
+}
+
+/// All places of the slot are complete. An event that lacks a fragment holds nothing to process.
 void Consumer::end_event(Instant now, SlotId id, Actions& out) {
     Slot& slot = slots_[id.value];
-    const bool complete = slot.whole.events == fragments_;
-    const bool works = busy_ && complete;
+    const bool whole = slot.whole.events == fragments_;
+    const bool works = processing_ && whole;
     --use_.receiving;
     ++use_.queued;
     slot.state = SlotState::queued;
-    ++(complete ? finished_events_ : given_up_events_);
+    ++(whole ? finished_events_ : given_up_events_);
     if (plan_.builds()) {
         out.observations.push_back(
-            {.kind = complete ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
+            {.kind = whole ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
              .peer = node_of(id_),
              .event = slot.fragment,
              .bytes = slot.whole.bytes,
@@ -158,7 +166,7 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
         report_progress(out);
     }
     const bool free = !works && empty_slot(id, out);
-    if (plan_.consumers_grant()) {
+    if (turns_) {
         if (free) {
             give_credit(id, out);
         }
@@ -174,9 +182,9 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
         give_withheld(out);
     }
     if (works) {
-        queue_.push(id.value);
-        if (!processing()) {
-            start_processing(now);
+        const bool idle = !processing_->busy();
+        processing_->add(now, id);
+        if (idle) {
             on_time(now, out);
         }
     }
@@ -192,45 +200,33 @@ Done Consumer::done(SlotId id) const {
             .event = slot.fragment};
 }
 
-void Consumer::start_processing(Instant from) {
-    current_processing_ = {processing_time_.next()};
-    if (processing_factor_ != 1) {
-        const double longest = 4e18;  // ns; far beyond any run, and still an integer
-        current_processing_ = {static_cast<std::int64_t>(
-            std::min(static_cast<double>(current_processing_.ns) * processing_factor_, longest))};
-    }
-    processing_until_ = from + current_processing_;
-}
-
 void Consumer::on_time(Instant now, Actions& out) {
-    while (!finished_ && processing_until_ <= now) {
-        const SlotId id{queue_.pop()};
-        const Slot& slot = slots_[id.value];
+    if (finished_) {
+        return;
+    }
+    while (const auto processed = processing_ ? processing_->next_processed(now) : std::nullopt) {
+        const Slot& slot = slots_[processed->slot.value];
         out.observations.push_back({.kind = Observation::Kind::processed,
                                     .peer = node_of(slot.fragment.producer()),
                                     .event = slot.fragment,
                                     .bytes = slot.whole.bytes,
-                                    .elapsed = current_processing_});
-        if (empty_slot(id, out)) {
-            give_credit(id, out);
+                                    .elapsed = processed->time});
+        if (empty_slot(processed->slot, out)) {
+            give_credit(processed->slot, out);
             give_withheld(out);
         }
-        if (queue_.empty()) {
-            processing_until_ = Instant::never();
-        } else {
-            // Back to back in nominal time: a rank that was late to notice does not make processing longer.
-            start_processing(processing_until_);
-        }
     }
-    look_after_overdue(now, out);
+    if (losses_) {
+        give_up_overdue(now, out);
+    }
 }
 
 Instant Consumer::next_deadline() const {
     if (finished_) {
         return Instant::never();
     }
-    return overdue_.empty() ? processing_until_
-                            : std::min(processing_until_, Instant{overdue_.key(overdue_.top())});
+    const Instant processed = processing_ ? processing_->until() : Instant::never();
+    return losses_ ? std::min(processed, losses_->next_deadline()) : processed;
 }
 
 // Fragments
@@ -254,22 +250,20 @@ void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
                                 .bytes = bytes,
                                 .elapsed = now - fragment.generated_at()});
     slot.fragment = event;
-    if (plan_.lossy()) {
-        end_waiting(place, out);
-    }
     complete_place(now, place, out);
 }
 
-/// Nothing more is expected in this place.
+/// Nothing more is expected in this place: its fragment is whole, or was declined or given up.
 void Consumer::complete_place(Instant now, PlaceId place, Actions& out) {
-    const SlotId slot = plan_.slot_of(place);
-    places_[place.value].complete();
-    if (plan_.pulls()) {
-        WEIR_ASSERT(asked_ > 0 && is_asked_[place.value]);
-        is_asked_[place.value] = false;
-        --asked_;
-        ask(out);
+    FragmentPlace& fragment = places_[place.value];
+    if (losses_ && fragment.state() == FragmentPlace::State::receiving) {
+        losses_->complete(place, fragment.event(), out);
     }
+    fragment.complete();
+    if (requests_) {
+        requests_->complete(place, out);
+    }
+    const SlotId slot = plan_.slot_of(place);
     if (++slots_[slot.value].complete_places == fragments_) {
         end_event(now, slot, out);
     }
@@ -285,11 +279,11 @@ bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out
         return false;
     }
     const SlotId slot = plan_.slot_of(place);
-    if (plan_.consumers_grant()) {
+    if (turns_) {
         if (slots_[slot.value].source != ProducerId{from.index}) {
             return false;
         }
-        producer_drained_[from.index] = true;
+        turns_->leave_out({from.index});
         give_credit(slot, out);
         return true;
     }
@@ -305,8 +299,28 @@ bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out
     return true;
 }
 
+/// Initiation pull.
+bool Consumer::on(Instant /*now*/, NodeId from, const Assign& assign, Actions& out) {
+    if (!requests_ || from != scheduler_node() || assign.slot.value >= slots_.size() ||
+        (plan_.builds() ? assign.number >= EventId::sequence_limit
+                        : assign.producer.value >= plan_.producers)) {
+        return false;
+    }
+    Slot& slot = slots_[assign.slot.value];
+    if (slot.state != SlotState::free || slot.assigned) {
+        return false;
+    }
+    slot.assigned = true;
+    slot.number = assign.number;
+    if (!plan_.builds()) {
+        slot.source = assign.producer;
+    }
+    requests_->add(plan_, assign, out);
+    return true;
+}
+
 bool Consumer::on(Instant /*now*/, NodeId from, const ReportProgress& /*request*/, Actions& out) {
-    if (!plan_.consumers_grant() || from != scheduler_node()) {
+    if (!turns_ || from != scheduler_node()) {
         return false;
     }
     reports_progress_ = true;
@@ -348,8 +362,8 @@ void Consumer::close(Actions& out) {
         if (fragment.state() != FragmentPlace::State::receiving || fragment.bytes() == Bytes{0}) {
             continue;
         }
-        if (plan_.lossy()) {
-            count_as_lost(fragment, out);
+        if (losses_) {
+            give_up(fragment, out);
             continue;
         }
         ledger_.incomplete.add(fragment.event(), fragment.bytes());

@@ -3,13 +3,13 @@
 // while others arrive. With policy `none` there is no scheduler in the way of data: the consumer hands its
 // free slots to the producers in turn.
 //
-// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is through when
-// all its places are complete: their fragments are whole, or were declined or given up. With initiation
-// `pull` the consumer asks for each fragment, a bounded number at a time.
+// A slot has a place for every fragment of an event (pattern `distribute`: one). An event is complete when
+// all its places are: their fragments are whole, or were declined or given up.
 //
-// A transport that loses chunks does not tell what a fragment should have been, so the producer does
-// (`sent`), when it has sent all of it. Then the fragment is whole, or becomes so within the time-out, or
-// is asked for again, or is given up. Chunks that cannot be used are counted; they are no faults.
+// What only some runs need is in parts that exist only then: requests for fragments (initiation `pull`), lost
+// chunks, work on events, and the turns of producers (policy `none`). A transport that loses chunks does not
+// know what a fragment should have been, so the producer announces it (Sent) when all of it has left. Chunks
+// that cannot be used are counted then; they are no faults.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,13 @@
 
 #include "core/actions.hpp"
 #include "core/distribution.hpp"
+#include "core/event_processing.hpp"
+#include "core/fragment_losses.hpp"
 #include "core/fragment_place.hpp"
-#include "core/indexed_heap.hpp"
+#include "core/fragment_requests.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
+#include "core/producer_turns.hpp"
 #include "core/ring_queue.hpp"
 
 namespace weir::core {
@@ -61,15 +64,21 @@ class Consumer {
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
 
     /// From now on each event takes `factor` times as long (a simulation of a consumer that has become slow).
-    void slow_down(double factor) { processing_factor_ = factor; }
+    void slow_down(double factor) {
+        if (processing_) {
+            processing_->slow_down(factor);
+        }
+    }
 
     [[nodiscard]] Instant next_deadline() const;
 
     [[nodiscard]] SlotUse slot_use() const { return use_; }
-    [[nodiscard]] bool processing() const { return processing_until_ != Instant::never(); }
+    [[nodiscard]] bool processing() const { return processing_ && processing_->busy(); }
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
     /// Fragments that were lost on the way, in the order in which they were given up; the first of them.
-    [[nodiscard]] std::span<const EventId> given_up() const { return given_up_; }
+    [[nodiscard]] std::span<const EventId> given_up() const {
+        return losses_ ? losses_->given_up() : std::span<const EventId>{};
+    }
     /// Events through so far, of which all fragments arrived (pattern `distribute`: the same as
     /// received).
     [[nodiscard]] std::uint64_t finished_events() const { return finished_events_; }
@@ -77,9 +86,6 @@ class Consumer {
     /// What the ledger counts as received, by producer. Empty before on_start.
     [[nodiscard]] std::span<const Traffic> received_from() const { return received_from_; }
     [[nodiscard]] bool finished() const { return finished_; }
-
-    /// Fragments given up that are kept by name; further ones are counted only.
-    static constexpr std::size_t given_up_limit = 256;
 
   private:
     enum class SlotState : std::uint8_t { closed, withheld, free, receiving, queued };
@@ -96,11 +102,6 @@ class Consumer {
         Instant generated_at;               ///< of the fragment that is oldest
         std::uint32_t result_bytes = 0;     ///< of the result that the next credit of this slot follows
     };
-    /// A fragment to ask for.
-    struct Request {
-        ProducerId producer;
-        Grant grant;
-    };
 
     // Slots and credits.
     void open_places(SlotId slot, Actions& out);
@@ -112,7 +113,6 @@ class Consumer {
     void begin_event(SlotId slot, std::uint64_t number);
     void end_event(Instant now, SlotId slot, Actions& out);
     [[nodiscard]] Done done(SlotId slot) const;
-    void start_processing(Instant from);
 
     // Fragments.
     /// Whether a fragment of this event belongs into this place now.
@@ -126,20 +126,11 @@ class Consumer {
     void refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
                       Actions& out);
 
-    // Lossy transports (consumer_losses.cpp).
+    // Lossy transports.
     void on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     void begin_unannounced(PlaceId place, EventId event);
-    void look_after_overdue(Instant now, Actions& out);
-    void count_as_lost(const FragmentPlace& fragment, Actions& out);
-    void give_up(Instant now, PlaceId place, Actions& out);
-    void end_waiting(PlaceId place, Actions& out);
-    [[nodiscard]] std::size_t over_index(PlaceId place, EventId event) const;
-    /// Nothing more can come of it in this place: it was whole there, or was given up, or is older than one
-    /// that was.
-    [[nodiscard]] bool is_over(PlaceId place, EventId event) const;
-
-    // Initiation pull.
-    void ask(Actions& out);
+    void give_up_overdue(Instant now, Actions& out);
+    void give_up(const FragmentPlace& fragment, Actions& out);
 
     // One for each kind of message that a consumer takes. False: it cannot be right, and nothing was changed.
     bool on(Instant now, NodeId from, const Assign& assign, Actions& out);
@@ -156,30 +147,17 @@ class Consumer {
 
     Plan plan_;
     ConsumerId id_;
-    Sampler processing_time_;
-    std::optional<Sampler> result_size_;
-    double processing_factor_ = 1;
-    bool busy_ = false;
     std::uint32_t fragments_;  ///< per event
     std::vector<Slot> slots_;
     std::vector<FragmentPlace> places_;
     SlotUse use_;
-    RingQueue<std::uint32_t> queue_;  ///< slots waiting for processing, the one in processing first
     RingQueue<std::uint32_t> withheld_;
     bool withholding_ = false;
-    Instant processing_until_ = Instant::never();
-    Duration current_processing_;
-    std::vector<bool> producer_drained_;  ///< policy `none`: said that nothing is left
-    std::uint32_t next_producer_ = 0;     ///< policy `none`: whose turn it is
-    RingQueue<Request> to_ask_;           ///< pull
-    std::uint32_t asked_ = 0;             ///< pull: fragments asked for and not complete
-    std::vector<bool> is_asked_;          ///< pull, by place: one of these
-    IndexedHeap<std::int64_t> overdue_;   ///< lossy: places by the instant at which their fragment is, in ns
-    std::vector<EventId> given_up_;
-    /// Lossy, by slot and producer: the sequence number after that of the last fragment that is over. A
-    /// producer is granted a place again only when that is so, and its events in ascending order, so all
-    /// before this number are over as well, however late their chunks and messages come.
-    std::vector<std::uint64_t> over_;
+    std::optional<EventProcessing> processing_;  ///< if this consumer is busy at all
+    std::optional<Sampler> result_size_;
+    std::optional<ProducerTurns> turns_;        ///< policy `none`
+    std::optional<FragmentRequests> requests_;  ///< initiation `pull`
+    std::optional<FragmentLosses> losses_;      ///< lossy transports
     Ledger ledger_;
     std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
     std::uint64_t finished_events_ = 0;

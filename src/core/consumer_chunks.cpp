@@ -1,4 +1,5 @@
-// The consumer's chunks over a transport that loses none: what is checked before one counts.
+// The consumer's chunks: what is checked before one counts. Transports that lose none: whatever cannot be
+// used is a fault. Others: it is counted, and what is missing is noticed with the producer's Sent.
 #include <algorithm>
 
 #include "core/consumer.hpp"
@@ -6,12 +7,25 @@
 
 namespace weir::core {
 
+namespace {
+
+/// Filled where it lies: this is done for every chunk.
+void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) {
+    Observation& observation = out.observations.emplace_back();
+    observation.kind = kind;
+    observation.peer = arrived.source;
+    observation.event = arrived.chunk.event;
+    observation.bytes = arrived.chunk.length;
+}
+
+}  // namespace
+
 void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     WEIR_ASSERT(place.value < places_.size());
     if (finished_) {
         return;
     }
-    if (plan_.lossy()) {
+    if (losses_) {
         on_lossy_chunk(now, place, arrived, out);
         return;
     }
@@ -66,8 +80,7 @@ bool Consumer::belongs(PlaceId place, EventId event) const {
     const Slot& slot = slots_[plan_.slot_of(place).value];
     const bool in_time = slot.state == SlotState::free || slot.state == SlotState::receiving;
     const bool number_known = slot.state == SlotState::receiving || slot.assigned;
-    const bool wanted =
-        plan_.pulls() ? is_asked_[place.value] : !plan_.consumers_grant() || slot.source.has_value();
+    const bool wanted = requests_ ? requests_->is_waiting(place) : !turns_ || slot.source.has_value();
     return in_time && wanted && event.producer().value < plan_.producers &&
            (!slot.source || event.producer() == *slot.source) &&
            (!plan_.builds() || (event.producer().value == plan_.fragment_of(place) &&
@@ -128,6 +141,94 @@ void Consumer::refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk&
     if (state == FragmentPlace::State::receiving || state == FragmentPlace::State::free) {
         out.open_places.push_back(place);
     }
+}
+
+void Consumer::on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
+    const ChunkDescription& chunk = arrived.chunk;
+    FragmentPlace& fragment = places_[place.value];
+    if (!arrived.header_intact || !arrived.payload_intact) {
+        observe(Observation::Kind::chunk_corrupt, arrived, out);
+        return;
+    }
+    if (fragment.has(chunk.event, chunk.sequence)) {
+        observe(Observation::Kind::chunk_duplicate, arrived, out);
+        return;
+    }
+    const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
+                           chunk.sequence < plan_.chunks_per_fragment();
+    if (plausible && fragment.state() == FragmentPlace::State::free &&
+        !losses_->is_over(place, chunk.event)) {
+        begin_unannounced(place, chunk.event);
+    }
+    if (!plausible || fragment.state() != FragmentPlace::State::receiving ||
+        fragment.event() != chunk.event) {
+        observe(Observation::Kind::chunk_late, arrived, out);
+        return;
+    }
+    fragment.add(chunk.sequence);
+    observe(Observation::Kind::chunk_received, arrived, out);
+    if (fragment.whole()) {
+        end_fragment(now, place, out);
+    }
+}
+
+void Consumer::begin_unannounced(PlaceId place, EventId event) {
+    const SlotId slot = plan_.slot_of(place);
+    if (slots_[slot.value].state == SlotState::free) {
+        begin_event(slot, event.sequence());
+    }
+    losses_->begin(place);
+    places_[place.value].begin(event, Bytes{0}, plan_.chunk_size, Instant{});
+}
+
+bool Consumer::on(Instant now, NodeId from, const Sent& sent, Actions& out) {
+    const auto [event, bytes, place, generated_at, begun_at] = sent;
+    if (!losses_ || from != node_of(event.producer()) || event.producer().value >= plan_.producers ||
+        place.value >= places_.size() || bytes <= Bytes{0} || bytes > plan_.slot_size ||
+        !is_generation_instant(plan_, generated_at)) {
+        return false;
+    }
+    FragmentPlace& fragment = places_[place.value];
+    if (losses_->is_over(place, event)) {
+        return true;  // it became whole, or was given up, while the producer sent it again
+    }
+    if (!belongs(place, event)) {
+        return false;
+    }
+    // The producer knows what it was granted; a chunk that came astray may have said otherwise.
+    const bool receiving = fragment.state() == FragmentPlace::State::receiving;
+    if (fragment.state() == FragmentPlace::State::free ||
+        (receiving && fragment.event() != event && fragment.bytes() == Bytes{0})) {
+        begin_unannounced(place, event);
+    }
+    if (fragment.state() != FragmentPlace::State::receiving || fragment.event() != event) {
+        return false;
+    }
+    if (fragment.bytes() != Bytes{0} && fragment.bytes() != bytes) {
+        return false;  // it was said otherwise before
+    }
+    fragment.announce(bytes, plan_.chunk_size, generated_at);
+    notice_transfer(now, place, begun_at, out);
+    if (fragment.whole()) {
+        end_fragment(now, place, out);
+    } else {
+        losses_->expect(now, place);
+    }
+    return true;
+}
+
+void Consumer::give_up_overdue(Instant now, Actions& out) {
+    while (const auto place = losses_->ask_again(now, places_, out)) {
+        const FragmentPlace& fragment = places_[place->value];
+        give_up(fragment, out);
+        slots_[plan_.slot_of(*place).value].fragment = fragment.event();
+        complete_place(now, *place, out);
+    }
+}
+
+void Consumer::give_up(const FragmentPlace& fragment, Actions& out) {
+    ledger_.incomplete.add(fragment.event(), fragment.bytes());
+    losses_->give_up(fragment, out);
 }
 
 }  // namespace weir::core

@@ -25,7 +25,6 @@ void FragmentPlace::begin(EventId event, Bytes bytes, Bytes chunk_size, Instant 
     state_ = State::receiving;
     corrupt_ = false;
     duplicated_ = false;
-    asked_ = 0;
     if (std::exchange(scattered_, false)) {
         std::fill(ahead_.begin(), ahead_.end(), false);
     }

@@ -27,8 +27,6 @@ class FragmentPlace {
     [[nodiscard]] Bytes bytes() const { return bytes_; }
     [[nodiscard]] Instant generated_at() const { return generated_at_; }
     [[nodiscard]] bool corrupt() const { return corrupt_; }
-    /// How often it was asked for again.
-    [[nodiscard]] std::uint32_t asked() const { return asked_; }
     /// The chunk of this event, or one of `count` in a row, has arrived here before.
     [[nodiscard]] bool has(EventId event, std::uint32_t sequence, std::uint32_t count = 1) const {
         if (event != event_ || sequence >= ahead_.size()) {
@@ -59,7 +57,6 @@ class FragmentPlace {
     void mark_corrupt() { corrupt_ = true; }
     /// True once per fragment.
     bool mark_duplicated() { return !std::exchange(duplicated_, true); }
-    void ask_again() { ++asked_; }
     void complete() { state_ = State::complete; }
 
   private:
@@ -69,8 +66,7 @@ class FragmentPlace {
     State state_ = State::closed;
     bool corrupt_ = false;
     bool duplicated_ = false;
-    bool scattered_ = false;  ///< there are marks
-    std::uint32_t asked_ = 0;
+    bool scattered_ = false;            ///< there are marks
     std::uint32_t chunks_ = 0;          ///< that have arrived
     std::uint32_t in_order_ = 0;        ///< of them, those before the first that has not arrived
     std::uint32_t expected_ = 0;        ///< of the whole fragment

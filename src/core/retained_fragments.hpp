@@ -39,8 +39,6 @@ class RetainedFragments {
 
     /// The consumer asks for it again. False if it is not kept, or is already to be sent again.
     bool ask_again(Destination to, std::uint64_t sequence);
-    /// Something is to be sent again.
-    [[nodiscard]] bool asked() const { return !asked_.empty(); }
     struct Asked {
         Destination to;
         WaitingEvent event;

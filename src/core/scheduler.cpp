@@ -28,7 +28,6 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       most_events_(most_events(plan)),
       most_bytes_(most_generated(plan)),
       producers_(plan.producers),
-      least_offered_(plan.builds() ? plan.producers : 0),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
       drain_grace_(drain_grace(plan)),
       drain_until_(plan.give_up_at() + drain_grace_),
@@ -38,8 +37,8 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
     if (plan.shaping.kind == ShapingKind::in_step) {
         next_tick_ = Instant{} - plan.warmup;  // at once, then at multiples of the time between ticks
     }
-    for (std::uint32_t producer = 0; plan_.builds() && producer < plan.producers; ++producer) {
-        least_offered_.update(producer, 0);
+    if (plan.builds()) {
+        common_offers_.emplace(plan.producers);
     }
 }
 
@@ -118,7 +117,7 @@ bool Scheduler::can_follow(const ProducerAccount& producer, const Traffic& offer
     }
     const Traffic more = offered - producer.offered;
     return is_amount(plan_, more) &&
-           (plan_.builds() ? adds_up(offered_fragments_.bytes, more.bytes) : offered.bytes <= most_bytes_);
+           (plan_.builds() ? adds_up(common_offers_->bytes(), more.bytes) : offered.bytes <= most_bytes_);
 }
 
 const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Actions& out) {
@@ -136,12 +135,11 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
         update_policy(ProducerId{from.index});
         return nullptr;
     }
-    offered_fragments_ += more;
-    least_offered_.update(from.index, offer.offered.events);
+    common_offers_->add({from.index}, more, offer.offered.events);
     update_common_offers();
     if (offer.more == Offer::More::none && !producer.last_offer) {
         producer.last_offer = true;
-        if (++last_offers_ == producers_.size()) {
+        if (common_offers_->end_one()) {
             complete_generation(out);
         }
     }
@@ -150,7 +148,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
 
 /// Pattern `build`: an event is there when every producer has offered its fragment.
 void Scheduler::update_common_offers() {
-    const std::uint64_t common = std::max(least_offered_.key(least_offered_.top()), together_.granted.events);
+    const std::uint64_t common = std::max(common_offers_->events(), together_.granted.events);
     waiting_events_ = common - together_.granted.events;
     together_.offered.events = common;
     update_policy(ProducerId{0});
@@ -159,12 +157,8 @@ void Scheduler::update_common_offers() {
 /// Generation `saturate` ends with some producers ahead of others; every event that was begun gets all of
 /// its fragments.
 void Scheduler::complete_generation(Actions& out) {
-    std::uint64_t events = 0;
-    for (const ProducerAccount& producer : producers_) {
-        events = std::max(events, producer.offered.events);
-    }
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}), Complete{events}});
+        out.messages.push_back({node_of(ProducerId{producer}), Complete{common_offers_->begun_events()}});
     }
 }
 
@@ -271,8 +265,7 @@ void Scheduler::grant(Pairing pair, Actions& out) {
 /// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
 Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
     if (plan_.builds()) {
-        return {offered_fragments_.bytes.count / static_cast<std::int64_t>(offered_fragments_.events) *
-                static_cast<std::int64_t>(producers_.size())};
+        return common_offers_->mean_event();
     }
     const Traffic waiting = source.offered - source.granted;
     return {waiting.bytes.count > 0 ? waiting.bytes.count / static_cast<std::int64_t>(waiting.events) : 0};

@@ -9,10 +9,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/indexed_heap.hpp"
+#include "core/common_offers.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/policy.hpp"
@@ -156,10 +157,8 @@ class Scheduler {
     std::uint64_t most_events_;      ///< of a producer, see plan_limits.hpp
     Bytes most_bytes_;               ///< of a producer
     std::vector<ProducerAccount> producers_;
-    ProducerAccount together_;                  ///< build: offered by all, granted, under way
-    IndexedHeap<std::uint64_t> least_offered_;  ///< build: producers by offered events
-    Traffic offered_fragments_;                 ///< build, of all producers
-    std::uint32_t last_offers_ = 0;             ///< build: producers whose generation is over
+    ProducerAccount together_;                   ///< build: offered by all, granted, under way
+    std::optional<CommonOffers> common_offers_;  ///< build
     std::vector<ConsumerAccount> consumers_;
     Phase phase_ = Phase::running;
     std::uint64_t waiting_events_ = 0;

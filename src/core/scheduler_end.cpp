@@ -47,7 +47,7 @@ const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Acti
     producer.sent_events = drained.sent.events;
     // What it offered and did not send is lost; no grant for it may follow.
     if (plan_.builds()) {
-        least_offered_.update(from.index, std::min(producer.offered.events, together_.granted.events));
+        common_offers_->limit({from.index}, std::min(producer.offered.events, together_.granted.events));
         update_common_offers();
     } else {
         waiting_events_ -= producer.offered.events - producer.granted.events;
