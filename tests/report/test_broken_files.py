@@ -7,15 +7,16 @@ import time
 
 import pytest
 
-from weir_report import run_charts
+from weir_report import counter_charts, heat_maps, latency_charts, time_charts
 from weir_report.errors import ReportError
 from weir_report.key_figures import key_figures
 from weir_report.report_page import section
 from weir_report.run import read_run
 
 SECONDS_EACH = 3
-CHARTS = (run_charts.over_time, run_charts.gaps, run_charts.by_events, run_charts.heat_map,
-          run_charts.where_the_time_went, run_charts.traffic, run_charts.latencies, run_charts.counters)
+CHARTS = (time_charts.slowest_sets, time_charts.buffers, time_charts.throughput, time_charts.by_events,
+          time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic, latency_charts.latencies,
+          latency_charts.gaps, counter_charts.counters)
 ODD_TEXTS = [b"", b",", b"\n", b"\r\n", b'"', b"nan", b"inf", b"-1", b"1e308", b"1e999", b"9223372036854775808", b"\x00",
              b"\xff\xfe", b"measure", b"0x10", b"{", b"]", b"null", b"0.5", b"99999999999999999999"]
 ODD_VALUES = [None, True, -1, 0, 0.5, 1e308, 2**63, 10**30, "", "text", "NaN", [], {}, [1], {"a": 1}]
@@ -69,7 +70,7 @@ def read_everything(directory):
     run.host_counters()
     assert run.started_at is None or run.started_at.year > 0
     key_figures(run)
-    section(run, 0, [])
+    section(run, 0, [], [])
     for make in CHARTS:
         make(run)
 
@@ -132,4 +133,4 @@ def test_counters_without_a_row_make_no_chart(stored):
     directory = stored("overflow")
     (directory / "hosts").mkdir()
     (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time,eth0.rx_bytes\n0,mea")
-    assert run_charts.counters(read_run(directory)) is None
+    assert counter_charts.counters(read_run(directory)) is None

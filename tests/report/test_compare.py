@@ -410,7 +410,7 @@ def test_the_mechanism_is_in_csv_and_page(capsys, other_networks, tmp_path):
     assert rows and all((row["baseline_network"], row["new_network"]) ==
                         ("uncongested 5 of 5", "lossy 4, unknown 1") for row in rows)
     text = page.read_text()
-    assert re.search(r"network \(counted, not tested\)</td>.*uncongested 5 of 5.*lossy 4, unknown 1.*differs", text)
+    assert re.search(r"network \(counted, not tested\)</td>.*differs.*uncongested 5 of 5.*lossy 4, unknown 1", text)
     assert "mechanism differs: lossy 4, unknown 1 instead of uncongested 5 of 5" in text
 
 

@@ -45,8 +45,8 @@ def test_a_stored_run_is_drawn(stored, in_browser, name):
     directory = stored(name)
     assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
     document = in_browser(directory / "report.html")
-    drawn = check_drawn(document, 3)
-    assert drawn == ["run-1-over-time", "run-1-heat-map", "run-1-where-the-time-went"]
+    drawn = check_drawn(document, 4)
+    assert drawn == ["run-1-buffers", "run-1-over-time", "run-1-where-the-time-went", "run-1-heat-map"]
     # Curves and cells, not only empty axes: each panel has lines in it.
     for identity, least in (("run-1-over-time", 10), ("run-1-where-the-time-went", 11)):
         section = document[document.index(f'id="{identity}"'):]
@@ -60,8 +60,8 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
     directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                          "poisson:60ms,quantum=10ms", "--warmup", "1s", "--duration", "4s")
     assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
-    drawn = check_drawn(in_browser(directory / "report.html"), 5)
-    assert drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
+    drawn = check_drawn(in_browser(directory / "report.html"), 7)
+    assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
 
 
 def test_a_comparison_is_drawn(simulate, in_browser, tmp_path):

@@ -1,21 +1,19 @@
-"""A comparison as one self-contained page: the table, a dot per run for every key figure, and the runs'
-seconds laid over each other. Interactive where plotly is installed; the still pictures are always there."""
-
-import base64
-import io
+"""A comparison as one self-contained page: the table, a dot per run for every key figure, and the runs' seconds laid over
+each other. Interactive where plotly is installed; the still pictures are always there."""
 
 import numpy as np
 
-from . import compare_text, network_mechanisms, page_parts, run_charts, units
-from .charts import BLUE, GREEN, ORANGE, PURPLE, VERMILION
+from . import compare_text, matplotlib_figures, network_mechanisms, page_parts, series, units
+from .charts import BLUE, GREEN, ORANGE, PURPLE, VERMILION, DotChart, DotColumn, DotPanel, Line, Panel, TimeChart
 from .errors import naming
 from .key_figures import KEY_FIGURES
 
 # The baseline is blue; of many new groups, colours repeat after the fourth.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE)
-COLUMNS = 3
 # Longer runs are drawn with fewer points: the worst of each group of seconds.
 POINTS_MAX = 600
+# Axes of dots cover at least this share of the largest value, so that the spread of equal runs does not look large.
+LEAST_SPAN = 0.1
 
 
 def write_page(report, path, footer):
@@ -26,14 +24,10 @@ def write_page(report, path, footer):
 
 def page_text(report, footer, template="compare.html.j2", **more):
     """The page. `template` may extend compare.html.j2, and gets `more`."""
-    dots, series = _dots(report), _series(report)
-    charts = [("dots", "Every run", dots, _dot_caption(report)),
-              ("seconds", "Second by second", series,
-               "One line per run: " + _colour_names(report) + ". Pale lines: warm-up and drain.")]
-    plotly = page_parts.plotly_source()
-    interactive = {"dots": _plotly_dots(dots), "seconds": _plotly_series(series)}
+    charts = {chart.name: chart for chart in (_dots(report), _seconds(report)) if chart}
     title = more.pop("title", None) or _title(report)
-    return page_parts.templates().get_template(template).render(
+    return page_parts.render(
+        template, charts,
         **more,
         title=title,
         conclusion=compare_text.conclusion(report),
@@ -43,33 +37,17 @@ def page_text(report, footer, template="compare.html.j2", **more):
         remarks=report.remarks,
         pairing=compare_text.pairing_lines(report, hints=False),
         alike=compare_text.alike_lines(report),
-        groups=[{
-            "name": group.name,
-            "runs": [str(run.directory) for run in group.runs],
-            "colour": _colour(index)
-        } for index, group in enumerate(report.groups)],
+        groups=[{"name": group.name, "runs": [str(run.directory) for run in group.runs], "colour": _colour(index)}
+                for index, group in enumerate(report.groups)],
         plan_differences=report.plan_differences,
-        tables=[{
-            "name": comparison.new.name,
-            "network": _network(report, comparison),
-            "rows": [_row(result) for result in comparison.scored],
-            "explaining": [_row(result) for result in comparison.explaining],
-            "silent": compare_text.silent(comparison)
-        } for comparison in report.comparisons],
+        tables=[{"name": comparison.new.name, "network": _network(report, comparison),
+                 "rows": [_row(result) for result in comparison.scored],
+                 "explaining": [_row(result) for result in comparison.explaining],
+                 "silent": compare_text.silent(comparison)} for comparison in report.comparisons],
         relevant=f"{100.0 * report.settings.relevant:g} %",
-        charts=[{
-            "id": name,
-            "title": title,
-            "caption": caption,
-            "picture": picture
-        } for name, title, panels, caption in charts if panels for picture in [_still(panels)]],
-        footer=footer,
-        plotly=page_parts.packed(plotly) if plotly else None,
-        figures=page_parts.packed_figures({
-            name: interactive[name]
-            for name, _, panels, _ in charts
-            if panels
-        }) if plotly else None)
+        charts=[page_parts.shown(name, chart, matplotlib_figures.rendered(chart, ["png"])["png"])
+                for name, chart in charts.items()],
+        footer=footer)
 
 
 def _title(report):
@@ -127,13 +105,8 @@ def _colour_names(report):
     return ", ".join(f"{names[_colour(index)]} {group.name}" for index, group in enumerate(report.groups))
 
 
-def _dot_caption(report):
-    pairs = " Grey lines join pairs." if any(comparison.pairing for comparison in report.comparisons) else ""
-    return f"One dot per run, a bar at the median: {_colour_names(report)}.{pairs}"
-
-
 def _dots(report):
-    """Panels of key figures: columns of dots, one per group."""
+    """Columns of dots, one per group, for every key figure."""
     panels = []
     for figure in KEY_FIGURES:
         results = [next((result for result in comparison.results + comparison.alike if result.figure == figure), None)
@@ -145,21 +118,24 @@ def _dots(report):
         sides = [first.baseline] + [result.new if result else None for result in results]
         largest = max((abs(value) for side in sides if side for value in side.values), default=0.0)
         if not largest:
-            continue  # dots on the floor say nothing that the table does not
+            continue  # dots at 0 show nothing that the table does not
         percent = first.figure.unit == "%"
         factor, unit = (0.01, "%") if percent else units.scale(first.figure.unit, largest)
-        panels.append({
-            "title": first.figure.title,
-            "unit": "" if unit == "1" else unit,
-            "columns": [{
-                "name": group.name,
-                "colour": _colour(index),
-                "runs": [run.directory.name for run in group.runs],
-                "values": [value / factor for value in side.values] if side else []
-            } for index, (group, side) in enumerate(zip(_in_order(report), sides))],
-            "paired": len(report.comparisons) == 1 and report.comparisons[0].pairing is not None
-        })
-    return panels
+        columns = [DotColumn(group.name, _colour(index), [value / factor for value in side.values] if side else [],
+                             [run.directory.name for run in group.runs])
+                   for index, (group, side) in enumerate(zip(_in_order(report), sides))]
+        counted = not percent and first.figure.unit in compare_text.COUNTED
+        panels.append(DotPanel(first.figure.title, "" if unit == "1" else unit, columns, _is_paired(report),
+                               max(LEAST_SPAN * largest / factor, 2.0 if counted else 0.0)))
+    if not panels:
+        return None
+    pairs = " Grey lines join pairs." if any(comparison.pairing for comparison in report.comparisons) else ""
+    return DotChart("dots", "Every run", panels,
+                    f"One dot per run, a bar at the median: {_colour_names(report)}.{pairs} Axes need not begin at 0.")
+
+
+def _is_paired(report):
+    return len(report.comparisons) == 1 and report.comparisons[0].pairing is not None
 
 
 def _in_order(report):
@@ -168,39 +144,45 @@ def _in_order(report):
 
 
 SERIES = (
-    ("Slowest consumer of each second", "b/s", "consumer", "min"),
     ("Fullest producer of each second, occupancy", "1", "producer", "max"),
+    ("Slowest consumer of each second", "b/s", "consumer", "min"),
     ("Blocked consumers, share of their time", "%", "consumer", "mean"),
 )
 
 
-def _series(report):
-    """Panels of seconds: a line per run."""
-    panels = []
+def _seconds(report):
+    """A line per run over its seconds."""
+    panels, measured = [], []
     for title, unit, role, how in SERIES:
         lines = []
         for index, group in enumerate(report.groups):
             for run in group.runs:
                 values = _per_second(run, role, unit, how)
                 if values is not None:
-                    lines.append({"name": f"{group.name}: {run.directory.name}", "colour": _colour(index),
-                                  **_thinned(run.rows(role), values, how)})
+                    x, y = _thinned(run.rows(role), values, how)
+                    lines.append(Line(f"{group.name}: {run.directory.name}", x, y, "mean", colour=_colour(index)))
+                    measured.append(series.measured_seconds(run))
         if not lines:
             continue
-        largest = max(np.nanmax(line["y"]) for line in lines)
-        factor, unit_name = (0.01, "%") if unit == "%" else units.scale(unit, largest)
+        factor, unit_name = (0.01, "%") if unit == "%" else units.scale(unit, max(np.nanmax(line.y) for line in lines))
         for line in lines:
-            line["y"] = line["y"] / factor
-        panels.append({"title": title, "unit": "" if unit_name == "1" else unit_name, "lines": lines})
-    return panels
+            line.y = line.y / factor
+        panels.append(Panel(title, "" if unit_name == "1" else unit_name, lines=lines,
+                            least_top={"1": 1.05, "%": 5.0}.get(unit, 0.0)))
+    if not panels:
+        return None
+    known = [ends for ends in measured if ends]
+    return TimeChart("seconds", "Second by second", panels,
+                     (min(first for first, _ in known), max(last for _, last in known)) if known else None,
+                     "One line per run: " + _colour_names(report) + ". Pale: warm-up and drain.")
 
 
 def _per_second(run, role, unit, how):
     rows = run.rows(role)
     if unit == "b/s":
-        values = run_charts.rates(run, role)
+        values = series.rates(run, role)
     elif role == "producer":
-        values = rows.column("occupancy_peak") if "occupancy_peak" in rows else None
+        values = series.column(run, role, "occupancy_peak")
     else:
         values = rows.column("blocked_s") / rows.column("covered_s") if "blocked_s" in rows else None
     if values is None or not np.isfinite(values).any():
@@ -213,209 +195,6 @@ def _per_second(run, role, unit, how):
 
 
 def _thinned(rows, values, how):
-    step = -(-len(values) // POINTS_MAX)
-    starts = np.arange(0, len(values), step)
+    starts = np.arange(0, len(values), -(-len(values) // POINTS_MAX))
     reduce = {"min": np.fmin, "max": np.fmax, "mean": np.fmax}[how]
-    return {
-        "x": rows.seconds[starts],
-        "y": reduce.reduceat(values, starts),
-        "measured": rows.phases[starts] == "measure"
-    }
-
-
-def _numbers(values):
-    """JSON has no NaN; five digits are more than a screen shows."""
-    return [float(f"{value:.5g}") if np.isfinite(value) else None for value in np.asarray(values, float)]
-
-
-_FONT = {"family": "system-ui, sans-serif", "size": 12, "color": "#222222"}
-
-
-def _layout(height):
-    return {
-        "font": _FONT,
-        "paper_bgcolor": "#FFFFFF",
-        "plot_bgcolor": "#FFFFFF",
-        "showlegend": False,
-        "height": height,
-        "margin": {
-            "l": 60,
-            "r": 20,
-            "t": 34,
-            "b": 46
-        },
-        "annotations": [],
-        "hovermode": "closest"
-    }
-
-
-def _place(position, columns, rows):
-    """Domains of one plot in a grid."""
-    column, row = position % columns, position // columns
-    width, height = 1.0 / columns, 1.0 / rows
-    return ([column * width + 0.04, (column + 1) * width - 0.02],
-            [max(0.0, 1.0 - (row + 1) * height + 0.25 * height), 1.0 - row * height - 0.12 * height])
-
-
-def _plotly_dots(panels):
-    rows = -(-len(panels) // COLUMNS)
-    data, layout = [], _layout(60 + 190 * rows)
-    for position, panel in enumerate(panels):
-        suffix = "" if position == 0 else str(position + 1)
-        x_domain, y_domain = _place(position, COLUMNS, rows)
-        names = [_short_name(column["name"]) for column in panel["columns"]]
-        layout["xaxis" + suffix] = {
-            "domain": x_domain,
-            "anchor": "y" + suffix,
-            "range": [-0.6, len(names) - 0.4],
-            "tickvals": list(range(len(names))),
-            "ticktext": names,
-            "showgrid": False,
-            "zeroline": False,
-            "tickangle": 0 if len(names) < 3 else 30
-        }
-        layout["yaxis" + suffix] = {"domain": y_domain, "anchor": "x" + suffix, "gridcolor": "#E5E8EC",
-                                    "zeroline": False, "nticks": 4}
-        layout["annotations"].append({
-            "text": f"<b>{_escaped(panel['title'])}</b> {panel['unit']}", "x": x_domain[0], "y": y_domain[1],
-            "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False,
-            "font": {"size": 11}})
-        axes = {"xaxis": "x" + suffix, "yaxis": "y" + suffix}
-        if panel["paired"]:
-            data += [{
-                "type": "scatter",
-                "mode": "lines",
-                "x": [0, 1],
-                "y": _numbers(two),
-                "hoverinfo": "skip",
-                "line": {
-                    "color": "#C8CED6",
-                    "width": 1
-                },
-                **axes
-            } for two in zip(*(column["values"] for column in panel["columns"]))]
-        for index, column in enumerate(panel["columns"]):
-            if not column["values"]:
-                continue
-            data.append({"type": "scatter", "mode": "markers", "y": _numbers(column["values"]),
-                         "x": _numbers(index + _spread_out(len(column["values"]), panel["paired"])),
-                         "text": [_escaped(name) for name in column["runs"]],
-                         "marker": {"color": column["colour"], "size": 8, "opacity": 0.75},
-                         "hovertemplate": f"%{{text}}: %{{y}} {panel['unit']}<extra></extra>", **axes})
-            median = float(np.median(column["values"]))
-            data.append({"type": "scatter", "mode": "lines", "x": [index - 0.25, index + 0.25],
-                         "y": _numbers([median, median]), "hoverinfo": "skip",
-                         "line": {"color": column["colour"], "width": 2}, **axes})
-    return {"data": data, "layout": layout}
-
-
-def _spread_out(count, paired):
-    """Equal values must not hide each other; dots that lines join stay in their column."""
-    return np.zeros(count) if paired or count < 2 else np.linspace(-0.15, 0.15, count)
-
-
-def _short_name(name):
-    return _escaped(name if len(name) <= 16 else name[:15] + "…")
-
-
-def _escaped(text):
-    """plotly reads texts as HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _parts(line):
-    """Measured seconds in full colour, the others pale; the pale ends reach to the next measured second."""
-    outside = ~line["measured"]
-    pale = outside.copy()
-    pale[1:] |= outside[:-1]
-    pale[:-1] |= outside[1:]
-    return (np.where(outside, np.nan, line["y"]), 0.8), (np.where(pale, line["y"], np.nan), 0.25)
-
-
-def _plotly_series(panels):
-    data, layout = [], _layout(60 + 220 * len(panels))
-    layout["xaxis"] = {"title": {"text": "second"}, "anchor": f"y{len(panels) if len(panels) > 1 else ''}",
-                       "zeroline": False, "gridcolor": "#E5E8EC"}
-    for position, panel in enumerate(panels):
-        axis = "y" if position == 0 else f"y{position + 1}"
-        domain = _place(position, 1, len(panels))[1]
-        layout["yaxis" + axis[1:]] = {
-            "domain": domain,
-            "title": {
-                "text": panel["unit"]
-            },
-            "rangemode": "tozero",
-            "gridcolor": "#E5E8EC",
-            "zeroline": False,
-            "nticks": 5
-        }
-        layout["annotations"].append({
-            "text": f"<b>{panel['title']}</b>",
-            "x": 0,
-            "y": domain[1],
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "showarrow": False
-        })
-        for line in panel["lines"]:
-            for values, opacity in _parts(line):
-                if np.isfinite(values).any():
-                    data.append({
-                        "type": "scatter",
-                        "mode": "lines",
-                        "x": _numbers(line["x"]),
-                        "y": _numbers(values),
-                        "yaxis": axis,
-                        "name": _escaped(line["name"]),
-                        "opacity": opacity,
-                        "line": {
-                            "color": line["colour"],
-                            "width": 1.2
-                        },
-                        "hovertemplate": "%{fullData.name}, second %{x}: %{y} " + panel["unit"] +
-                        "<extra></extra>"
-                    })
-    return {"data": data, "layout": layout}
-
-
-def _still(panels):
-    """The same figure as a PNG in a data URL."""
-    # Not pyplot: no display is needed, and no figure stays behind.
-    from matplotlib.figure import Figure
-    columns = COLUMNS if "columns" in panels[0] else 1
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(10.0, 2.2 * rows + 0.3), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(rows, columns)).ravel()
-    for axis, panel in zip(axes, panels):
-        axis.set_title(f"{panel['title']}{', ' + panel['unit'] if panel['unit'] else ''}",
-                       fontsize=9,
-                       loc="left",
-                       parse_math=False)
-        axis.tick_params(labelsize=8)
-        axis.spines[["top", "right"]].set_visible(False)
-        if columns == 1:
-            for line in panel["lines"]:
-                for values, opacity in _parts(line):
-                    axis.plot(line["x"], values, color=line["colour"], linewidth=0.9, alpha=opacity)
-            axis.set_ylim(bottom=0)
-            continue
-        if panel["paired"]:
-            for two in zip(*(column["values"] for column in panel["columns"])):
-                axis.plot([0, 1], two, color="#C8CED6", linewidth=0.8)
-        for index, column in enumerate(panel["columns"]):
-            if column["values"]:
-                axis.plot(index + _spread_out(len(column["values"]), panel["paired"]), column["values"], "o",
-                          color=column["colour"], markersize=4, alpha=0.75)
-                axis.plot([index - 0.25, index + 0.25], [np.median(column["values"])] * 2,
-                          color=column["colour"])
-        axis.set_xticks(range(len(panel["columns"])), [column["name"][:16] for column in panel["columns"]],
-                        parse_math=False)
-        axis.set_xlim(-0.6, len(panel["columns"]) - 0.4)
-        axis.ticklabel_format(axis="y", useOffset=False)
-    for axis in axes[len(panels):]:
-        axis.set_visible(False)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=100, metadata={"Software": None})
-    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
+    return rows.seconds[starts], reduce.reduceat(values, starts)

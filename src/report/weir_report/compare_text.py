@@ -13,12 +13,12 @@ FACTOR_FROM = 10.0
 
 
 # Units that a title already names: the number alone is shown.
-_COUNTED = ("events", "consumers", "frames", "packets", "times", "bursts", "segments")
+COUNTED = ("events", "consumers", "frames", "packets", "times", "bursts", "segments")
 
 
 def is_relative(result):
     """Shares differ in points, what is counted from 0 differs in its unit, all else in % of the baseline."""
-    return result.figure.unit != "%" and result.figure.unit not in _COUNTED and bool(result.baseline.median)
+    return result.figure.unit != "%" and result.figure.unit not in COUNTED and bool(result.baseline.median)
 
 
 def change(result, value, sign=True):
@@ -42,7 +42,7 @@ def least(result, value):
 
 def amount(figure, value, digits=None):
     """A value with its unit."""
-    if figure.unit in _COUNTED:
+    if figure.unit in COUNTED:
         rounded = value if value is None or digits is None else round(value, digits)
         return units.number(rounded) if rounded is None or rounded == int(rounded) else f"{rounded:.1f}"
     return units.text(value, figure.unit)
@@ -93,7 +93,7 @@ def value_of(result, side, spread=True):
         return shown
     if result.figure.unit == "%":
         return f"{shown} ±{_percent(side.spread)}" if side.median or side.spread else shown
-    if side.median and result.figure.unit not in _COUNTED:
+    if side.median and result.figure.unit not in COUNTED:
         return f"{shown} ±{_percent(side.spread / abs(side.median))} %"
     return f"{shown} ±{amount(result.figure, side.spread, digits=1)}" if side.median or side.spread else shown
 

@@ -1,16 +1,16 @@
 """Charts as files: PNG, PDF and SVG, for papers and slides. Light, and readable when printed in grey."""
 
+import io
 import warnings
 
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import MaxNLocator
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import charts
-from .charts import LINE_COLOURS
-from .errors import naming
-from .run_charts import curve_colour
+from .charts import COLOURS, DASHED, LINE_COLOURS, curve_colour, line_colour, short_name, spread_out
 
 matplotlib.use("Agg")
 
@@ -18,32 +18,36 @@ FORMATS = ("png", "pdf", "svg")
 _STYLE = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E5E8EC",
     "axes.axisbelow": True, "legend.frameon": False, "axes.titlesize": 9, "axes.titlelocation": "left",
-    "axes.titleweight": "bold", "svg.hashsalt": "weir", "figure.dpi": 110,
+    "axes.titleweight": "bold", "svg.hashsalt": "weir", "figure.dpi": 110, "text.parse_math": False,
 }
+_HEAT = LinearSegmentedColormap.from_list("weir", charts.HEAT_COLOURS)
+_DOT_COLUMNS = 3
 
 
 def draw(chart, title=None):
     """A matplotlib figure of any chart; the caller closes it."""
     with plt.rc_context(_STYLE):
-        figure = {charts.TimeChart: _time, charts.HeatMap: _heat, charts.CurveChart: _curves}[type(chart)](chart)
+        figure = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves,
+                  charts.DotChart: _dots}[type(chart)](chart)
         if title:
             figure.suptitle(title, fontsize=9, x=0.01, ha="left", color="#444444")
     return figure
 
 
-def write(chart, directory, formats, title=None):
-    """Writes `directory`/`chart.name`.FORMAT for each format and returns the paths."""
+def rendered(chart, formats, title=None):
+    """{format: content of a file}. The same chart gives the same bytes."""
     figure = draw(chart, title)
-    paths = []
+    contents = {}
     for kind in formats:
-        path = directory / f"{chart.name}.{kind}"
-        # Without a date, the same run gives the same bytes.
-        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
-        with plt.rc_context(_STYLE), naming(path):
-            figure.savefig(path, metadata=metadata)
-        paths.append(path)
+        metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
+        file = io.BytesIO()
+        with plt.rc_context(_STYLE):
+            figure.savefig(file, format=kind, metadata=metadata)
+        # Where everything lies is found once for all formats.
+        figure.set_layout_engine("none")
+        contents[kind] = file.getvalue()
     plt.close(figure)
-    return paths
+    return contents
 
 
 def _time(chart):
@@ -53,22 +57,22 @@ def _time(chart):
     axes = axes[:, 0]
     for axis, panel in zip(axes, panels):
         for area in panel.areas:
-            axis.fill_between(area.x, area.low, area.high, color=area.colour, label=area.name, linewidth=0, step=None)
+            axis.fill_between(area.x, area.low, area.high, color=COLOURS[area.colour], label=area.name, linewidth=0, step=None)
         members = [line for line in panel.lines if line.style == "member"]
         for number, line in enumerate(members):
-            axis.plot(line.x, line.y, color=LINE_COLOURS["member"], linewidth=0.5, alpha=max(0.25, min(0.8, 8 / len(members))),
-                      label="single ranks" if number == 0 else None, rasterized=len(members) > 30)
+            axis.plot(line.x, line.y, color=COLOURS[LINE_COLOURS["member"]], linewidth=0.5,
+                      alpha=max(0.25, min(0.8, 8 / len(members))), label="single ranks" if number == 0 else None,
+                      rasterized=len(members) > 30)
         for line in panel.lines:
             if line.style != "member":
-                axis.plot(line.x, line.y, color=LINE_COLOURS[line.style], linewidth=1.1,
-                          linestyle="--" if line.style == "rule" else "-", label=line.name)
+                axis.plot(line.x, line.y, color=COLOURS[line_colour(line)], linewidth=1.1, alpha=0.8 if line.colour else 1.0,
+                          linestyle="--" if line.style in DASHED else "-", label=None if line.colour else line.name)
         axis.set_title(panel.title)
         axis.set_ylabel(panel.unit)
-        axis.set_ylim(0, panel.largest)
-        if panel.largest is None:
-            axis.set_ylim(0, axis.get_ylim()[1] * 1.02)
+        axis.set_ylim(0, panel.top)
         axis.yaxis.set_major_locator(MaxNLocator(4, integer=panel.whole_numbers))
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, handlelength=1.2)
+        if axis.get_legend_handles_labels()[1]:
+            axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, handlelength=1.2)
         axis.margins(x=0)
         if chart.measured:
             left, right = axis.get_xlim()
@@ -79,25 +83,39 @@ def _time(chart):
     return figure
 
 
+def _bars(chart):
+    figure, axis = plt.subplots(layout="constrained", figsize=(8.2, 2.4))
+    axis.bar(range(len(chart.names)), chart.values, width=0.75 if len(chart.names) > 1 else 0.3,
+             color=[COLOURS["vermilion" if value > chart.limit else "blue"] for value in chart.values])
+    axis.axhline(chart.limit, color=COLOURS["ink"], linewidth=1.1, linestyle="--", label=chart.limit_name)
+    axis.set_ylim(0, 1.1 * max(chart.limit, chart.values.max()))
+    axis.set_ylabel(chart.unit)
+    axis.set_title(chart.axis)
+    axis.grid(False, axis="x")
+    ticks = np.unique(np.linspace(0, len(chart.names) - 1, min(len(chart.names), 5)).round().astype(int))
+    axis.set_xticks(ticks, [chart.names[tick] for tick in ticks], fontsize=7)
+    axis.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=8)
+    return figure
+
+
 def _heat(chart):
     figure, axes = plt.subplots(len(chart.views), 1, squeeze=False, layout="constrained",
                                 figsize=(8.2, 0.4 + sum(_height(view) for view in chart.views)),
                                 gridspec_kw={"height_ratios": [_height(view) for view in chart.views]})
     for axis, view in zip(axes[:, 0], chart.views):
-        numeric = isinstance(chart.columns, np.ndarray)
-        extent = ((chart.columns[0] - 0.5, chart.columns[-1] + 0.5) if numeric else (-0.5, len(chart.columns) - 0.5))
+        numeric = isinstance(view.columns, np.ndarray)
+        extent = ((view.columns[0] - 0.5, view.columns[-1] + 0.5) if numeric else (-0.5, len(view.columns) - 0.5))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            image = axis.imshow(view.values, aspect="auto", interpolation="nearest", vmin=view.low, vmax=view.high,
-                                cmap="cividis_r" if view.bad_is_high else "cividis",
+            image = axis.imshow(view.values, aspect="auto", interpolation="nearest", vmin=0, vmax=view.high, cmap=_HEAT,
                                 extent=(*extent, len(view.values) - 0.5, -0.5))
         axis.set_title(view.title)
         axis.grid(False)
         ticks = np.unique(np.linspace(0, len(view.values) - 1, min(len(view.values), 5)).round().astype(int))
         axis.set_yticks(ticks, [view.row_names[tick] for tick in ticks], fontsize=7)
         if not numeric:
-            ticks = np.unique(np.linspace(0, len(chart.columns) - 1, min(len(chart.columns), 5)).round().astype(int))
-            axis.set_xticks(ticks, [chart.columns[tick] for tick in ticks], fontsize=7)
+            ticks = np.unique(np.linspace(0, len(view.columns) - 1, min(len(view.columns), 5)).round().astype(int))
+            axis.set_xticks(ticks, [view.columns[tick] for tick in ticks], fontsize=7)
         bar = figure.colorbar(image, ax=axis, pad=0.01, aspect=15)
         bar.set_label(view.unit)
         bar.outline.set_visible(False)
@@ -112,11 +130,36 @@ def _height(view):
 def _curves(chart):
     figure, axis = plt.subplots(layout="constrained", figsize=(8.2, 3.4))
     for index, line in enumerate(chart.lines):
-        axis.plot(line.x, line.y, color=curve_colour(index), linewidth=1.3, label=line.name)
+        axis.plot(line.x, line.y, color=COLOURS[curve_colour(index)], linewidth=1.3, label=line.name)
     axis.set_xscale("log")
     axis.set_yscale("log")
+    for each in (axis.xaxis, axis.yaxis):
+        each.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_xlabel(chart.x_title)
     axis.set_ylabel("share of events that took longer")
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     axis.set_title(chart.title)
+    return figure
+
+
+def _dots(chart):
+    rows = -(-len(chart.panels) // _DOT_COLUMNS)
+    figure, axes = plt.subplots(rows, _DOT_COLUMNS, squeeze=False, layout="constrained", figsize=(10.0, 2.2 * rows + 0.3))
+    axes = axes.ravel()
+    for axis, panel in zip(axes, chart.panels):
+        axis.set_title(f"{panel.title}{', ' + panel.unit if panel.unit else ''}", fontweight="normal")
+        if panel.paired:
+            for two in zip(*(column.values for column in panel.columns)):
+                axis.plot([0, 1], two, color=COLOURS["grey"], linewidth=0.8)
+        for index, column in enumerate(panel.columns):
+            if column.values:
+                axis.plot(index + spread_out(len(column.values), panel.paired), column.values, "o",
+                          color=COLOURS[column.colour], markersize=4, alpha=0.75)
+                axis.plot([index - 0.25, index + 0.25], [np.median(column.values)] * 2, color=COLOURS[column.colour])
+        axis.set_xticks(range(len(panel.columns)), [short_name(column.name) for column in panel.columns])
+        axis.set_xlim(-0.6, len(panel.columns) - 0.4)
+        axis.set_ylim(*panel.range)
+        axis.ticklabel_format(axis="y", useOffset=False)
+    for axis in axes[len(chart.panels):]:
+        axis.set_visible(False)
     return figure

@@ -5,22 +5,24 @@ unpacks it (DecompressionStream: every browser since 2023). Without the Python p
 browser, the still pictures stay."""
 
 import base64
+import functools
 import gzip
 import json
 from pathlib import Path
 
 import jinja2
 
-from . import units
+from . import plotly_figures, units
 
 
-def plotly_source():
-    """plotly.js as text, or None if the Python package plotly is not installed."""
+@functools.cache
+def packed_plotly():
+    """plotly.js, or None if the Python package plotly is not installed."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
         return None
-    return get_plotlyjs()
+    return packed(get_plotlyjs())
 
 
 def packed(text):
@@ -28,14 +30,18 @@ def packed(text):
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def packed_figures(figures):
-    """{element id: plotly figure} for the page's script."""
-    return packed(json.dumps(figures, allow_nan=False, separators=(",", ":")))
+def shown(identity, chart, png):
+    """A chart as templates take it. `identity`: the element in which the page's script draws it; `png`: its still picture."""
+    return {"id": identity, "name": chart.name, "title": chart.title, "caption": chart.caption,
+            "picture": "data:image/png;base64," + base64.b64encode(png).decode()}
 
 
-def picture(path):
-    """A PNG file as a data URL."""
-    return "data:image/png;base64," + base64.b64encode(Path(path).read_bytes()).decode()
+def render(template, drawn, /, **more):
+    """A page of `template`. `drawn`: {element id: chart}, for the page's script."""
+    plotly = packed_plotly()
+    figures = {name: plotly_figures.figure(chart) for name, chart in drawn.items()} if plotly else None
+    return templates().get_template(template).render(
+        plotly=plotly, figures=figures and packed(json.dumps(figures, allow_nan=False, separators=(",", ":"))), **more)
 
 
 def templates():

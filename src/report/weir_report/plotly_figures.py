@@ -1,22 +1,31 @@
-"""Charts for the page: figures as plotly.js takes them, in plain dictionaries. Hover and zoom come with it."""
+"""Charts for the page: plots as plotly.js takes them, in plain dictionaries, one for each panel of a chart. The page's
+script (templates/page.js) writes titles and legends as HTML, so that they wrap on narrow screens.
+
+Colours are written as var(--name), which the script replaces by the values of page.css, light or dark."""
 
 import math
 
 import numpy as np
 
 from . import charts
-from .charts import LINE_COLOURS
-from .run_charts import curve_colour
+from .charts import DASHED, LINE_COLOURS, curve_colour, line_colour, short_name, spread_out
 
-_FONT = {"family": "system-ui, sans-serif", "size": 12, "color": "#222222"}
-_DASHES = {"rule": "dash"}
 # Four digits are more than a screen shows, and keep the page small.
 _DIGITS = 4
+_PANEL_HEIGHT = 160
 
 
 def figure(chart):
-    """{'data': [...], 'layout': {...}} of any chart."""
-    return {charts.TimeChart: _time, charts.HeatMap: _heat, charts.CurveChart: _curves}[type(chart)](chart)
+    """{'kind': 'stack', 'tabs' or 'grid', 'panels': [{'title', 'key', 'height', 'data', 'layout'}]} of any chart. The panels of
+    a stack share their x axis; of tabs one is shown at a time; a grid has as many columns as fit."""
+    draw = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves,
+            charts.DotChart: _dots}[type(chart)]
+    kind = {charts.HeatMap: "tabs", charts.DotChart: "grid"}.get(type(chart), "stack")
+    return {"kind": kind, "panels": draw(chart)}
+
+
+def _colour(name):
+    return f"var(--{name})"
 
 
 def _list(values):
@@ -32,84 +41,87 @@ def _list(values):
     return rounded
 
 
+def _escaped(text):
+    """plotly reads texts as HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _panel(title, height, data, layout, key=()):
+    """`key`: (colour, sign, name) of each line."""
+    layout = {"font": {"family": "system-ui, sans-serif", "size": 12, "color": _colour("ink")},
+              "paper_bgcolor": _colour("paper"), "plot_bgcolor": _colour("paper"), "height": height, "showlegend": False,
+              "margin": {"l": 52, "r": 12, "t": 9, "b": 34}, **layout}
+    return {"title": title, "key": [list(entry) for entry in key], "data": data, "layout": layout}
+
+
+def _axis(**settings):
+    return {"gridcolor": _colour("line"), "zeroline": False, "automargin": False, "ticks": "outside", "ticklen": 4,
+            "tickcolor": _colour("paper"), **settings}
+
+
+def _x_title(text):
+    return {"text": text, "standoff": 4}
+
+
+def _titled(title, unit):
+    return f"{title}, {unit}" if unit else title
+
+
 def _time(chart):
-    data, layout = [], _layout(chart)
-    count = len(chart.panels)
-    gap = 0.30 / count if count > 1 else 0.0
-    height = (1.0 - gap * (count - 1)) / count
-    layout["height"] = 90 + 175 * count
-    layout["hovermode"] = "x unified" if all(len(panel.areas) > 1 for panel in chart.panels) else "x"
-    layout["xaxis"] = {"title": {"text": chart.x_title}, "anchor": f"y{count if count > 1 else ''}", "zeroline": False,
-                       "gridcolor": "#E5E8EC", "showspikes": True, "spikemode": "across", "spikethickness": 1,
-                       "spikedash": "dot", "spikecolor": "#888888"}
-    layout["annotations"], layout["shapes"] = [], []
-    for index, panel in enumerate(chart.panels):
-        axis = "y" if index == 0 else f"y{index + 1}"
-        top = 1.0 - index * (height + gap)
-        layout["yaxis" + axis[1:]] = {
-            "domain": [max(0.0, top - height), top], "title": {"text": panel.unit}, "rangemode": "tozero",
-            "gridcolor": "#E5E8EC", "zeroline": False, "nticks": 5,
-            "range": [0, panel.largest or _top(panel)]}
-        layout["annotations"].append({"text": f"<b>{panel.title}</b>", "xref": "paper", "yref": "paper", "x": 0,
-                                      "y": top, "xanchor": "left", "yanchor": "bottom", "showarrow": False})
-        data += _areas(panel, axis)
-        data += _members(panel, axis)
-        for line in panel.lines:
-            if line.style != "member":
-                data.append({"type": "scatter", "mode": "lines", "name": line.name, "x": _list(line.x), "y": _list(line.y),
-                             "yaxis": axis, "xaxis": "x", "legendgroup": axis, "showlegend": False,
-                             "text": line.notes,
-                             "line": {"color": LINE_COLOURS[line.style], "width": 1.4, "dash": _DASHES.get(line.style, "solid")},
-                             **({"hoverinfo": "skip"} if line.style == "rule" else
-                                {"hovertemplate": f"{line.name} %{{y}} {panel.unit}"
-                                                  + (" (%{text})" if line.notes else "") + "<extra></extra>"})})
-        layout["annotations"].append(_key(panel, top))
-        if chart.measured:
-            layout["shapes"] += _pale(chart.measured, axis, panel)
-    return {"data": data, "layout": layout}
+    panels = []
+    for position, panel in enumerate(chart.panels):
+        last = position + 1 == len(chart.panels)
+        data = _areas(panel) + _members(panel)
+        data += [_line(line, panel) for line in panel.lines if line.style != "member"]
+        own = any(line.colour for line in panel.lines)
+        layout = {
+            "hovermode": "closest" if own else "x unified" if len(panel.areas) > 1 else "x",
+            "xaxis": _axis(**({"title": _x_title(chart.x_title)} if last else {}), showspikes=True, spikemode="across",
+                           spikethickness=1, spikedash="dot", spikecolor=_colour("soft"), spikesnap="cursor"),
+            "yaxis": _axis(nticks=5, range=[0, panel.top]),
+            "margin": {"l": 52, "r": 12, "t": 9, "b": 40 if last else 22},
+            "shapes": _pale(chart.measured, panel) if chart.measured else []}
+        panels.append(_panel(_titled(panel.title, panel.unit), _PANEL_HEIGHT + (18 if last else 0), data, layout,
+                             _key(panel)))
+    return panels
 
 
-def _top(panel):
-    """A little more than the largest value."""
-    values = [np.asarray(line.y, float) for line in panel.lines] + [np.asarray(area.high, float) for area in panel.areas]
-    values = np.concatenate(values) if values else np.zeros(1)
-    largest = float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
-    return 1.06 * largest if largest > 0 else 1.0
+def _line(line, panel):
+    skip = line.style in DASHED
+    return {"type": "scatter", "mode": "lines", "name": _escaped(line.name), "x": _list(line.x), "y": _list(line.y),
+            "text": line.notes and [_escaped(note) for note in line.notes],
+            "line": {"color": _colour(line_colour(line)), "width": 1.5, "dash": "dash" if skip else "solid"},
+            **({"hoverinfo": "skip"} if skip else
+               {"hovertemplate": f"{_escaped(line.name)} %{{y}} {panel.unit}" + (" (%{text})" if line.notes else "")
+                                 + ("<br>second %{x}" if line.colour else "") + "<extra></extra>"})}
 
 
-def _key(panel, top):
-    """The names of lines in their colours, in the panel's top right corner: a legend of its own for each panel."""
-    parts = [(area.colour, area.name, "■") for area in panel.areas]
+def _key(panel):
+    """The names of lines and areas, each once; lines with colours of their own are named in the caption."""
+    parts = [(area.colour, "area", area.name) for area in panel.areas]
     if any(line.style == "member" for line in panel.lines):
-        parts.append((LINE_COLOURS["member"], "single ranks", "—"))
-    parts += [(LINE_COLOURS[line.style], line.name, "- -" if line.style == "rule" else "—")
-              for line in panel.lines if line.style != "member"]
-    text = "   ".join(f'<span style="color:{_dark(colour)}">{sign} {name}</span>' for colour, name, sign in parts)
-    return {"text": text, "xref": "paper", "yref": "paper", "x": 1, "y": top, "xanchor": "right", "yanchor": "bottom",
-            "showarrow": False, "font": {"size": 11}}
+        parts.append((LINE_COLOURS["member"], "line", "single ranks"))
+    parts += [(line_colour(line), "dash" if line.style in DASHED else "line", line.name)
+              for line in panel.lines if line.style != "member" and not line.colour]
+    return [(_colour(colour), sign, name) for colour, sign, name in dict.fromkeys(parts)]
 
 
-def _dark(colour):
-    return {charts.LIGHT: "#8A929B", charts.SKY: "#2B86BE", charts.ORANGE: "#B87D00"}.get(colour, colour)
-
-
-def _areas(panel, axis):
+def _areas(panel):
     data = []
-    stacked = len(panel.areas) > 1
+    stacked = len(panel.areas) > 1 and panel.largest
     for area in panel.areas:
-        data.append({"type": "scatter", "mode": "lines", "x": _list(area.x), "y": _list(area.low), "yaxis": axis,
-                     "xaxis": "x", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False})
+        data.append({"type": "scatter", "mode": "lines", "x": _list(area.x), "y": _list(area.low), "line": {"width": 0},
+                     "hoverinfo": "skip"})
         share = np.asarray(area.high) - np.asarray(area.low)
-        data.append({"type": "scatter", "mode": "lines", "x": _list(area.x), "y": _list(area.high), "yaxis": axis,
-                     "xaxis": "x", "fill": "tonexty", "fillcolor": area.colour, "line": {"width": 0}, "name": area.name,
-                     "showlegend": False, "customdata": _list(share),
-                     **({"hovertemplate": f"{area.name} %{{customdata:.1f}} %<extra></extra>"} if stacked else
-                        {"hoverinfo": "skip"})})
+        data.append({"type": "scatter", "mode": "lines", "x": _list(area.x), "y": _list(area.high), "fill": "tonexty",
+                     "fillcolor": _colour(area.colour), "line": {"width": 0}, "name": area.name,
+                     **({"customdata": _list(share), "hovertemplate": f"{area.name} %{{customdata:.1f}} %<extra></extra>"}
+                        if stacked else {"hoverinfo": "skip"})})
     return data
 
 
-def _members(panel, axis):
-    """All single ranks as one trace with gaps: no legend, no hovering over 72 lines at once."""
+def _members(panel):
+    """All single ranks as one trace with gaps: no hovering over 72 lines at once."""
     x, y = [], []
     for line in panel.lines:
         if line.style == "member":
@@ -117,61 +129,81 @@ def _members(panel, axis):
             y += _list(line.y) + [None]
     if not x:
         return []
-    return [{"type": "scatter", "mode": "lines", "x": x, "y": y, "yaxis": axis, "xaxis": "x", "connectgaps": False,
-             "hoverinfo": "skip", "showlegend": False, "opacity": 0.45,
-             "line": {"color": LINE_COLOURS["member"], "width": 0.7}}]
+    return [{"type": "scatter", "mode": "lines", "x": x, "y": y, "connectgaps": False, "hoverinfo": "skip", "opacity": 0.5,
+             "line": {"color": _colour(LINE_COLOURS["member"]), "width": 0.8}}]
 
 
-def _pale(measured, axis, panel):
+def _pale(measured, panel):
     xs = [float(value) for series in (*panel.lines, *panel.areas) for value in (series.x[0], series.x[-1])]
-    shapes = []
-    for begin, end in ((min(xs), measured[0]), (measured[1], max(xs))):
-        if end > begin:
-            shapes.append({"type": "rect", "xref": "x", "yref": f"{axis} domain", "x0": begin, "x1": end, "y0": 0, "y1": 1,
-                           "fillcolor": "white", "opacity": 0.6, "line": {"width": 0}, "layer": "above"})
-    return shapes
+    return [{"type": "rect", "xref": "x", "yref": "y domain", "x0": begin, "x1": end, "y0": 0, "y1": 1,
+             "fillcolor": _colour("paper"), "opacity": 0.6, "line": {"width": 0}, "layer": "above"}
+            for begin, end in ((min(xs), measured[0]), (measured[1], max(xs))) if end > begin]
+
+
+def _bars(chart):
+    top = 1.1 * max(chart.limit, float(chart.values.max()))
+    data = [{"type": "bar", "x": [_escaped(name) for name in chart.names], "y": _list(chart.values),
+             "marker": {"color": [_colour("vermilion" if value > chart.limit else "blue") for value in chart.values]},
+             "hovertemplate": f"%{{x}}: %{{y}} {chart.unit}<extra></extra>"}]
+    layout = {"xaxis": _axis(showgrid=False, nticks=9, tickangle=0), "bargap": 0.25 if len(chart.names) > 1 else 0.7,
+              "yaxis": _axis(nticks=5, range=[0, top]),
+              "shapes": [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": chart.limit, "y1": chart.limit,
+                          "line": {"color": _colour("ink"), "width": 1.5, "dash": "dash"}}]}
+    return [_panel(_titled(chart.axis, chart.unit), 200, data, layout, [(_colour("ink"), "dash", chart.limit_name)])]
 
 
 def _heat(chart):
-    layout = _layout(chart)
-    layout["height"] = 110 + int(min(480, max(150, 14 * max(len(view.values) for view in chart.views))))
-    layout["xaxis"] = {"title": {"text": chart.x_title}, "showgrid": False, "zeroline": False, "nticks": 10}
-    layout["yaxis"] = {"autorange": "reversed", "showgrid": False, "zeroline": False, "nticks": 12, "automargin": True}
-    columns = _list(chart.columns) if isinstance(chart.columns, np.ndarray) else list(chart.columns)
-    data, buttons = [], []
-    for index, view in enumerate(chart.views):
-        data.append({"type": "heatmap", "x": columns, "y": view.row_names, "z": [_list(row) for row in view.values],
-                     "zmin": view.low, "zmax": view.high, "colorscale": "Cividis", "reversescale": view.bad_is_high,
-                     "visible": index == 0, "hoverongaps": False,
-                     "colorbar": {"title": {"text": view.unit}, "thickness": 12, "outlinewidth": 0},
-                     "hovertemplate": f"%{{y}}, {chart.x_title} %{{x}}: %{{z}} {view.unit}<extra></extra>"})
-        buttons.append({"label": view.title, "method": "restyle",
-                        "args": [{"visible": [other == index for other in range(len(chart.views))]}]})
-    if len(buttons) > 1:
-        layout["updatemenus"] = [{"type": "buttons", "direction": "right", "buttons": buttons, "x": 0, "y": 1.02,
-                                  "xanchor": "left", "yanchor": "bottom", "showactive": True, "font": {"size": 11},
-                                  "pad": {"b": 4}, "bgcolor": "#FFFFFF", "bordercolor": "#C8CED6"}]
-        layout["margin"]["t"] = 52
-    return {"data": data, "layout": layout}
+    steps = len(charts.HEAT_COLOURS) - 1
+    panels = []
+    for view in chart.views:
+        columns = _list(view.columns) if isinstance(view.columns, np.ndarray) else [_escaped(name) for name in view.columns]
+        data = [{"type": "heatmap", "x": columns, "y": [_escaped(name) for name in view.row_names],
+                 "z": [_list(row) for row in view.values], "zmin": 0, "zmax": view.high,
+                 "colorscale": [[index / steps, colour] for index, colour in enumerate(charts.HEAT_COLOURS)],
+                 "hoverongaps": False, "colorbar": {"thickness": 10, "outlinewidth": 0, "xpad": 4, "nticks": 5},
+                 "hovertemplate": f"%{{y}}, {chart.x_title} %{{x}}: %{{z}} {view.unit}<extra></extra>"}]
+        layout = {"xaxis": _axis(showgrid=False, nticks=10, tickangle=0, **({"title": _x_title(chart.x_title)} if chart.x_title else {})),
+                  "yaxis": _axis(autorange="reversed", showgrid=False, nticks=12) | {"automargin": True},
+                  "plot_bgcolor": _colour("absent"), "margin": {"l": 52, "r": 4, "t": 9, "b": 40}}
+        panels.append(_panel(_titled(view.title, view.unit), 70 + int(min(480, max(130, 14 * len(view.values)))), data, layout))
+    return panels
 
 
 def _curves(chart):
-    layout = _layout(chart)
-    layout["height"] = 380
-    layout["showlegend"] = True
-    layout["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    layout["hovermode"] = "closest"
-    layout["xaxis"] = {"type": "log", "title": {"text": chart.x_title}, "gridcolor": "#E5E8EC", "exponentformat": "power",
-                       "dtick": 1}
-    layout["yaxis"] = {"type": "log", "title": {"text": "share of events that took longer"}, "gridcolor": "#E5E8EC",
-                       "exponentformat": "power", "dtick": 1}
+    axis = _axis(type="log", exponentformat="power", dtick=1)
+    layout = {"hovermode": "closest", "xaxis": {**axis, "title": _x_title(chart.x_title)}, "yaxis": axis,
+              "margin": {"l": 52, "r": 12, "t": 9, "b": 44}}
     data = [{"type": "scatter", "mode": "lines", "name": line.name, "x": _list(line.x), "y": _list(line.y),
-             "text": line.notes, "line": {"color": curve_colour(index), "width": 1.8},
+             "text": line.notes, "line": {"color": _colour(curve_colour(index)), "width": 1.8},
              "hovertemplate": f"{line.name}: %{{y}} of the events took longer than %{{text}}<extra></extra>"}
             for index, line in enumerate(chart.lines)]
-    return {"data": data, "layout": layout}
+    key = [(_colour(curve_colour(index)), "line", line.name) for index, line in enumerate(chart.lines)]
+    return [_panel("Share of events that took longer", 320, data, layout, key)]
 
 
-def _layout(_chart):
-    return {"font": _FONT, "paper_bgcolor": "#FFFFFF", "plot_bgcolor": "#FFFFFF",
-            "margin": {"l": 70, "r": 20, "t": 54, "b": 46}, "showlegend": False}
+def _dots(chart):
+    panels = []
+    for panel in chart.panels:
+        names = [_escaped(short_name(column.name)) for column in panel.columns]
+        layout = {"hovermode": "closest", "margin": {"l": 52, "r": 8, "t": 4, "b": 30 if len(names) < 3 else 52},
+                  "xaxis": _axis(range=[-0.6, len(names) - 0.4], tickvals=list(range(len(names))), ticktext=names,
+                                 showgrid=False, tickangle=0 if len(names) < 3 else 30),
+                  "yaxis": _axis(nticks=4, range=[float(f"{end:.6g}") for end in panel.range])}
+        data = []
+        if panel.paired:
+            data += [{"type": "scatter", "mode": "lines", "x": [0, 1], "y": _list(two), "hoverinfo": "skip",
+                      "line": {"color": _colour("grey"), "width": 1}}
+                     for two in zip(*(column.values for column in panel.columns))]
+        for index, column in enumerate(panel.columns):
+            if not column.values:
+                continue
+            data.append({"type": "scatter", "mode": "markers", "y": _list(column.values),
+                         "x": _list(index + spread_out(len(column.values), panel.paired)),
+                         "text": [_escaped(name) for name in column.names],
+                         "marker": {"color": _colour(column.colour), "size": 8, "opacity": 0.75},
+                         "hovertemplate": f"%{{text}}: %{{y}} {panel.unit}<extra></extra>"})
+            median = float(np.median(column.values))
+            data.append({"type": "scatter", "mode": "lines", "x": [index - 0.25, index + 0.25], "y": _list([median, median]),
+                         "hoverinfo": "skip", "line": {"color": _colour(column.colour), "width": 2}})
+        panels.append(_panel(_titled(panel.title, panel.unit), 160, data, layout))
+    return panels

@@ -37,6 +37,12 @@ class Run:
         return self.record["status"]
 
     @property
+    def title(self):
+        """The label; without one the scenario, or else the directory's name."""
+        scenario = self.plan.get("scenario")
+        return self.labels.get("label") or (Path(scenario).name.removesuffix(".toml") if scenario else self.name)
+
+    @property
     def labels(self):
         return self.record.get("labels", {})
 
@@ -96,7 +102,7 @@ class Run:
         if not path.exists():
             # Written at the end, so runs that ended before their time have none.
             if self.status == "complete":
-                self._remark(f"{path} is missing: who sent how much to whom is not shown.")
+                self._remark(f"{path} is missing: the traffic matrix is not shown.")
             return None
         columns = read_table(path, ("producer", "consumer"), ("received_events", "received_bytes"))
         producers, consumers = self.resolved["producers"], self.resolved["consumers"]

@@ -34,31 +34,46 @@ def number(value):
     return f"{value:.{min(digits, 6)}f}"
 
 
+def percent(value):
+    """A share in percent, as the summary on the terminal has it: 41 %, 4.2 %, below 0.1 %, above 99.9 %."""
+    shown = 100.0 * value
+    if 99.5 <= shown < 100:
+        return "above 99.9 %" if shown >= 99.95 else f"{shown:.1f} %"
+    if shown == 0 or abs(shown) >= 9.95:
+        return f"{shown:.0f} %"
+    return "below 0.1 %" if abs(shown) < 0.05 else f"{shown:.1f} %"
+
+
 def share(part, whole):
-    """A part of a whole, with two digits however small it is: 4.2 %, 0.006 %, 6e-05. None if there is no whole."""
+    """A part of a whole with two digits, however small it is, as the summary has it (loss_share in
+    src/telemetry/text.cpp): 41 %, 0.42 %, 6.1e-5. None if there is no whole."""
     if part is None or not whole:
         return None
     value = part / whole
-    if value == 0.0:
-        return "0 %"
-    if value < 1e-4:
-        return f"{value:.2g}"
-    # Not all is not 100 %, however little is missing.
-    shown = f"{100.0 * value:.2g}" if value < 0.1 else number(round(100.0 * value, 2))
-    return "> 99.99 %" if value < 1.0 and shown == "100" else f"{shown} %"
+    if value == 0 or value >= 0.1:
+        return percent(value)
+    if value >= 0.001:
+        return f"{100.0 * value:.2g} %"
+    return f"{value:.1e}".replace("e-0", "e-")
 
 
 def part(count, whole):
-    """4 (6e-05): a number with its share of the whole, if that is known."""
-    said = share(count, whole) if count else None
-    return number(count) + (f" ({said})" if said else "")
+    """4 (6.1e-5): a number with its share of the whole, if that is known."""
+    of_whole = share(count, whole) if count else None
+    return number(count) + (f" ({of_whole})" if of_whole else "")
 
 
-def text(value, unit=""):
-    """`value` with its unit: 85.79 Gb/s, 12.5 %, 0.6766. Absent is '-'. `unit`: b/s, B, s, %, 1 or any word."""
+def counted(count, singular):
+    """1 consumer, 2 consumers"""
+    return f"{count} {singular}{'' if count == 1 else 's'}"
+
+
+def text(value, unit="", like=None):
+    """`value` with its unit: 85.79 Gb/s, 12.5 %, 0.6766. Absent is '-'. `unit`: b/s, B, s, %, 1 or any word. `like`: a value
+    whose unit is used, so that values that stand side by side have one unit."""
     if value is None or math.isnan(value):
         return "-"
     if unit == "%":
         return f"{number(100.0 * value)} %"
-    factor, name = scale(unit, value)
+    factor, name = scale(unit, value if like is None else like)
     return number(value / factor) + (f" {name}" if name not in ("", "1") else "")

@@ -1,0 +1,66 @@
+"""Charts of what hosts counted: network interfaces and protocols of the kernel."""
+
+import numpy as np
+
+from . import host_counters
+from .charts import Line, Panel, TimeChart
+from .series import measured_seconds, rates
+from .units import scale, text
+
+PANELS_MAX = 8
+
+
+def counters(run):
+    """Counters of network interfaces that moved, beside the throughput; sums over hosts."""
+    hosts = {host: columns for host, columns in run.host_counters().items() if len(columns["second"])}
+    if not hosts:
+        return None
+    first = min(int(columns["second"].min()) for columns in hosts.values())
+    last = max(int(columns["second"].max()) for columns in hosts.values())
+    seconds = np.arange(first, last + 1)
+    sums = {}
+    for columns in hosts.values():
+        position = columns["second"].astype(int) - first
+        for name, values in columns.items():
+            if name in ("second", "covered_s") or not np.nansum(np.abs(values)):
+                continue
+            total = sums.setdefault(name, np.zeros(len(seconds)))
+            np.add.at(total, position, np.nan_to_num(values))
+    if not sums:
+        return None
+    panels = []
+    received = rates(run, "consumer")
+    if received is not None:
+        rows = run.rows("consumer")
+        total = np.nansum(received, axis=0)
+        factor, unit = scale("b/s", total.max())
+        panels.append(Panel("Payload received, all consumers", unit,
+                            lines=[Line("payload", rows.seconds, total / factor, "mean")]))
+    shown = sorted(sums, key=lambda name: (_rank_of_counter(name), name))[:PANELS_MAX]
+    in_measure = host_counters.measured(run)
+    for name in shown:
+        panels.append(Panel(f"{name} ({_counted(name, in_measure)})", "per second",
+                            lines=[Line(name, seconds, sums[name], "highest")]))
+    left = len(sums) - len(shown)
+    return TimeChart("counters", "Network counters", panels, measured_seconds(run),
+                     "Sums over hosts; counters that stayed at 0 are left out"
+                     + (f", and {left} more that moved." if left else "."))
+
+
+def _counted(name, in_measure):
+    """12 in the measured seconds, most on eb01: 7"""
+    def amount(value):
+        return text(value, "B") if name.endswith("_bytes") else f"{value:.0f}"
+    on_hosts = {host: counters[name] for host, counters in in_measure.items() if name in counters}
+    whole = sum(on_hosts.values())
+    most = max(on_hosts, key=on_hosts.get, default=None)
+    where = "" if not whole else f", on {most}" if on_hosts[most] == whole else f", most on {most}: {amount(on_hosts[most])}"
+    return f"{amount(whole)} in the measured seconds{where}"
+
+
+def _rank_of_counter(name):
+    """Signs of trouble first."""
+    for rank, words in enumerate((("pause",), ("cnp", "ecn", "marked"), ("retrans", "timeout", "discard", "drop", "err", "out_of"))):
+        if any(word in name for word in words):
+            return rank
+    return 9

@@ -1,0 +1,60 @@
+"""Heat maps of a run: the form in which thousands of ranks can be read. Dark is more in all of them."""
+
+import numpy as np
+
+from .charts import HeatMap, HeatView
+from .series import column, compared_rates, over_window
+from .time_charts import group_edges, group_names
+from .units import scale, text
+
+# More than fits on a screen is grouped: each cell then shows the worst of its group.
+CELLS_MAX = 240
+
+
+def ranks_by_second(run):
+    """Ranks x seconds."""
+    views = []
+    grouped = False
+    for role, title, values, unit, worst in (
+            ("producer", "Producers: occupancy", column(run, "producer", "occupancy_peak"), "1", "high"),
+            ("producer", over_window(run, "Producers: throughput"), compared_rates(run, "producer"), "b/s", "low"),
+            ("consumer", over_window(run, "Consumers: throughput"), compared_rates(run, "consumer"), "b/s", "low"),
+            ("consumer", "Consumers: blocked share", column(run, "consumer", "blocked_s"), "1", "high")):
+        if values is None or not np.isfinite(values).any():
+            continue
+        factor, unit_name = scale(unit, np.nanmax(values))
+        reduced, names = _reduce(values / factor, run, role, worst)
+        high = float(np.nanmax(reduced)) if unit == "b/s" else max(1.0, float(np.nanmax(reduced)))
+        views.append(HeatView(title, "" if unit_name == "1" else unit_name, reduced, names, run.rows(role).seconds, high or 1.0))
+        grouped = grouped or len(names) < len(values)
+    if not views:
+        return None
+    return HeatMap("heat-map", "Every rank in every second", "second", views,
+                   ("One line for a group of ranks: the slowest, fullest or most blocked of them. " if grouped else
+                    "One line per rank. ")
+                   + "Dark is more. A rank that lags is a pale line of throughput; a full or blocked one is a dark line.")
+
+
+def _reduce(values, run, role, worst):
+    """At most CELLS_MAX lines, each the lowest or highest of its group, and their names."""
+    edges = group_edges(len(values), CELLS_MAX)
+    if worst == "low":
+        reduced = np.minimum.reduceat(np.where(np.isnan(values), np.inf, values), edges[:-1], axis=0)
+    else:
+        reduced = np.maximum.reduceat(np.where(np.isnan(values), -np.inf, values), edges[:-1], axis=0)
+    return np.where(np.isfinite(reduced), reduced, np.nan), group_names(run, role, edges)
+
+
+def traffic(run):
+    """Producers x consumers."""
+    matrix = run.traffic()
+    if matrix is None or not matrix.any():
+        return None
+    factor, unit = scale("B", matrix.max())
+    groups = [group_edges(size, CELLS_MAX) for size in matrix.shape]
+    reduced = np.add.reduceat(np.add.reduceat(matrix / factor, groups[0][:-1], axis=0), groups[1][:-1], axis=1)
+    names = [group_names(run, role, edges) for role, edges in zip(("producer", "consumer"), groups)]
+    return HeatMap("traffic", "Traffic matrix", "",
+                   [HeatView("Bytes received in the whole run", unit, reduced, *names, float(reduced.max()))],
+                   f"Dark is more. Least of any pair: {text(matrix.min(), 'B')}, most: {text(matrix.max(), 'B')}; mean "
+                   f"{text(matrix.mean(), 'B')}.")

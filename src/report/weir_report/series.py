@@ -1,0 +1,121 @@
+"""Series of a run: values of its ranks by second, out of their rows."""
+
+import re
+
+import numpy as np
+
+SAMPLES_PER_SECOND = 20
+
+
+def rates(run, role):
+    """Payload in b/s, ranks x seconds. A second that the run covers only in part counts for its part."""
+    rows = run.rows(role)
+    column = "sent_bytes" if role == "producer" else "received_bytes"
+    if column not in rows:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 8.0 * rows.column(column) / rows.column("covered_s")
+
+
+def rate_window(run):
+    """Seconds over which rates of single ranks are compared (see src/telemetry/rate_window.hpp); None: there are too few events
+    for that. Runs without this number were compared by the second."""
+    return run.record.get("rate_window_s", 1)
+
+
+def compared_rates(run, role):
+    """As rates(), each second with those before it that make its window; none without a window."""
+    values, window = rates(run, role), rate_window(run)
+    if values is None or window == 1:
+        return values
+    means = np.full(values.shape, np.nan)
+    if window and window <= values.shape[1]:
+        # A second that a rank lacks would leave its mark on all that follow.
+        gaps = np.cumsum(np.pad(np.isnan(values), ((0, 0), (1, 0))), axis=1)
+        sums = np.cumsum(np.pad(np.nan_to_num(values), ((0, 0), (1, 0))), axis=1)
+        means[:, window - 1:] = (sums[:, window:] - sums[:, :-window]) / window
+        means[:, window - 1:][gaps[:, window:] > gaps[:, :-window]] = np.nan
+    return means
+
+
+def over_window(run, title):
+    window = rate_window(run)
+    return title if window in (1, None) else f"{title}, mean of {window} s"
+
+
+def blocked_at_once(run):
+    """Number of blocked consumers: the mean and the most over the 20 instants of each second."""
+    rows = run.rows("consumer")
+    if "blocked_samples_50ms" not in rows:
+        return None
+    masks = np.nan_to_num(rows.column("blocked_samples_50ms")).astype(np.int64)
+    counts = np.stack([((masks >> bit) & 1).sum(axis=0) for bit in range(SAMPLES_PER_SECOND)])
+    return counts.mean(axis=0), counts.max(axis=0)
+
+
+def fairness_by_second(run):
+    """Jain's index of the consumers' rates (see src/telemetry/evenness.hpp), and the min/max throughput ratio; None for fewer
+    than two consumers."""
+    values = compared_rates(run, "consumer")
+    if values is None or len(values) < 2 or not np.isfinite(values).any():
+        return None
+    values = np.nan_to_num(values)
+    squares = (values**2).sum(axis=0)
+    largest = values.max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        jain = np.where(squares > 0, values.sum(axis=0)**2 / (len(values) * squares), np.nan)
+        return jain, np.where(largest > 0, values.min(axis=0) / largest, np.nan)
+
+
+def target_rate(run, role):
+    """Payload that each rank of a role is to send or receive in the mean, b/s; None: as much as it can."""
+    rate = run.resolved.get("rate_bits_per_second")
+    if run.resolved.get("generation") == "saturate" or not rate:
+        return None
+    return rate if role == "producer" else rate * run.resolved["producers"] / run.resolved["consumers"]
+
+
+_RATE = re.compile(r"([0-9.]+)([kMGT]?)b/s")
+
+
+def line_rate(run, role):
+    """Speed of the slowest link of a role, b/s; None: unknown, or several ranks of the role share a link."""
+    if run.world == "simulation":
+        match = _RATE.fullmatch(str(run.plan.get(f"{role}-link", "")))
+        return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[match[2]] if match else None
+    names = [rank.get("host") for rank in run.ranks(role)]
+    hosts = {host.get("name"): host.get("settings") or {} for host in run.record.get("hosts") or []}
+    if not names or len(set(names)) < len(names):
+        return None
+    speeds = [_speed(hosts.get(name, {})) for name in names]
+    return min(speeds) if all(speeds) else None
+
+
+def _speed(settings):
+    """Of the one path that MPI was expected to take from a host."""
+    paths = settings.get("expected_paths") or []
+    if len(paths) != 1:
+        return None
+    devices = {f"{port.get('device')}:{port.get('port')}": port for port in settings.get("rdma_ports") or []}
+    devices |= {interface.get("name"): interface for interface in settings.get("interfaces") or []}
+    used = paths[0].get("rdma_port") or paths[0].get("interface")
+    return (devices.get(str(used)) or {}).get("speed_bits_per_second")
+
+
+def column(run, role, name):
+    rows = run.rows(role)
+    return rows.column(name) if name in rows else None
+
+
+def mean(values):
+    """Over ranks; NaN where no rank has a row."""
+    counted = np.isfinite(values).sum(axis=0)
+    return np.where(counted > 0, np.nansum(values, axis=0) / np.maximum(counted, 1), np.nan)
+
+
+def measured_seconds(run):
+    """The first and the last second that count; None: there is none."""
+    seconds = run.rows("consumer").measured_seconds
+    if not len(seconds):
+        seconds = run.rows("producer").measured_seconds
+    return (int(seconds[0]), int(seconds[-1])) if len(seconds) else None

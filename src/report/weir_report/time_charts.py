@@ -1,0 +1,238 @@
+"""Charts of a run over seconds. Each function returns a chart of charts.py, or None if the run has nothing for it."""
+
+import numpy as np
+
+from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, BarChart, Line, Panel, TimeChart
+from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds,
+                     over_window, rates, target_rate)
+from .units import scale, text
+
+# More ranks than this are drawn as a band: single lines could not be told apart.
+MEMBERS_MAX = 100
+# More bars than this are grouped.
+BARS_MAX = 240
+
+
+def slowest_sets(run):
+    """Generation `sets`: the longest time that each producer needed for a set. The deadline is the next set."""
+    interval = run.resolved.get("interval_s")
+    ranks = [rank for rank in run.ranks("producer") if rank.get("least_slack_s") is not None]
+    if run.resolved.get("generation") != "sets" or interval is None or not ranks:
+        return None
+    names = [run.rank_name("producer", rank["index"]) for rank in ranks]
+    longest = np.array([interval - rank["least_slack_s"] for rank in ranks])
+    edges = group_edges(len(longest), BARS_MAX)
+    factor, unit = scale("s", max(longest.max(), interval))
+    if len(edges) <= len(longest):
+        names = group_names(run, "producer", edges)
+        longest = np.maximum.reduceat(longest, edges[:-1])
+    late = run.record["verdict"].get("late_sets")
+    return BarChart("slowest-sets", "How long producers needed for a set", "Slowest set, from generation to delivery", unit,
+                    names, longest / factor, interval / factor, f"deadline: the next set, after {text(interval, 's')}",
+                    "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
+                    + ". What is left to the deadline is the slack"
+                    + (". Sets above the line were late." if late else "; no set was late."))
+
+
+def buffers(run):
+    """What decides whether a run is sustained: occupancy, late sets and losses."""
+    producers = run.rows("producer")
+    panels = []
+    if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
+        peaks = producers.column("occupancy_peak")
+        panel = _rank_panel(run, "producer", "Buffer occupancy, peak of each second", peaks, "1", ("mean", "highest"))
+        x, highest = producers.seconds, np.nanmax(np.nan_to_num(peaks), axis=0)
+        if (highest > 1).any():
+            panel.areas.insert(0, Area("overflow", x, np.ones(len(x)), np.maximum(highest, 1.0), VERMILION))
+        panel.lines.append(Line(_full(run), x[[0, -1]], np.ones(2), "limit"))
+        one_set = set_occupancy(run)
+        if one_set is not None and one_set < 0.99:
+            panel.lines.append(Line(f"one new set: {one_set:.3g}", x[[0, -1]], np.full(2, one_set), "target"))
+        panel.least_top = 1.2
+        panels.append(panel)
+    for role, title, name in (("producer", "Late sets", "late_sets"), ("producer", "Events lost at producers", "lost_events"),
+                              ("consumer", "Events lost on the way", "lost_events")):
+        values = column(run, role, name)
+        if values is not None and np.nansum(values):
+            panels.append(Panel(title, "in the second", whole_numbers=True, lines=[
+                Line(f"all {role}s", run.rows(role).seconds, np.nansum(values, axis=0), "highest")]))
+    if not panels:
+        return None
+    return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + _PALE)
+
+
+def _about_sets(run, panels):
+    """Why an occupancy of 1 can be healthy."""
+    one_set, sentences = set_occupancy(run), ""
+    if one_set is not None:
+        sentences = "A set is generated at once and fills " + ("the whole buffer" if one_set >= 0.99 else
+                                                              f"{one_set:.3g} of the buffer")
+        sentences += (" at that moment: the peak is never lower, and what counts is the slack. Above that, data of earlier sets "
+                      "is left. ")
+    if any(panel.title == "Late sets" for panel in panels):
+        sentences += "A set is late if some of it is left when the next one is generated. "
+    return sentences
+
+
+_PALE = "Pale: warm-up and drain, which are not judged."
+
+
+def set_occupancy(run):
+    """Share of the buffer that a new set fills; None if producers do not generate sets."""
+    resolved = run.resolved
+    if resolved.get("generation") != "sets" or not resolved.get("buffer_bytes") or not resolved.get("set_bytes"):
+        return None
+    return resolved["set_bytes"] / resolved["buffer_bytes"]
+
+
+def _full(run):
+    """What happens at a full buffer depends on --overflow."""
+    return "full: what is generated then is lost" if run.plan.get("overflow") == "drop" else "limit: above 1 is overflow"
+
+
+def throughput(run):
+    """Rates of producers and consumers, blocked consumers, fairness: what figures 3 to 7 of the LHCb 2021 paper show."""
+    panels, above = [], []
+    for role, title in (("producer", "Throughput of producers"), ("consumer", "Throughput of consumers")):
+        values, named = compared_rates(run, role), over_window(run, title)
+        if values is not None and not np.isfinite(values).any():
+            values, named = rates(run, role), f"{title}, by the second"  # too few events to compare ranks by
+        if values is None or not np.isfinite(values).any():
+            continue
+        target, link = target_rate(run, role), line_rate(run, role)
+        if link and link > 2 * max(np.nanmax(values), target or 0):
+            above.append(f"{role}s {text(link, 'b/s')}")
+            link = None
+        panels.append(_rank_panel(run, role, named, values, "b/s", ("lowest", "mean", "highest"),
+                                  [(_target_name(role, target), target, "target"),
+                                   (f"line rate {text(link, 'b/s')}", link, "link")]))
+    blocked = blocked_at_once(run)
+    if blocked is not None:
+        x = run.rows("consumer").seconds
+        panels.append(Panel("Blocked consumers", f"of {len(run.rows('consumer'))}", whole_numbers=True, least_top=1.0, lines=[
+            Line("most at one instant", x, blocked[1], "highest"), Line("mean", x, blocked[0], "mean")]))
+    fairness = fairness_by_second(run)
+    if fairness is not None:
+        x = run.rows("consumer").seconds
+        panels.append(Panel(over_window(run, "Fairness of consumers"), "", least_top=1.05, lines=[
+            Line("Jain index of their rates", x, fairness[0], "mean"),
+            Line("min/max throughput ratio", x, fairness[1], "lowest")]))
+    panels += _building_panels(run)
+    if not panels:
+        return None
+    many = max(len(run.rows("producer")), len(run.rows("consumer"))) > MEMBERS_MAX
+    return TimeChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
+                     "One value per rank and second. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
+                     + (f"Line rates are far above: {', '.join(above)}. " if above else "") + _PALE)
+
+
+def _target_name(role, target):
+    return f"target {text(target, 'b/s')}" if role == "producer" else f"needed in the mean {text(target, 'b/s')}"
+
+
+def _building_panels(run):
+    """Pattern build: events that all consumers finished, and what was lost meanwhile. Nothing with other patterns."""
+    panels = []
+    for title, parts in (("Events built", (("finished_events", "finished", "mean"), ("given_up_events", "given up", "lowest"))),
+                         ("Fragments requested again", (("asked_again", "requested again", "highest"),))):
+        lines = []
+        for name, shown, style in parts:
+            values = column(run, "consumer", name)
+            if values is not None and np.isfinite(values).any():
+                lines.append(Line(f"{shown}, all consumers", run.rows("consumer").seconds, np.nansum(values, axis=0), style))
+        if lines:
+            panels.append(Panel(title, "in the second", whole_numbers=True, lines=lines))
+    return panels
+
+
+def by_events(run):
+    """Speed in steps of equally many events: a scheduler that slows down with their number shows here."""
+    series = run.record.get("event_series")
+    if not series or len(series["events"]) < 2:
+        return None
+    events = np.array([0, *series["events"]], float)
+    seconds = np.diff([0.0, *series["at_s"]])
+    if (seconds <= 0).any():
+        return None
+    step = int(events[1])
+    middle = (events[1:] + events[:-1]) / 2
+    factor, unit = scale("b/s", (8 * np.diff([0, *series["bytes"]]) / seconds).max())
+    panels = [Panel(f"Rate of every {step} events", unit, lines=[
+        Line("payload", middle, 8 * np.diff([0, *series["bytes"]]) / seconds / factor, "mean")])]
+    panels.append(Panel(f"Time of every {step} events", "s", lines=[Line("time", middle, seconds, "mean")]))
+    without = np.diff([0, *series["events_without_credit"]])
+    if without.any() and run.resolved.get("generation") != "saturate":
+        # Offered in the time of a step, and not the ones that were done in it: no share of these.
+        panels.append(Panel("Credit stalls: events offered when no consumer had a credit", "events per step",
+                            whole_numbers=True, lines=[Line("offered", middle, without, "highest")]))
+    return TimeChart("by-events", "Speed by number of events", panels, None,
+                     "From second 0 on, as events were reported done to the scheduler.", "events done")
+
+
+def where_the_time_went(run):
+    """Stacked shares of time per second, mean over the ranks of a role."""
+    panels = []
+    for role, title, parts in (
+            ("producer", "Producers' streams", (("transferring", "transferring_s", GREEN),
+                                                ("waiting for a slot", "waiting_for_slot_s", ORANGE),
+                                                ("waiting for a grant", "waiting_for_grant_s", VERMILION),
+                                                ("waiting for data", "waiting_for_data_s", LIGHT))),
+            ("consumer", "Consumers", (("receiving", "receiving_s", SKY), ("blocked", "blocked_s", PURPLE),
+                                       ("waiting for data", "waiting_for_data_s", LIGHT))),
+            ("scheduler", "Scheduler", (("events, but no free slot", "waiting_for_slot_s", ORANGE),
+                                        ("events, but no free stream", "waiting_for_stream_s", BLUE),
+                                        ("free slots, but no events", "waiting_for_data_s", LIGHT),
+                                        ("neither events nor free slots", "idle_s", SKY)))):
+        rows = run.rows(role)
+        if not all(name in rows for _, name, _ in parts):
+            continue
+        low = np.zeros(len(rows.seconds))
+        areas = []
+        covered = mean(rows.column("covered_s"))
+        for shown, name, colour in parts:
+            high = low + np.nan_to_num(mean(rows.column(name)) / covered)
+            areas.append(Area(shown, rows.seconds, 100 * low, 100 * high, colour))
+            low = high
+        panels.append(Panel(title, "% of time", areas=areas, largest=100.0))
+    if not panels:
+        return None
+    return TimeChart("where-the-time-went", "Where the time went", panels, measured_seconds(run),
+                     "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those that "
+                     "wait for a grant by the scheduler; long transfers point to the network.")
+
+
+def _rank_panel(run, role, title, values, unit, styles, rules=()):
+    """Lines of the wanted styles over the ranks of a role. `rules`: (name, value or None, style) of straight lines."""
+    x = run.rows(role).seconds
+    rules = [rule for rule in rules if rule[1]]
+    factor, unit_name = scale(unit, max([np.nanmax(values), *(value for _, value, _ in rules)]))
+    values = values / factor
+    panel = Panel(title, "" if unit_name == "1" else unit_name)
+    present = np.isfinite(values).any(axis=0)
+    if 1 < len(values) <= MEMBERS_MAX:
+        panel.lines += [Line(run.rank_name(role, index), x, row, "member") for index, row in enumerate(values)]
+    elif len(values) > MEMBERS_MAX:
+        band = np.full((2, len(x)), np.nan)
+        band[:, present] = np.nanquantile(values[:, present], (0.1, 0.9), axis=0)
+        panel.areas.append(Area(f"80 % of {role}s", x, band[0], band[1], LIGHT))
+    filled = {"lowest": np.where(np.isnan(values), np.inf, values), "highest": np.where(np.isnan(values), -np.inf, values)}
+    for style in styles:
+        if style == "mean":
+            panel.lines.append(Line("mean", x, mean(values), "mean"))
+        elif len(values) > 1 or "mean" not in styles:
+            which = filled[style].argmin(axis=0) if style == "lowest" else filled[style].argmax(axis=0)
+            y = np.where(present, values[which, np.arange(len(x))], np.nan)
+            names = {index: run.rank_name(role, index) for index in np.unique(which)}
+            panel.lines.append(Line(style, x, y, style, [names[index] for index in which]))
+    panel.lines += [Line(name, x[[0, -1]], np.full(2, value / factor), style) for name, value, style in rules]
+    return panel
+
+
+def group_edges(size, most):
+    """Edges of at most `most` groups of about the same size."""
+    return np.unique(np.linspace(0, size, min(size, most) + 1).round().astype(int))
+
+
+def group_names(run, role, edges):
+    return [run.rank_name(role, int(begin)) if end - begin == 1 else f"{role}s {begin}..{end - 1}"
+            for begin, end in zip(edges[:-1], edges[1:])]
