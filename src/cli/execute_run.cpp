@@ -126,7 +126,7 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     describe(request, settings);
     settings.environment = environment_of(request, job);
     for (const std::string& text : request.injections) {
-        settings.faults.push_back(transport::parse_fault_spec(text));
+        settings.faults.push_back(transport::parse_disturbance(text));
     }
     settings.directory = make_directory(job, request, settings.leader_rank());
     return settings;

@@ -12,7 +12,7 @@
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 
 namespace weir::cli {
 
@@ -21,7 +21,7 @@ namespace {
 void check_injections(const config::RunRequest& request) {
     for (const std::string& injection : request.injections) {
         try {
-            transport::parse_fault_spec(injection);
+            transport::parse_disturbance(injection);
         } catch (const std::invalid_argument& error) {
             throw config::UsageError(std::string("--inject: ") + error.what());
         }

@@ -30,8 +30,8 @@ template <typename T>
 void send(Job& job, const T& value, int to, int tag) {
     LeftToMpi<T> memory(value);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(&*memory, sizeof(T), MPI_BYTE, to, tag, job.communicator(), &request),
-              synchronisation);
+    check_exchange(MPI_Isend(&*memory, sizeof(T), MPI_BYTE, to, tag, job.communicator(), &request),
+                   synchronisation);
     job.wait(request, job.exchange_limit(), synchronisation);
 }
 
@@ -39,8 +39,8 @@ template <typename T>
 T receive(Job& job, int from, int tag, core::Duration limit) {
     LeftToMpi<T> memory;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(&*memory, sizeof(T), MPI_BYTE, from, tag, job.communicator(), &request),
-              synchronisation);
+    check_exchange(MPI_Irecv(&*memory, sizeof(T), MPI_BYTE, from, tag, job.communicator(), &request),
+                   synchronisation);
     job.wait(request, limit, synchronisation);
     return *memory;
 }

@@ -11,24 +11,20 @@
 
 #include "runtime/common_clock.hpp"
 #include "runtime/left_to_mpi.hpp"
+#include "transport/mpi_support.hpp"
 
 namespace weir::runtime {
 
-void check_mpi(int status, const char* what) {
-    if (status == MPI_SUCCESS) {
-        return;
+void check_exchange(int status, const char* what) {
+    if (status != MPI_SUCCESS) {
+        throw JobError(fmt::format("MPI failed in {}: {}", what, transport::mpi_error_text(status)));
     }
-    char text[MPI_MAX_ERROR_STRING] = {};
-    int length = 0;
-    MPI_Error_string(status, text, &length);
-    throw JobError(
-        fmt::format("MPI failed in {}: {}", what, std::string(text, static_cast<std::size_t>(length))));
 }
 
 Job::Job(int& argc, char**& argv) {
     int provided = 0;
-    check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "start-up");
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "start-up");
+    check_exchange(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "start-up");
+    check_exchange(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "start-up");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(communicator_, &rank_);
@@ -55,7 +51,7 @@ void Job::wait(MPI_Request& request, core::Duration limit, const char* what) con
     Waiting waiting(*this, limit, what);
     while (true) {
         int done = 0;
-        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+        check_exchange(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
         if (done != 0) {
             return;
         }
@@ -113,17 +109,17 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
     memory->lengths.resize(ranks);
     memory->places.resize(ranks);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallgather(&memory->length, 1, MPI_INT, memory->lengths.data(), 1, MPI_INT, communicator_,
-                             &request),
-              what);
+    check_exchange(MPI_Iallgather(&memory->length, 1, MPI_INT, memory->lengths.data(), 1, MPI_INT,
+                                  communicator_, &request),
+                   what);
     wait(request, exchange_limit_, what);
     const std::vector<int>& lengths = memory->lengths;
     std::vector<int>& places = memory->places;
     std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
     memory->all.resize(static_cast<std::size_t>(places.back()) + static_cast<std::size_t>(lengths.back()));
-    check_mpi(MPI_Iallgatherv(memory->mine.data(), memory->length, MPI_CHAR, memory->all.data(),
-                              lengths.data(), places.data(), MPI_CHAR, communicator_, &request),
-              what);
+    check_exchange(MPI_Iallgatherv(memory->mine.data(), memory->length, MPI_CHAR, memory->all.data(),
+                                   lengths.data(), places.data(), MPI_CHAR, communicator_, &request),
+                   what);
     wait(request, exchange_limit_, what);
     std::vector<std::string> texts;
     texts.reserve(ranks);
@@ -143,9 +139,9 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
     if (rank_ != root) {
         block->assign(bytes.begin(), bytes.end());
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Isend(block->data(), static_cast<int>(block->size()), MPI_BYTE, root, tag,
-                            communicator_, &request),
-                  what);
+        check_exchange(MPI_Isend(block->data(), static_cast<int>(block->size()), MPI_BYTE, root, tag,
+                                 communicator_, &request),
+                       what);
         wait(request, exchange_limit_, what);
         return;
     }
@@ -158,7 +154,7 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
         int there = 0;
         MPI_Status status;
         while (true) {
-            check_mpi(MPI_Iprobe(rank, tag, communicator_, &there, &status), what);
+            check_exchange(MPI_Iprobe(rank, tag, communicator_, &there, &status), what);
             if (there != 0) {
                 break;
             }
@@ -168,7 +164,7 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
         MPI_Get_count(&status, MPI_BYTE, &length);
         block->resize(static_cast<std::size_t>(length));
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Irecv(block->data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
+        check_exchange(MPI_Irecv(block->data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
         wait(request, exchange_limit_, what);
         receive(rank, *block);
     }
@@ -182,12 +178,12 @@ std::vector<std::optional<std::string>> Job::collect(const std::string& text, in
     if (rank_ != root) {
         unsent_.push_back(text);
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Isend(unsent_.back().data(), static_cast<int>(text.size()), MPI_CHAR, root, tag,
-                            communicator_, &request),
-                  what);
+        check_exchange(MPI_Isend(unsent_.back().data(), static_cast<int>(text.size()), MPI_CHAR, root, tag,
+                                 communicator_, &request),
+                       what);
         int done = 0;
         while (done == 0 && monotonic_ns() < deadline_ns) {
-            check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+            check_exchange(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
             call_waiting_hook();
             std::this_thread::sleep_for(nap);
         }
@@ -216,7 +212,7 @@ bool Job::begin_receiving(int tag, const char* what) {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator_, &there, &message, &status), what);
+    check_exchange(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator_, &there, &message, &status), what);
     if (there == 0) {
         return false;
     }
@@ -225,7 +221,7 @@ bool Job::begin_receiving(int tag, const char* what) {
     Receiving& one = receiving_.emplace_back();
     one.rank = status.MPI_SOURCE;
     one.text.resize(static_cast<std::size_t>(length));
-    check_mpi(MPI_Imrecv(one.text.data(), length, MPI_CHAR, &message, &one.request), what);
+    check_exchange(MPI_Imrecv(one.text.data(), length, MPI_CHAR, &message, &one.request), what);
     return true;
 }
 
@@ -233,7 +229,7 @@ int Job::complete_received(std::vector<std::optional<std::string>>& texts, const
     int completed = 0;
     for (auto one = receiving_.begin(); one != receiving_.end();) {
         int done = 0;
-        check_mpi(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), what);
+        check_exchange(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), what);
         if (done == 0) {
             ++one;
             continue;
@@ -253,20 +249,20 @@ std::string Job::broadcast(const std::string& text, int root, const char* what) 
     LeftToMpi<Memory> memory;
     memory->length = text.size();
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibcast(&memory->length, 1, MPI_UINT64_T, root, communicator_, &request), what);
+    check_exchange(MPI_Ibcast(&memory->length, 1, MPI_UINT64_T, root, communicator_, &request), what);
     wait(request, exchange_limit_, what);
     memory->text = text;
     memory->text.resize(memory->length);
-    check_mpi(MPI_Ibcast(memory->text.data(), static_cast<int>(memory->length), MPI_CHAR, root, communicator_,
-                         &request),
-              what);
+    check_exchange(MPI_Ibcast(memory->text.data(), static_cast<int>(memory->length), MPI_CHAR, root,
+                              communicator_, &request),
+                   what);
     wait(request, exchange_limit_, what);
     return memory->text;
 }
 
 void Job::barrier(const char* what) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibarrier(communicator_, &request), what);
+    check_exchange(MPI_Ibarrier(communicator_, &request), what);
     wait(request, exchange_limit_, what);
 }
 

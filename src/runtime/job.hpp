@@ -179,6 +179,6 @@ class Job {
 };
 
 /// Throws JobError with MPI's error text if `status` is not MPI_SUCCESS.
-void check_mpi(int status, const char* what);
+void check_exchange(int status, const char* what);
 
 }  // namespace weir::runtime

@@ -88,9 +88,10 @@ class PairProber {
             if (!finish(memory_->data_requests[place], limits_.round)) {
                 return false;
             }
-            check_mpi(MPI_Isend(memory_->data[place].data(), message_bytes, MPI_CHAR, consumer,
-                                tag_of(round, tag_data), job_.communicator(), &memory_->data_requests[place]),
-                      "probe");
+            check_exchange(
+                MPI_Isend(memory_->data[place].data(), message_bytes, MPI_CHAR, consumer,
+                          tag_of(round, tag_data), job_.communicator(), &memory_->data_requests[place]),
+                "probe");
             ++memory_->count;
         }
         for (MPI_Request& request : memory_->data_requests) {
@@ -123,9 +124,9 @@ class PairProber {
             post(place, producer, round);
         }
         bool all_sent = false;
-        check_mpi(MPI_Irecv(&memory_->count, sizeof memory_->count, MPI_BYTE, producer,
-                            tag_of(round, tag_end), job_.communicator(), &memory_->receiving),
-                  "probe");
+        check_exchange(MPI_Irecv(&memory_->count, sizeof memory_->count, MPI_BYTE, producer,
+                                 tag_of(round, tag_end), job_.communicator(), &memory_->receiving),
+                       "probe");
         std::uint64_t received = 0;
         std::int64_t first_ns = 0;
         std::int64_t last_ns = monotonic_ns();
@@ -160,9 +161,10 @@ class PairProber {
     }
 
     void post(std::size_t place, int producer, std::size_t round) {
-        check_mpi(MPI_Irecv(memory_->data[place].data(), message_bytes, MPI_CHAR, producer,
-                            tag_of(round, tag_data), job_.communicator(), &memory_->data_requests[place]),
-                  "probe");
+        check_exchange(
+            MPI_Irecv(memory_->data[place].data(), message_bytes, MPI_CHAR, producer, tag_of(round, tag_data),
+                      job_.communicator(), &memory_->data_requests[place]),
+            "probe");
     }
 
     /// Withdraws the receives. Memory that MPI may still use is kept for good, and the next round has other.
@@ -185,7 +187,7 @@ class PairProber {
 
     void withdraw(MPI_Request& request) {
         if (request != MPI_REQUEST_NULL) {
-            check_mpi(MPI_Cancel(&request), "probe");
+            check_exchange(MPI_Cancel(&request), "probe");
             static_cast<void>(finish(request, withdrawal_limit));
         }
     }
@@ -193,21 +195,21 @@ class PairProber {
     bool send_token(int rank, int tag) { return send(&memory_->sent_token, 1, rank, tag); }
 
     bool send(const void* data, int bytes, int rank, int tag) {
-        check_mpi(MPI_Isend(data, bytes, MPI_BYTE, rank, tag, job_.communicator(), &memory_->sending),
-                  "probe");
+        check_exchange(MPI_Isend(data, bytes, MPI_BYTE, rank, tag, job_.communicator(), &memory_->sending),
+                       "probe");
         return finish(memory_->sending, limits_.answer);
     }
 
     bool receive_token(int rank, int tag) {
-        check_mpi(MPI_Irecv(&memory_->received_token, 1, MPI_BYTE, rank, tag, job_.communicator(),
-                            &memory_->receiving),
-                  "probe");
+        check_exchange(MPI_Irecv(&memory_->received_token, 1, MPI_BYTE, rank, tag, job_.communicator(),
+                                 &memory_->receiving),
+                       "probe");
         return finish(memory_->receiving, limits_.answer);
     }
 
     static bool arrived(MPI_Request& request) {
         int done = 0;
-        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "probe");
+        check_exchange(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "probe");
         return done != 0;
     }
 

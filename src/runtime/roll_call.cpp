@@ -27,7 +27,7 @@ const char byte_to_send = 0;
 bool Job::has_come(int source, int tag) const {
     int there = 0;
     MPI_Status status;
-    check_mpi(MPI_Iprobe(source, tag, communicator_, &there, &status), "a roll call");
+    check_exchange(MPI_Iprobe(source, tag, communicator_, &there, &status), "a roll call");
     return there != 0;
 }
 
@@ -49,7 +49,7 @@ void Job::check_notices(const char* what) const {
 void Job::receive_notice(const char* what) const {
     int there = 0;
     MPI_Status status;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, notice_tag, communicator_, &there, &status), what);
+    check_exchange(MPI_Iprobe(MPI_ANY_SOURCE, notice_tag, communicator_, &there, &status), what);
     if (there == 0) {
         return;
     }
@@ -60,9 +60,9 @@ void Job::receive_notice(const char* what) const {
         throw ExchangeTimeout("received a notice of " + std::to_string(bytes) + " bytes");
     }
     // It is here already, and small: this does not wait.
-    check_mpi(MPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, notice_tag, communicator_,
-                       MPI_STATUS_IGNORE),
-              what);
+    check_exchange(MPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, notice_tag, communicator_,
+                            MPI_STATUS_IGNORE),
+                   what);
     if (notice.kind != Notice::Kind::failure) {
         throw ExchangeTimeout("was notified by rank " + std::to_string(status.MPI_SOURCE) +
                               " that it waits in vain: " + what);

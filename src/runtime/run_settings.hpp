@@ -10,7 +10,7 @@
 #include "runtime/idle.hpp"
 #include "telemetry/live_view.hpp"
 #include "transport/datagram_transport.hpp"
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 
 namespace weir::runtime {
 
@@ -23,7 +23,7 @@ struct RunSettings : participant::RunDescription {
 
     transport::DatagramOptions datagrams;
 
-    std::vector<transport::FaultSpec> faults;  ///< to be injected, in tests
+    std::vector<transport::Disturbance> faults;  ///< to be injected, in tests
 
     /// The leader collects reports, keeps the clock, decides ends and writes the record; the scheduler
     /// grants. Today one rank is both, so that the leader is the rank whose host and process users call the

@@ -30,7 +30,7 @@ bool RunTransport::make(const Agree& agree) {
     expose_buffers(agree);
     transport_ = mpi_.get();
     if (!settings_.faults.empty()) {
-        injection_ = std::make_unique<transport::FaultInjection>(*mpi_, *mpi_, settings_.faults);
+        injection_ = std::make_unique<transport::DisturbingTransport>(*mpi_, *mpi_, settings_.faults);
         transport_ = injection_.get();
     }
     return true;

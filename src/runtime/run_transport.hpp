@@ -10,8 +10,8 @@
 #include "runtime/job.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/watchdog.hpp"
-#include "transport/fault_injection.hpp"
-#include "transport/mpi_transport.hpp"
+#include "transport/disturbing_transport.hpp"
+#include "transport/transport_base.hpp"
 
 namespace weir::runtime {
 
@@ -48,8 +48,8 @@ class RunTransport {
     Job& job_;
     Watchdog& watchdog_;
     const RunSettings& settings_;
-    std::unique_ptr<transport::MpiTransport> mpi_;
-    std::unique_ptr<transport::FaultInjection> injection_;
+    std::unique_ptr<transport::TransportBase> mpi_;
+    std::unique_ptr<transport::DisturbingTransport> injection_;
     transport::Transport* transport_ = nullptr;
 };
 

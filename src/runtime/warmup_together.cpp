@@ -91,16 +91,16 @@ class ProgressRounds {
             const transport::WarmupProgress now = progress();
             memory_->mine = {static_cast<std::int64_t>(now.messages_done),
                              static_cast<std::int64_t>(now.messages_total)};
-            check_mpi(MPI_Iallgather(&memory_->mine, sizeof(WarmupPart), MPI_BYTE, memory_->all.data(),
-                                     sizeof(WarmupPart), MPI_BYTE, job_.communicator(), &round_),
-                      warming_up);
+            check_exchange(MPI_Iallgather(&memory_->mine, sizeof(WarmupPart), MPI_BYTE, memory_->all.data(),
+                                          sizeof(WarmupPart), MPI_BYTE, job_.communicator(), &round_),
+                           warming_up);
             under_way_ = true;
         }
         if (!under_way_) {
             return false;
         }
         int done = 0;
-        check_mpi(MPI_Test(&round_, &done, MPI_STATUS_IGNORE), warming_up);
+        check_exchange(MPI_Test(&round_, &done, MPI_STATUS_IGNORE), warming_up);
         under_way_ = done == 0;
         next_ns_ = now_ns + round_period(job_.size()).ns;
         return !under_way_;

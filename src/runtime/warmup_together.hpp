@@ -9,7 +9,7 @@
 #include "runtime/idle.hpp"
 #include "runtime/job.hpp"
 #include "runtime/run_settings.hpp"
-#include "transport/mpi_transport.hpp"
+#include "transport/transport_base.hpp"
 
 namespace weir::runtime {
 

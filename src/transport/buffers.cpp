@@ -98,7 +98,7 @@ std::span<std::byte> ChunkBuffers::at(std::size_t index) const {
     return {memory_ + index * stride_, message_bytes_};
 }
 
-std::size_t BufferRing::take() {
+std::size_t BufferRing::reserve() {
     // Fewer buffers are busy than the window has chunks, so this ends after as many steps.
     for (std::size_t tried = 0; tried < busy_.size(); ++tried) {
         const std::size_t index = next_;

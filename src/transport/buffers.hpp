@@ -75,7 +75,7 @@ class BufferRing {
     explicit BufferRing(std::size_t size) : busy_(size, 0) {}
 
     /// Takes the next free buffer; there must be one.
-    std::size_t take();
+    std::size_t reserve();
     void give_back(std::size_t index);
 
   private:

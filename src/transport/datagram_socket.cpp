@@ -181,7 +181,7 @@ DatagramSocket::Sent DatagramSocket::failed(std::size_t taken, int error, std::s
         sent.outcome = Outcome::all_taken;
         return sent;
     }
-    if (take_error(sent)) {
+    if (read_error(sent)) {
         sent.outcome = Outcome::unreachable;
         return sent;
     }
@@ -191,7 +191,7 @@ DatagramSocket::Sent DatagramSocket::failed(std::size_t taken, int error, std::s
     fail("sending datagrams", error);
 }
 
-bool DatagramSocket::take_error(Sent& into) const {
+bool DatagramSocket::read_error(Sent& into) const {
     bool found = false;
     while (true) {
         sockaddr_in name{};
@@ -239,7 +239,7 @@ std::span<const DatagramSocket::Incoming> DatagramSocket::receive() {
     if (received < 0) {
         Sent ignored;
         // An error that a datagram of warm-up met elsewhere is no matter of this end.
-        if (!is_no_room(errno) && !take_error(ignored)) {
+        if (!is_no_room(errno) && !read_error(ignored)) {
             fail("receiving datagrams", errno);
         }
         return {};

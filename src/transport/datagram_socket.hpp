@@ -90,7 +90,7 @@ class DatagramSocket {
     std::size_t put_together(std::span<const Outgoing> datagrams);
     Sent failed(std::size_t taken, int error, std::size_t segments);
     /// Takes errors off the socket; of the last one that names a destination: which, and why.
-    bool take_error(Sent& into) const;
+    bool read_error(Sent& into) const;
 
     int descriptor_ = -1;
     std::uint16_t port_ = 0;

@@ -18,7 +18,7 @@ constexpr int receives_per_poll = 8;
 
 DatagramTransport::DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan,
                                      DatagramOptions options)
-    : MpiTransport(comm, std::move(roles), std::move(plan)),
+    : TransportBase(comm, std::move(roles), std::move(plan)),
       options_(std::move(options)),
       unreachable_(plan_.consumers, false),
       // Each chunk may be doubled on purpose.
@@ -94,14 +94,14 @@ void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
     if (chunk.chunk.event.sequence() >= datagram_events_limit) {
         throw TransportError("sending datagrams", Rank{}, "an event's number has more than 40 bits");
     }
-    const auto fault = take_fault();
+    const auto disturbance = next_disturbance();
     const std::size_t entry = outgoing_.reserve(chunk, DatagramForm::size_of(chunk.chunk.length),
-                                                fault == FaultKind::duplicate ? 2 : 1);
+                                                disturbance == DisturbanceKind::duplicate ? 2 : 1);
     const auto datagram = outgoing_.message(entry);
     form_.write(datagram, chunk);
-    if (fault == FaultKind::corrupt_header) {
+    if (disturbance == DisturbanceKind::corrupt_header) {
         datagram[datagram_header_bytes / 2] ^= std::byte{1};
-    } else if (fault == FaultKind::corrupt_payload) {
+    } else if (disturbance == DisturbanceKind::corrupt_payload) {
         datagram[(datagram_header_bytes + datagram.size()) / 2] ^= std::byte{1};
     }
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
@@ -182,7 +182,7 @@ void DatagramTransport::poll_data(Polled& found) {
     }
     look_at_socket();
     // Whatever waits is charged to the socket: when nothing is, there is no need to ask.
-    for (int call = 0; state_.occupancy_bytes > 0 && call < receives_per_poll && take_datagrams(found);
+    for (int call = 0; state_.occupancy_bytes > 0 && call < receives_per_poll && receive_datagrams(found);
          ++call) {
     }
 }
@@ -204,12 +204,12 @@ void DatagramTransport::look_at_socket() {
     state_.receive_drops = memory.drops - drops_in_warmup_;
 }
 
-bool DatagramTransport::take_datagrams(Polled& found) {
+bool DatagramTransport::receive_datagrams(Polled& found) {
     const auto arrived = socket_->receive();
     for (const DatagramSocket::Incoming& datagram : arrived) {
         const auto content = form_.read(datagram.bytes);
         if (!content) {
-            take_unreadable(datagram, found);
+            report_unreadable(datagram, found);
             continue;
         }
         ChunkArrived& arrival = found.chunks.emplace_back();
@@ -221,7 +221,7 @@ bool DatagramTransport::take_datagrams(Polled& found) {
     return arrived.size() == static_cast<std::size_t>(core::datagrams_at_a_time);
 }
 
-void DatagramTransport::take_unreadable(const DatagramSocket::Incoming& datagram, Polled& found) {
+void DatagramTransport::report_unreadable(const DatagramSocket::Incoming& datagram, Polled& found) {
     if (form_.read_hello(datagram.bytes, core::ConsumerId{self_.index})) {
         return;  // warm-up's, on its way for long
     }
@@ -240,7 +240,7 @@ void DatagramTransport::take_unreadable(const DatagramSocket::Incoming& datagram
 
 bool DatagramTransport::stop_receiving(Deadline deadline, Polled& late) {
     if (self_.role == core::Role::consumer && !closed_) {
-        while (take_datagrams(late) && std::chrono::steady_clock::now() < deadline) {
+        while (receive_datagrams(late) && std::chrono::steady_clock::now() < deadline) {
         }
         look_at_socket();
     }

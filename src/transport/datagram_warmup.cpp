@@ -62,7 +62,7 @@ bool DatagramWarmup::step() {
     if (self_.role == core::Role::producer) {
         fill();
         if (exchanged_) {
-            take_confirmations();
+            receive_confirmations();
             send_hellos();
         }
     } else if (self_.role == core::Role::consumer && exchanged_) {
@@ -89,12 +89,12 @@ void DatagramWarmup::exchange() {
     int done = 0;
     check_mpi(MPI_Test(&exchange_, &done, MPI_STATUS_IGNORE), "exchange of addresses");
     if (done != 0) {
-        take_cards();
+        receive_cards();
         exchanged_ = true;
     }
 }
 
-void DatagramWarmup::take_cards() {
+void DatagramWarmup::receive_cards() {
     DatagramPeers& peers = parts_.peers;
     for (const Card& card : cards_) {
         const auto count = std::min<std::size_t>(card.addresses, Card::addresses_max);
@@ -187,7 +187,7 @@ void DatagramWarmup::give_up() {
             ": look for a firewall, for MTUs that differ, or choose another network with --datagram-network");
 }
 
-void DatagramWarmup::take_confirmations() {
+void DatagramWarmup::receive_confirmations() {
     while (through_count_ < static_cast<std::int64_t>(through_.size())) {
         int there = 0;
         MPI_Status status{};

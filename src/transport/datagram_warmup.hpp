@@ -64,11 +64,11 @@ class DatagramWarmup final : public Warmup {
     };
 
     void exchange();
-    void take_cards();
+    void receive_cards();
     void choose_endpoints();
     void fill();
     void send_hellos();
-    void take_confirmations();
+    void receive_confirmations();
     void receive_hellos();
     void confirm();
     [[noreturn]] void give_up();

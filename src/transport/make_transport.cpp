@@ -6,8 +6,8 @@
 
 namespace weir::transport {
 
-std::unique_ptr<MpiTransport> make_transport(MPI_Comm comm, const core::RoleMap& roles,
-                                             const core::Plan& plan, const DatagramOptions& datagrams) {
+std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, const core::RoleMap& roles,
+                                              const core::Plan& plan, const DatagramOptions& datagrams) {
     switch (plan.transport) {
         case core::TransportKind::send:
             return std::make_unique<MpiSendTransport>(comm, roles, plan);

@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "transport/datagram_transport.hpp"
-#include "transport/mpi_transport.hpp"
+#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
-/// Collective; arguments and errors are those of the transports' constructors (mpi_transport.hpp).
-[[nodiscard]] std::unique_ptr<MpiTransport> make_transport(MPI_Comm comm, const core::RoleMap& roles,
-                                                           const core::Plan& plan,
-                                                           const DatagramOptions& datagrams = {});
+/// Collective; arguments and errors are those of the transports' constructors (transport_base.hpp).
+[[nodiscard]] std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, const core::RoleMap& roles,
+                                                            const core::Plan& plan,
+                                                            const DatagramOptions& datagrams = {});
 
 }  // namespace weir::transport

@@ -24,7 +24,7 @@ std::size_t offers_bound(const core::Plan& plan) {
 }  // namespace
 
 MpiGetTransport::MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : MpiTransport(comm, std::move(roles), std::move(plan)),
+    : TransportBase(comm, std::move(roles), std::move(plan)),
       notices_(data_comm_, control_receives(),
                control_sends() + 2 * std::size_t{plan_.streams} * plan_.window + offers_bound(plan_),
                roles_.ranks()) {
@@ -97,7 +97,7 @@ void MpiGetTransport::open_place(core::PlaceId place) {
 void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(!warming_up());
-    const std::size_t entry = outgoing_.begin(chunk, take_fault());
+    const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     const OutgoingChunks::Chunk& begun = outgoing_.at(entry);
     const auto message = outgoing_.message(entry);
     window_->sync();
@@ -117,7 +117,7 @@ void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
 
 void MpiGetTransport::poll_data(Polled& found) {
     if (self_.role != core::Role::consumer) {
-        take_answers(found);
+        receive_answers(found);
     } else if (!closed_) {
         progress_reads(found);
     } else {
@@ -127,13 +127,13 @@ void MpiGetTransport::poll_data(Polled& found) {
 }
 
 void MpiGetTransport::progress_reads(Polled& found) {
-    take_offers();
+    receive_offers();
     begin_reads();
     complete_reads(found);
     notices_.send();
 }
 
-void MpiGetTransport::take_answers(Polled& found) {
+void MpiGetTransport::receive_answers(Polled& found) {
     for (const RmaNotices::Received& received : notices_.poll()) {
         const RmaNotice& notice = received.notice;
         const bool answers = self_.role == core::Role::producer && (notice.kind == RmaNotice::Kind::taken ||
@@ -150,7 +150,7 @@ void MpiGetTransport::take_answers(Polled& found) {
     }
 }
 
-void MpiGetTransport::take_offers() {
+void MpiGetTransport::receive_offers() {
     for (const RmaNotices::Received& offer : notices_.poll()) {
         if (!is_possible(offer) || offers_.size() == offers_bound(plan_)) {
             refuse_notice(offer);

@@ -12,17 +12,17 @@
 #include <vector>
 
 #include "core/ring_queue.hpp"
-#include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/rma_notices.hpp"
 #include "transport/rma_window.hpp"
+#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
-class MpiGetTransport final : public MpiTransport {
+class MpiGetTransport final : public TransportBase {
   public:
-    /// Collective, see MpiTransport. Allocates a consumer's chunk buffers, and finds out whether a producer's
-    /// can be had. Throws CapacityError and TransportError, in both cases on this rank only.
+    /// Collective, see TransportBase. Allocates a consumer's chunk buffers, and finds out whether a
+    /// producer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
     MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
     MpiGetTransport(const MpiGetTransport&) = delete;
     MpiGetTransport& operator=(const MpiGetTransport&) = delete;
@@ -53,8 +53,8 @@ class MpiGetTransport final : public MpiTransport {
 
     void set_up_consumer();
     void progress_reads(Polled& found);
-    void take_answers(Polled& found);
-    void take_offers();
+    void receive_answers(Polled& found);
+    void receive_offers();
     [[nodiscard]] bool is_possible(const RmaNotices::Received& offer) const;
     void begin_reads();
     void complete_reads(Polled& found);

@@ -23,7 +23,7 @@ std::size_t writes_bound(const core::Plan& plan) {
 }  // namespace
 
 MpiPutTransport::MpiPutTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : MpiTransport(comm, std::move(roles), std::move(plan)),
+    : TransportBase(comm, std::move(roles), std::move(plan)),
       notices_(data_comm_, control_receives(), control_sends() + writes_bound(plan_), roles_.ranks()),
       waiting_(writes_bound(plan_)) {
     if (self_.role == core::Role::producer) {
@@ -84,7 +84,7 @@ void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(chunk.to.value < targets_.size() && chunk.chunk.sequence < plan_.chunks_per_fragment());
     WEIR_ASSERT(!warming_up());
-    const std::size_t entry = outgoing_.begin(chunk, take_fault());
+    const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
         waiting_.push(entry);
     }
@@ -112,7 +112,7 @@ void MpiPutTransport::poll_data(Polled& found) {
         if (closed_) {
             static_cast<void>(notices_.poll());  // nobody wants to know
         } else {
-            take_notices(found);
+            receive_notices(found);
         }
         return;
     }
@@ -169,7 +169,7 @@ void MpiPutTransport::flush(core::ConsumerId consumer, Polled& found) {
     target.written.clear();
 }
 
-bool MpiPutTransport::take_notices(Polled& found) {
+bool MpiPutTransport::receive_notices(Polled& found) {
     const auto& notices = notices_.poll();
     if (notices.empty()) {
         return false;
@@ -205,7 +205,7 @@ bool MpiPutTransport::is_possible(const RmaNotices::Received& received) const {
 
 bool MpiPutTransport::stop_receiving(Deadline deadline, Polled& late) {
     if (self_.role == core::Role::consumer && !closed_) {
-        while (take_notices(late) && std::chrono::steady_clock::now() < deadline) {
+        while (receive_notices(late) && std::chrono::steady_clock::now() < deadline) {
         }
     }
     closed_ = true;

@@ -16,17 +16,17 @@
 #include <vector>
 
 #include "core/ring_queue.hpp"
-#include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/rma_notices.hpp"
 #include "transport/rma_window.hpp"
+#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
-class MpiPutTransport final : public MpiTransport {
+class MpiPutTransport final : public TransportBase {
   public:
-    /// Collective, see MpiTransport. Allocates a producer's chunk buffers, and finds out whether a consumer's
-    /// can be had. Throws CapacityError and TransportError, in both cases on this rank only.
+    /// Collective, see TransportBase. Allocates a producer's chunk buffers, and finds out whether a
+    /// consumer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
     MpiPutTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
     MpiPutTransport(const MpiPutTransport&) = delete;
     MpiPutTransport& operator=(const MpiPutTransport&) = delete;
@@ -55,7 +55,7 @@ class MpiPutTransport final : public MpiTransport {
     void complete_writes(Polled& found);
     void flush(core::ConsumerId consumer, Polled& found);
     /// Whether there were any.
-    bool take_notices(Polled& found);
+    bool receive_notices(Polled& found);
     [[nodiscard]] bool is_possible(const RmaNotices::Received& received) const;
 
     std::unique_ptr<RmaWindow> window_;

@@ -30,7 +30,7 @@ void check_tags(const core::Plan& plan) {
 }  // namespace
 
 MpiSendTransport::MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : MpiTransport(comm, std::move(roles), std::move(plan)) {
+    : TransportBase(comm, std::move(roles), std::move(plan)) {
     check_tags(plan_);
     switch (self_.role) {
         case core::Role::scheduler:
@@ -119,7 +119,7 @@ void MpiSendTransport::watch_next(std::size_t entry) {
 void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(!warming_up());
-    const std::size_t entry = outgoing_.begin(chunk, take_fault());
+    const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     const auto message = outgoing_.message(entry);
     const int to = rank_of(chunk.to);
     const int tag = static_cast<int>(chunk.place.value);

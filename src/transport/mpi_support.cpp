@@ -8,9 +8,7 @@
 
 namespace weir::transport {
 
-namespace {
-
-std::string error_text(int code) {
+std::string mpi_error_text(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
@@ -19,11 +17,9 @@ std::string error_text(int code) {
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
-}  // namespace
-
 void check_mpi(int code, const char* operation, int peer) {
     if (code != MPI_SUCCESS) {
-        throw TransportError(operation, Rank{peer}, error_text(code));
+        throw TransportError(operation, Rank{peer}, mpi_error_text(code));
     }
 }
 
@@ -35,11 +31,11 @@ void throw_from_statuses(int code, std::span<const MPI_Status> statuses, const c
         for (std::size_t i = 0; i < statuses.size(); ++i) {
             const int error = statuses[i].MPI_ERROR;
             if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) {
-                throw TransportError(operation, Rank{peer_of(i)}, error_text(error));
+                throw TransportError(operation, Rank{peer_of(i)}, mpi_error_text(error));
             }
         }
     }
-    throw TransportError(operation, Rank{}, error_text(code));
+    throw TransportError(operation, Rank{}, mpi_error_text(code));
 }
 
 core::NodeId node_of_this_rank(MPI_Comm comm, const core::RoleMap& roles) {

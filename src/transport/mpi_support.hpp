@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "core/role_map.hpp"
 #include "transport/transport_error.hpp"
@@ -15,6 +16,9 @@
 namespace weir::transport {
 
 using Deadline = std::chrono::steady_clock::time_point;
+
+/// What MPI calls an error.
+[[nodiscard]] std::string mpi_error_text(int code);
 
 /// Throws TransportError unless `code` is MPI_SUCCESS. `operation` names the call, `peer` the rank it
 /// concerned.

@@ -30,7 +30,7 @@ OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffe
     std::iota(free_.begin(), free_.end(), 0U);
 }
 
-std::size_t OutgoingChunks::take_entry(core::StreamId stream) {
+std::size_t OutgoingChunks::reserve_entry(core::StreamId stream) {
     std::size_t& left = free_count_[stream.value];
     WEIR_ASSERT(left > 0);  // the stream has fewer chunks under way than its window
     return free_[stream.value * window_ + --left];
@@ -58,13 +58,13 @@ std::size_t OutgoingChunks::reserve(const core::SendChunk& chunk, std::size_t me
     WEIR_ASSERT(chunk.chunk.length.count > 0);
     WEIR_ASSERT(static_cast<std::size_t>(chunk.chunk.length.count) <= capacity_bytes_);
 
-    const std::size_t entry = take_entry(chunk.stream);
+    const std::size_t entry = reserve_entry(chunk.stream);
     Chunk& taken = chunks_[entry];
     taken.stream = chunk.stream;
     taken.sequence = chunk.chunk.sequence;
     taken.place = chunk.place;
     taken.to = chunk.to;
-    taken.in_ring = rings_[chunk.stream.value].take();
+    taken.in_ring = rings_[chunk.stream.value].reserve();
     taken.buffer = chunk.stream.value * per_stream_ + taken.in_ring;
     taken.message_bytes = message_bytes;
     taken.copies = copies;
@@ -79,9 +79,10 @@ void OutgoingChunks::fetch_ahead(core::StreamId stream, std::size_t in_ring) con
     __builtin_prefetch(buffers_->at(stream.value * per_stream_ + ahead).data(), 1);
 }
 
-std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<FaultKind> fault) {
+std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<DisturbanceKind> disturbance) {
     const std::size_t message_bytes = header_bytes + static_cast<std::size_t>(chunk.chunk.length.count);
-    const std::size_t entry = reserve(chunk, message_bytes, fault == FaultKind::duplicate ? 2 : 1);
+    const std::size_t entry =
+        reserve(chunk, message_bytes, disturbance == DisturbanceKind::duplicate ? 2 : 1);
     const auto memory = message(entry);
     const auto payload = memory.subspan(header_bytes);
     std::uint64_t checksum = 0;
@@ -90,9 +91,9 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Fa
         checksum = payload_checksum(payload, chunk.chunk.event, chunk.chunk.offset);
     }
     encode_header(memory.first<header_bytes>(), chunk.chunk, checksum, verify_);
-    if (fault == FaultKind::corrupt_header) {
+    if (disturbance == DisturbanceKind::corrupt_header) {
         memory[event_id_at] ^= std::byte{1};
-    } else if (fault == FaultKind::corrupt_payload) {
+    } else if (disturbance == DisturbanceKind::corrupt_payload) {
         payload[payload.size() / 2] ^= std::byte{1};
     }
     return entry;

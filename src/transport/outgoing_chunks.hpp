@@ -11,7 +11,7 @@
 
 #include "core/plan.hpp"
 #include "transport/buffers.hpp"
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {
@@ -39,8 +39,9 @@ class OutgoingChunks {
     [[nodiscard]] std::size_t entries() const { return chunks_.size(); }
 
     /// Takes the next chunk buffer of the stream, writes header and, if payloads are verified, stamps into
-    /// it, and damages it if `fault` says so. Returns the chunk's entry. The stream must have one left.
-    std::size_t begin(const core::SendChunk& chunk, std::optional<FaultKind> fault);
+    /// it, and damages or doubles it if `disturbance` is set. Returns the chunk's entry. The stream must have
+    /// one left.
+    std::size_t begin(const core::SendChunk& chunk, std::optional<DisturbanceKind> disturbance);
 
     /// The same without a byte written: the caller makes a message of `message_bytes` out of it.
     std::size_t reserve(const core::SendChunk& chunk, std::size_t message_bytes, int copies);
@@ -57,7 +58,7 @@ class OutgoingChunks {
     [[nodiscard]] std::size_t under_way() const { return under_way_; }
 
   private:
-    std::size_t take_entry(core::StreamId stream);
+    std::size_t reserve_entry(core::StreamId stream);
     /// Buffers are as a rule used in turn and out of memory: a header that is written there without this
     /// holds up all that is stored after it until the memory has come.
     void fetch_ahead(core::StreamId stream, std::size_t in_ring) const;

@@ -57,7 +57,7 @@ RmaWarmup::RmaWarmup(const Parts& parts)
 bool RmaWarmup::step() {
     greetings_.step();
     fill();
-    take_notices();
+    receive_notices();
     complete();
     begin();
     parts_.notices.send();
@@ -89,7 +89,7 @@ void RmaWarmup::fill() {
     }
 }
 
-void RmaWarmup::take_notices() {
+void RmaWarmup::receive_notices() {
     for (const RmaNotices::Received& received : parts_.notices.poll()) {
         const core::NodeId from = parts_.roles.node(received.from);
         const bool from_peer = self_.role != core::Role::scheduler && from.role != core::Role::scheduler &&

@@ -59,7 +59,7 @@ class RmaWarmup final : public Warmup {
     };
 
     void fill();
-    void take_notices();
+    void receive_notices();
     void complete();
     void begin();
     [[nodiscard]] Peer* next_peer();

@@ -81,9 +81,10 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
             const core::Plan plan = make_plan(roles, chunk_size, verify);
             const std::string name = std::string(level) + " " + std::to_string(chunk_size);
             scenarios.push_back({name + " clean", plan, std::nullopt});
-            for (const FaultKind kind : {FaultKind::corrupt_header, FaultKind::corrupt_payload,
-                                         FaultKind::duplicate, FaultKind::lose}) {
-                const transport::FaultSpec spec{kind, 0, 2, 1};
+            for (const DisturbanceKind kind :
+                 {DisturbanceKind::corrupt_header, DisturbanceKind::corrupt_payload,
+                  DisturbanceKind::duplicate, DisturbanceKind::lose}) {
+                const transport::Disturbance spec{kind, 0, 2, 1};
                 scenarios.push_back({name + " " + to_string(spec), plan, spec});
             }
         }
@@ -95,7 +96,8 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
     many.slots = lossy_tested() ? 2 : 4;
     many.streams = 4;
     scenarios.push_back({"many chunks clean", many, std::nullopt});
-    scenarios.push_back({"many chunks doubled", many, transport::FaultSpec{FaultKind::duplicate, 0, 2, 40}});
+    scenarios.push_back(
+        {"many chunks doubled", many, transport::Disturbance{DisturbanceKind::duplicate, 0, 2, 40}});
     return scenarios;
 }
 

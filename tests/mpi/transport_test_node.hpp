@@ -19,12 +19,12 @@
 
 #include "core/ledger.hpp"
 #include "core/random.hpp"
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 #include "transport/make_transport.hpp"
 
 namespace weir::test {
 
-using transport::FaultKind;
+using transport::DisturbanceKind;
 using transport::Rank;
 
 inline int rank = -1;
@@ -72,7 +72,7 @@ struct Tally {
 struct Scenario {
     std::string name;
     core::Plan plan;
-    std::optional<transport::FaultSpec> fault;
+    std::optional<transport::Disturbance> fault;
 };
 
 /// One rank's part in one scenario.
@@ -158,8 +158,8 @@ class Node {
         Clock::time_point changed;
     };
 
-    static std::vector<transport::FaultSpec> faults_of(const Scenario& scenario) {
-        return scenario.fault ? std::vector{*scenario.fault} : std::vector<transport::FaultSpec>{};
+    static std::vector<transport::Disturbance> faults_of(const Scenario& scenario) {
+        return scenario.fault ? std::vector{*scenario.fault} : std::vector<transport::Disturbance>{};
     }
 
     core::Bytes event_bytes(core::EventId event) const {
@@ -439,22 +439,24 @@ class Node {
         }
         const bool full = plan_.verify == core::Verify::full;
         const bool none = plan_.verify == core::Verify::none;
-        const auto is = [this](FaultKind kind) { return scenario_.fault && scenario_.fault->kind == kind; };
+        const auto is = [this](DisturbanceKind kind) {
+            return scenario_.fault && scenario_.fault->kind == kind;
+        };
         const std::string& name = scenario_.name;
         // A datagram has one checksum, which is always there.
         const bool one_sum = lossy();
         const bool bad_header =
-            is(FaultKind::corrupt_header) || (one_sum && full && is(FaultKind::corrupt_payload));
-        const bool lost = is(FaultKind::lose) || bad_header;
+            is(DisturbanceKind::corrupt_header) || (one_sum && full && is(DisturbanceKind::corrupt_payload));
+        const bool lost = is(DisturbanceKind::lose) || bad_header;
         check(sent.events == events_per_producer * roles_.producers(), name + ": events sent");
         check(got.events == sent.events - (lost ? 1 : 0), name + ": events received");
         check((got.hash == sent.hash) == !lost, name + ": hash of the events");
         check(got.lost == (lost ? 1 : 0), name + ": lost events");
-        check(got.duplicate == (is(FaultKind::duplicate) ? 1 : 0), name + ": duplicates");
-        check(got.corrupt_payload == (full && !one_sum && is(FaultKind::corrupt_payload) ? 1 : 0),
+        check(got.duplicate == (is(DisturbanceKind::duplicate) ? 1 : 0), name + ": duplicates");
+        check(got.corrupt_payload == (full && !one_sum && is(DisturbanceKind::corrupt_payload) ? 1 : 0),
               name + ": corrupt payloads");
         check(got.corrupt_header == ((!none || one_sum) && bad_header ? 1 : 0), name + ": corrupt headers");
-        check((got.unexpected > 0) == (none && !one_sum && is(FaultKind::corrupt_header)),
+        check((got.unexpected > 0) == (none && !one_sum && is(DisturbanceKind::corrupt_header)),
               name + ": unexpected chunks");
     }
 
@@ -462,9 +464,9 @@ class Node {
     core::Plan plan_;
     core::RoleMap roles_;
     core::NodeId self_;
-    std::unique_ptr<transport::MpiTransport> transport_;
-    transport::MpiTransport& inner_;
-    transport::FaultInjection faulty_;
+    std::unique_ptr<transport::TransportBase> transport_;
+    transport::TransportBase& inner_;
+    transport::DisturbingTransport faulty_;
     transport::Transport& net_;
     transport::Polled found_;
     core::Random random_;

@@ -8,7 +8,7 @@
 #include "transport/payload.hpp"
 
 using namespace weir;
-using transport::FaultKind;
+using transport::DisturbanceKind;
 
 namespace {
 
@@ -79,11 +79,11 @@ TEST_CASE("damage done on purpose is found at the level that promises it, and at
     for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
         Rig rig(verify);
         const transport::ChunkArrived header =
-            rig.arrived(rig.chunks.begin(chunk_of(0, 0), FaultKind::corrupt_header));
+            rig.arrived(rig.chunks.begin(chunk_of(0, 0), DisturbanceKind::corrupt_header));
         CHECK(header.header_intact == (verify == core::Verify::none));
         CHECK(header.chunk.event != chunk_of(0, 0).chunk.event);
         const transport::ChunkArrived payload =
-            rig.arrived(rig.chunks.begin(chunk_of(0, 1), FaultKind::corrupt_payload));
+            rig.arrived(rig.chunks.begin(chunk_of(0, 1), DisturbanceKind::corrupt_payload));
         CHECK(payload.header_intact);
         CHECK(payload.payload_intact == (verify != core::Verify::full));
         CHECK(rig.arrived(rig.chunks.begin(chunk_of(0, 2), std::nullopt)).payload_intact);
@@ -130,7 +130,7 @@ TEST_CASE("every stream has its window of chunks, each in a buffer of its own") 
 
 TEST_CASE("a doubled chunk keeps its buffer until both copies have left") {
     Rig rig(core::Verify::header);
-    const std::size_t entry = rig.chunks.begin(chunk_of(1, 0), FaultKind::duplicate);
+    const std::size_t entry = rig.chunks.begin(chunk_of(1, 0), DisturbanceKind::duplicate);
     CHECK(rig.chunks.at(entry).copies == 2);
     CHECK_FALSE(rig.chunks.end_copy(entry));
     CHECK(rig.chunks.under_way() == 1);

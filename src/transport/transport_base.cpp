@@ -1,4 +1,4 @@
-#include "transport/mpi_transport.hpp"
+#include "transport/transport_base.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +27,7 @@ MPI_Comm duplicate(MPI_Comm comm) {
 
 }  // namespace
 
-MpiTransport::MpiTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
+TransportBase::TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
     : roles_(std::move(roles)),
       plan_(std::move(plan)),
       self_(node_of_this_rank(comm, roles_)),
@@ -45,34 +45,34 @@ MpiTransport::MpiTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
     control_ = std::make_unique<MpiControl>(control_comm_, control_receives(), control_sends());
 }
 
-MpiTransport::~MpiTransport() = default;
+TransportBase::~TransportBase() = default;
 
-std::size_t MpiTransport::control_receives() const {
+std::size_t TransportBase::control_receives() const {
     // A packet of every peer, and for the scheduler several. More would only move memory from MPI to here.
     const auto ranks = static_cast<std::size_t>(roles_.ranks());
     return self_.role == core::Role::scheduler ? std::clamp<std::size_t>(4 * ranks, 64, 4096)
                                                : std::clamp<std::size_t>(ranks, 64, 512);
 }
 
-std::size_t MpiTransport::control_sends() const {
+std::size_t TransportBase::control_sends() const {
     // Small packets leave at once, so a rank comes near this only when a peer takes nothing any more.
     return 1024 + 16 * static_cast<std::size_t>(roles_.ranks());
 }
 
-void MpiTransport::send_packet(Rank to, std::span<const std::byte> packet) {
+void TransportBase::send_packet(Rank to, std::span<const std::byte> packet) {
     control_->send(to, packet);
 }
 
-std::size_t MpiTransport::packets_under_way() const {
+std::size_t TransportBase::packets_under_way() const {
     return control_->under_way();
 }
 
-void MpiTransport::begin_warmup() {
+void TransportBase::begin_warmup() {
     WEIR_ASSERT(warmup_ == nullptr && !warm_);
     warmup_ = make_warmup();
 }
 
-bool MpiTransport::warmup_step() {
+bool TransportBase::warmup_step() {
     WEIR_ASSERT(warmup_ != nullptr);
     if (!warm_) {
         warm_ = warmup_->step();
@@ -80,12 +80,12 @@ bool MpiTransport::warmup_step() {
     return warm_;
 }
 
-WarmupProgress MpiTransport::warmup_progress() const {
+WarmupProgress TransportBase::warmup_progress() const {
     return warmup_ == nullptr ? WarmupProgress{}
                               : WarmupProgress{warmup_->messages_done(), warmup_->messages_total()};
 }
 
-void MpiTransport::poll(Polled& found) {
+void TransportBase::poll(Polled& found) {
     if (!late_.empty()) {
         found.chunks.insert(found.chunks.end(), late_.chunks.begin(), late_.chunks.end());
         late_.clear();
@@ -98,12 +98,12 @@ void MpiTransport::poll(Polled& found) {
     }
 }
 
-void MpiTransport::close_places() {
+void TransportBase::close_places() {
     // What is stuck here is tried again at the end: shut_down() says whether it worked.
     static_cast<void>(stop_receiving(std::chrono::steady_clock::now() + close_limit, late_));
 }
 
-bool MpiTransport::shut_down(core::Duration limit) {
+bool TransportBase::shut_down(core::Duration limit) {
     const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(limit.ns);
     Polled dropped;
     // Polls and naps until `ready`; false when the time is up.
@@ -141,7 +141,7 @@ bool MpiTransport::shut_down(core::Duration limit) {
     return true;
 }
 
-bool MpiTransport::withdraw_all(const std::function<bool(Deadline)>& withdraw_data) noexcept {
+bool TransportBase::withdraw_all(const std::function<bool(Deadline)>& withdraw_data) noexcept {
     if (shut_down_) {
         return true;
     }
@@ -166,17 +166,17 @@ bool MpiTransport::withdraw_all(const std::function<bool(Deadline)>& withdraw_da
     return clean;
 }
 
-void MpiTransport::count_sent(std::size_t payload_bytes) {
+void TransportBase::count_sent(std::size_t payload_bytes) {
     ++counters_.chunks_sent;
     counters_.bytes_sent += static_cast<std::int64_t>(payload_bytes);
 }
 
-void MpiTransport::count_received(std::size_t payload_bytes) {
+void TransportBase::count_received(std::size_t payload_bytes) {
     ++counters_.chunks_received;
     counters_.bytes_received += static_cast<std::int64_t>(payload_bytes);
 }
 
-TransportCounters MpiTransport::counters() const {
+TransportCounters TransportBase::counters() const {
     TransportCounters all = counters_;
     all.packets_sent = control_->packets_sent;
     all.packets_received = control_->packets_received;

@@ -20,7 +20,7 @@
 #include "core/role_map.hpp"
 #include "transport/buffers.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 #include "transport/mpi_control.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
@@ -43,12 +43,12 @@ struct WarmupProgress {
     std::int64_t messages_total = 0;
 };
 
-class MpiTransport : public Transport, public FaultHook {
+class TransportBase : public Transport, public ChunkDisturber {
   public:
-    MpiTransport(const MpiTransport&) = delete;
-    MpiTransport& operator=(const MpiTransport&) = delete;
+    TransportBase(const TransportBase&) = delete;
+    TransportBase& operator=(const TransportBase&) = delete;
     /// Withdraws what it can in at most a second, on its own, and never waits for a peer.
-    ~MpiTransport() override;
+    ~TransportBase() override;
 
     // The contract.
     [[nodiscard]] std::size_t packet_limit() const final { return MpiControl::packet_limit; }
@@ -88,13 +88,13 @@ class MpiTransport : public Transport, public FaultHook {
     /// threads to ask.
     [[nodiscard]] virtual int waits_for() const { return -1; }
 
-    // FaultHook.
-    void fault_next_chunk(FaultKind kind) final { next_fault_ = kind; }
+    // ChunkDisturber.
+    void disturb_next_chunk(DisturbanceKind kind) final { next_disturbance_ = kind; }
 
   protected:
     /// Collective over `comm`, which is duplicated and may be freed afterwards; rank r of it plays
     /// roles.node(r). MPI must be initialised. Throws TransportError, and CapacityError for a chunk of 2 GiB.
-    MpiTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
 
     // What each transport does in its own way.
 
@@ -115,8 +115,10 @@ class MpiTransport : public Transport, public FaultHook {
     [[nodiscard]] int rank_of(core::ConsumerId consumer) const {
         return roles_.rank(core::node_of(consumer));
     }
-    /// The fault that the next chunk suffers, once.
-    [[nodiscard]] std::optional<FaultKind> take_fault() { return std::exchange(next_fault_, std::nullopt); }
+    /// How the next chunk is disturbed, once.
+    [[nodiscard]] std::optional<DisturbanceKind> next_disturbance() {
+        return std::exchange(next_disturbance_, std::nullopt);
+    }
     /// For poll_data().
     [[nodiscard]] MpiControl& control() { return *control_; }
     /// poll_data() has polled it.
@@ -142,7 +144,7 @@ class MpiTransport : public Transport, public FaultHook {
     bool warm_ = false;
     bool shut_down_ = false;  ///< nothing is left that MPI could know of
     Polled late_;             ///< what arrived while places were closed
-    std::optional<FaultKind> next_fault_;
+    std::optional<DisturbanceKind> next_disturbance_;
     TransportCounters counters_;
 };
 

@@ -1,4 +1,4 @@
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,11 +11,11 @@ namespace weir::transport {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FaultKind>, 4> kinds{{
-    {"corrupt-header", FaultKind::corrupt_header},
-    {"corrupt-payload", FaultKind::corrupt_payload},
-    {"duplicate", FaultKind::duplicate},
-    {"lose", FaultKind::lose},
+constexpr std::array<std::pair<std::string_view, DisturbanceKind>, 4> kinds{{
+    {"corrupt-header", DisturbanceKind::corrupt_header},
+    {"corrupt-payload", DisturbanceKind::corrupt_payload},
+    {"duplicate", DisturbanceKind::duplicate},
+    {"lose", DisturbanceKind::lose},
 }};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
@@ -37,7 +37,7 @@ std::uint64_t parse_number(std::string_view text, std::string_view field, std::u
 
 }  // namespace
 
-FaultSpec parse_fault_spec(std::string_view text) {
+Disturbance parse_disturbance(std::string_view text) {
     const std::size_t colon = text.find(':');
     const std::string_view name = text.substr(0, colon);
     const auto* const kind =
@@ -45,7 +45,7 @@ FaultSpec parse_fault_spec(std::string_view text) {
     if (kind == kinds.end()) {
         refuse(text, "there is no kind '" + std::string(name) + "'");
     }
-    FaultSpec spec{.kind = kind->second};
+    Disturbance spec{.kind = kind->second};
     std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
     while (!rest.empty()) {
         const std::size_t comma = rest.find(',');
@@ -66,36 +66,37 @@ FaultSpec parse_fault_spec(std::string_view text) {
     return spec;
 }
 
-std::string to_string(const FaultSpec& spec) {
+std::string to_string(const Disturbance& spec) {
     const auto* const kind = std::find_if(kinds.begin(), kinds.end(),
                                           [&spec](const auto& entry) { return entry.second == spec.kind; });
     return std::string(kind->first) + ":producer=" + std::to_string(spec.producer) +
            ",event=" + std::to_string(spec.event) + ",chunk=" + std::to_string(spec.chunk);
 }
 
-FaultInjection::FaultInjection(Transport& inner, FaultHook& hook, std::vector<FaultSpec> faults)
-    : inner_(inner), hook_(hook), faults_(std::move(faults)) {}
+DisturbingTransport::DisturbingTransport(Transport& inner, ChunkDisturber& disturber,
+                                         std::vector<Disturbance> disturbances)
+    : inner_(inner), disturber_(disturber), pending_(std::move(disturbances)) {}
 
-void FaultInjection::send_chunk(const core::SendChunk& chunk) {
-    const auto fault = std::find_if(faults_.begin(), faults_.end(), [&chunk](const FaultSpec& spec) {
+void DisturbingTransport::send_chunk(const core::SendChunk& chunk) {
+    const auto found = std::find_if(pending_.begin(), pending_.end(), [&chunk](const Disturbance& spec) {
         return spec.producer == chunk.chunk.event.producer().value &&
                spec.event == chunk.chunk.event.sequence() && spec.chunk == chunk.chunk.sequence;
     });
-    if (fault == faults_.end()) {
+    if (found == pending_.end()) {
         inner_.send_chunk(chunk);
         return;
     }
-    const FaultKind kind = fault->kind;
-    faults_.erase(fault);
-    if (kind == FaultKind::lose) {
+    const DisturbanceKind kind = found->kind;
+    pending_.erase(found);
+    if (kind == DisturbanceKind::lose) {
         lost_.push_back({chunk.stream, chunk.chunk.sequence});
         return;
     }
-    hook_.fault_next_chunk(kind);
+    disturber_.disturb_next_chunk(kind);
     inner_.send_chunk(chunk);
 }
 
-void FaultInjection::poll(Polled& found) {
+void DisturbingTransport::poll(Polled& found) {
     found.sent.insert(found.sent.end(), lost_.begin(), lost_.end());
     lost_.clear();
     inner_.poll(found);

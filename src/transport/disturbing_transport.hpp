@@ -1,6 +1,6 @@
-// Faults on purpose, for tests: a Transport that passes everything on to another one, and damages, doubles or
-// loses the chunks that its specifications name. It works on the sending side, so what the receiver finds is
-// what a faulty network would have given it. A run without faults does not have this object at all.
+// Disturbances on purpose, for tests: a Transport that passes everything on to another one, and damages,
+// doubles or loses the chunks that it was told to. It works on the sending side, so what the receiver finds
+// is what a faulty network would have given it. A run without disturbances does not have this object at all.
 #pragma once
 
 #include <cstdint>
@@ -12,47 +12,47 @@
 
 namespace weir::transport {
 
-enum class FaultKind : std::uint8_t {
+enum class DisturbanceKind : std::uint8_t {
     corrupt_header,   ///< one bit of the event id flips after the checksums were made
     corrupt_payload,  ///< one bit of the payload flips after the checksums were made
     duplicate,        ///< the chunk is sent twice in a row
     lose,             ///< the chunk is reported as sent and is not
 };
 
-/// One fault: when producer `producer` sends chunk `chunk` of its event number `event`, once.
-struct FaultSpec {
-    FaultKind kind = FaultKind::lose;
+/// When producer `producer` sends chunk `chunk` of its event number `event`, once.
+struct Disturbance {
+    DisturbanceKind kind = DisturbanceKind::lose;
     std::uint32_t producer = 0;
     std::uint64_t event = 0;  ///< the producer's sequence number of the event
     std::uint32_t chunk = 0;  ///< sequence of the chunk in the event
-    bool operator==(const FaultSpec&) const = default;
+    bool operator==(const Disturbance&) const = default;
 };
 
 /// Parses `KIND:producer=N,event=N,chunk=N` with KIND one of corrupt-header, corrupt-payload, duplicate,
 /// lose; fields in any order, those left out are 0. Throws std::invalid_argument with one line that says what
 /// is wrong.
-FaultSpec parse_fault_spec(std::string_view text);
+Disturbance parse_disturbance(std::string_view text);
 
-/// The form that parse_fault_spec() reads.
-std::string to_string(const FaultSpec& spec);
+/// The form that parse_disturbance() reads.
+std::string to_string(const Disturbance& spec);
 
 /// What the transport that owns the buffers must offer, as only it can reach the bytes.
-class FaultHook {
+class ChunkDisturber {
   public:
-    FaultHook() = default;
-    FaultHook(const FaultHook&) = delete;
-    FaultHook& operator=(const FaultHook&) = delete;
-    virtual ~FaultHook() = default;
+    ChunkDisturber() = default;
+    ChunkDisturber(const ChunkDisturber&) = delete;
+    ChunkDisturber& operator=(const ChunkDisturber&) = delete;
+    virtual ~ChunkDisturber() = default;
 
-    /// The next send_chunk() suffers this fault. Not for `lose`.
-    virtual void fault_next_chunk(FaultKind kind) = 0;
+    /// The next send_chunk() is disturbed so. Not for `lose`.
+    virtual void disturb_next_chunk(DisturbanceKind kind) = 0;
 };
 
-class FaultInjection final : public Transport {
+class DisturbingTransport final : public Transport {
   public:
-    /// `inner` moves everything, `hook` damages (both are usually the same object); both must outlive this
-    /// one.
-    FaultInjection(Transport& inner, FaultHook& hook, std::vector<FaultSpec> faults);
+    /// `inner` moves everything, `disturber` damages (both are usually the same object); both must outlive
+    /// this one.
+    DisturbingTransport(Transport& inner, ChunkDisturber& disturber, std::vector<Disturbance> disturbances);
 
     [[nodiscard]] std::size_t packet_limit() const override { return inner_.packet_limit(); }
     void send_packet(Rank to, std::span<const std::byte> packet) override { inner_.send_packet(to, packet); }
@@ -64,13 +64,13 @@ class FaultInjection final : public Transport {
 
     [[nodiscard]] const SocketState* socket_state() const override { return inner_.socket_state(); }
 
-    /// Faults whose chunk has not been sent so far: a test that ends with some has not tested them.
-    [[nodiscard]] const std::vector<FaultSpec>& pending() const { return faults_; }
+    /// Those whose chunk has not been sent so far: a test that ends with some has not tested them.
+    [[nodiscard]] const std::vector<Disturbance>& pending() const { return pending_; }
 
   private:
     Transport& inner_;
-    FaultHook& hook_;
-    std::vector<FaultSpec> faults_;
+    ChunkDisturber& disturber_;
+    std::vector<Disturbance> pending_;
     std::vector<ChunkSent> lost_;  ///< reported as sent by the next poll
 };
 

@@ -1,4 +1,4 @@
-#include "transport/fault_injection.hpp"
+#include "transport/disturbing_transport.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -7,13 +7,13 @@
 #include "catch.hpp"
 
 using namespace weir;
-using transport::FaultKind;
-using transport::FaultSpec;
+using transport::Disturbance;
+using transport::DisturbanceKind;
 
 namespace {
 
 /// Takes everything, and sends at once.
-class RecordingTransport final : public transport::Transport, public transport::FaultHook {
+class RecordingTransport final : public transport::Transport, public transport::ChunkDisturber {
   public:
     [[nodiscard]] std::size_t packet_limit() const override { return 100; }
     void send_packet(transport::Rank /*to*/, std::span<const std::byte> /*packet*/) override { ++packets; }
@@ -26,14 +26,14 @@ class RecordingTransport final : public transport::Transport, public transport::
     }
     void close_places() override { ++closed; }
     [[nodiscard]] std::size_t packets_under_way() const override { return packets; }
-    void fault_next_chunk(FaultKind kind) override { faults.emplace_back(sent.size(), kind); }
+    void disturb_next_chunk(DisturbanceKind kind) override { faults.emplace_back(sent.size(), kind); }
 
     std::size_t packets = 0;
     int opened = 0;
     int closed = 0;
     std::size_t reported = 0;
     std::vector<core::SendChunk> sent;
-    std::vector<std::pair<std::size_t, FaultKind>> faults;  ///< (number of the chunk, fault)
+    std::vector<std::pair<std::size_t, DisturbanceKind>> faults;  ///< (number of the chunk, fault)
 };
 
 core::SendChunk chunk_of(std::uint32_t producer, std::uint64_t event, std::uint32_t sequence) {
@@ -47,17 +47,17 @@ core::SendChunk chunk_of(std::uint32_t producer, std::uint64_t event, std::uint3
 }  // namespace
 
 TEST_CASE("fault specifications are read and written") {
-    CHECK(transport::parse_fault_spec("corrupt-payload:producer=1,event=3,chunk=2") ==
-          FaultSpec{FaultKind::corrupt_payload, 1, 3, 2});
-    CHECK(transport::parse_fault_spec("corrupt-header:event=17592186044415") ==
-          FaultSpec{FaultKind::corrupt_header, 0, 17592186044415, 0});
-    CHECK(transport::parse_fault_spec("duplicate:chunk=5,producer=4294967295") ==
-          FaultSpec{FaultKind::duplicate, 4294967295, 0, 5});
-    CHECK(transport::parse_fault_spec("lose") == FaultSpec{FaultKind::lose, 0, 0, 0});
-    for (const FaultKind kind :
-         {FaultKind::corrupt_header, FaultKind::corrupt_payload, FaultKind::duplicate, FaultKind::lose}) {
-        const FaultSpec spec{kind, 1, 2, 3};
-        CHECK(transport::parse_fault_spec(to_string(spec)) == spec);
+    CHECK(transport::parse_disturbance("corrupt-payload:producer=1,event=3,chunk=2") ==
+          Disturbance{DisturbanceKind::corrupt_payload, 1, 3, 2});
+    CHECK(transport::parse_disturbance("corrupt-header:event=17592186044415") ==
+          Disturbance{DisturbanceKind::corrupt_header, 0, 17592186044415, 0});
+    CHECK(transport::parse_disturbance("duplicate:chunk=5,producer=4294967295") ==
+          Disturbance{DisturbanceKind::duplicate, 4294967295, 0, 5});
+    CHECK(transport::parse_disturbance("lose") == Disturbance{DisturbanceKind::lose, 0, 0, 0});
+    for (const DisturbanceKind kind : {DisturbanceKind::corrupt_header, DisturbanceKind::corrupt_payload,
+                                       DisturbanceKind::duplicate, DisturbanceKind::lose}) {
+        const Disturbance spec{kind, 1, 2, 3};
+        CHECK(transport::parse_disturbance(to_string(spec)) == spec);
     }
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("wrong fault specifications are refused with a reason") {
                  "lose:event=99999999999999999999");
     INFO(text);
     try {
-        transport::parse_fault_spec(text);
+        transport::parse_disturbance(text);
         FAIL("was accepted");
     } catch (const std::invalid_argument& error) {
         CHECK(std::string(error.what()).find("corrupt-payload") != std::string::npos);
@@ -77,11 +77,11 @@ TEST_CASE("wrong fault specifications are refused with a reason") {
 
 TEST_CASE("faults reach the chunks that they name, once, and no other") {
     RecordingTransport inner;
-    transport::FaultInjection faulty(inner, inner,
-                                     {{FaultKind::corrupt_payload, 1, 3, 0},
-                                      {FaultKind::duplicate, 1, 3, 1},
-                                      {FaultKind::lose, 1, 4, 0},
-                                      {FaultKind::lose, 2, 4, 0}});
+    transport::DisturbingTransport faulty(inner, inner,
+                                          {{DisturbanceKind::corrupt_payload, 1, 3, 0},
+                                           {DisturbanceKind::duplicate, 1, 3, 1},
+                                           {DisturbanceKind::lose, 1, 4, 0},
+                                           {DisturbanceKind::lose, 2, 4, 0}});
     transport::Polled found;
     faulty.send_chunk(chunk_of(1, 2, 0));
     faulty.send_chunk(chunk_of(1, 3, 0));
@@ -91,19 +91,19 @@ TEST_CASE("faults reach the chunks that they name, once, and no other") {
     faulty.send_chunk(chunk_of(1, 3, 0));
     faulty.send_chunk(chunk_of(1, 4, 0));
     CHECK(inner.sent.size() == 6);
-    CHECK(inner.faults == std::vector<std::pair<std::size_t, FaultKind>>{{1, FaultKind::corrupt_payload},
-                                                                         {2, FaultKind::duplicate}});
+    CHECK(inner.faults == std::vector<std::pair<std::size_t, DisturbanceKind>>{
+                              {1, DisturbanceKind::corrupt_payload}, {2, DisturbanceKind::duplicate}});
     faulty.poll(found);
     CHECK(found.sent.size() == 7);  // the lost one is reported like the others
     found.clear();
     faulty.poll(found);
     CHECK(found.empty());
-    CHECK(faulty.pending() == std::vector<FaultSpec>{{FaultKind::lose, 2, 4, 0}});
+    CHECK(faulty.pending() == std::vector<Disturbance>{{DisturbanceKind::lose, 2, 4, 0}});
 }
 
 TEST_CASE("everything else passes through fault injection") {
     RecordingTransport inner;
-    transport::FaultInjection faulty(inner, inner, {});
+    transport::DisturbingTransport faulty(inner, inner, {});
     faulty.send_packet({0}, {});
     faulty.open_place({0});
     faulty.close_places();
