@@ -119,6 +119,7 @@ class Consumer {
     [[nodiscard]] bool belongs(PlaceId place, EventId event) const;
     /// Whether the chunks lie where their sequence numbers say, in an event of this size.
     [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
+    bool accept_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     bool begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     void notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const;
     void end_fragment(Instant now, PlaceId place, Actions& out);

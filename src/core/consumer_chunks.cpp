@@ -29,30 +29,9 @@ void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived,
         on_lossy_chunk(now, place, arrived, out);
         return;
     }
-    if (!arrived.header_intact) {
-        refuse_chunk(Fault::Kind::corrupt_header, place, arrived, "the header does not verify", out);
-        return;
-    }
     const ChunkDescription& chunk = arrived.chunk;
     FragmentPlace& fragment = places_[place.value];
-    if (fragment.has(chunk.event, chunk.sequence, arrived.count)) {
-        if (fragment.mark_duplicated()) {
-            ++ledger_.duplicate_events;
-        }
-        refuse_chunk(Fault::Kind::duplicate_chunk, place, arrived, "this chunk had already arrived", out);
-        return;
-    }
-    if (fragment.state() == FragmentPlace::State::free && !begin_fragment(now, place, arrived, out)) {
-        refuse_chunk(Fault::Kind::unexpected_chunk, place, arrived, "no event can begin with this chunk",
-                     out);
-        return;
-    }
-    const bool expected = fragment.state() == FragmentPlace::State::receiving &&
-                          chunk.event == fragment.event() && chunk.event_bytes == fragment.bytes() &&
-                          fits(arrived, fragment.bytes());
-    if (!expected) {
-        refuse_chunk(Fault::Kind::unexpected_chunk, place, arrived, "the slot is receiving another event",
-                     out);
+    if (!accept_chunk(now, place, arrived, out)) {
         return;
     }
     if (!arrived.payload_intact) {
@@ -74,6 +53,32 @@ void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived,
     if (fragment.whole()) {
         end_fragment(now, place, out);
     }
+}
+
+/// Whether the chunk counts; begins a fragment with it where none has begun. Else it is refused.
+bool Consumer::accept_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
+    const auto refuse = [&](Fault::Kind kind, const char* detail) {
+        refuse_chunk(kind, place, arrived, detail, out);
+        return false;
+    };
+    if (!arrived.header_intact) {
+        return refuse(Fault::Kind::corrupt_header, "the header does not verify");
+    }
+    const ChunkDescription& chunk = arrived.chunk;
+    FragmentPlace& fragment = places_[place.value];
+    if (fragment.has(chunk.event, chunk.sequence, arrived.count)) {
+        if (fragment.mark_duplicated()) {
+            ++ledger_.duplicate_events;
+        }
+        return refuse(Fault::Kind::duplicate_chunk, "this chunk had already arrived");
+    }
+    if (fragment.state() == FragmentPlace::State::free && !begin_fragment(now, place, arrived, out)) {
+        return refuse(Fault::Kind::unexpected_chunk, "no event can begin with this chunk");
+    }
+    const bool expected = fragment.state() == FragmentPlace::State::receiving &&
+                          chunk.event == fragment.event() && chunk.event_bytes == fragment.bytes() &&
+                          fits(arrived, fragment.bytes());
+    return expected || refuse(Fault::Kind::unexpected_chunk, "the slot is receiving another event");
 }
 
 bool Consumer::belongs(PlaceId place, EventId event) const {

@@ -71,7 +71,7 @@ Instant EventGenerator::next_due(Bytes backlog) const {
     return waits_for_room ? std::max(end_, next_due_) : next_due_;
 }
 
-std::optional<GeneratedEvent> EventGenerator::take(Instant now, Bytes backlog) {
+std::optional<GeneratedEvent> EventGenerator::next(Instant now, Bytes backlog) {
     if (now < next_due_ || next_due_ == Instant::never()) {
         return std::nullopt;
     }
@@ -91,7 +91,7 @@ std::optional<GeneratedEvent> EventGenerator::take(Instant now, Bytes backlog) {
     return event;
 }
 
-GeneratedEvent EventGenerator::take_beyond_end(Instant now) {
+GeneratedEvent EventGenerator::next_beyond_end(Instant now) {
     WEIR_ASSERT(next_due_ == Instant::never());
     const GeneratedEvent event{next_sequence_++, next_size_, now};
     next_size_ = draw_size();

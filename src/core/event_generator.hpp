@@ -49,10 +49,10 @@ class EventGenerator {
 
     /// The next event if it exists at `now`; call until it returns nothing. `backlog`: bytes in the
     /// producer's buffer, used by saturate only. Constant time, plus one draw of a size.
-    std::optional<GeneratedEvent> take(Instant now, Bytes backlog);
+    std::optional<GeneratedEvent> next(Instant now, Bytes backlog);
 
     /// The next event, although generation is over (pattern `build`: the others have made theirs).
-    GeneratedEvent take_beyond_end(Instant now);
+    GeneratedEvent next_beyond_end(Instant now);
 
   private:
     [[nodiscard]] bool has_room(Bytes backlog) const;

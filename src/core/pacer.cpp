@@ -26,7 +26,7 @@ Instant Pacer::ready_at(Bytes chunk) const {
     return {INT64_MIN / 2};
 }
 
-Instant Pacer::take_shaped(Instant now, Bytes chunk) {
+Instant Pacer::spend_shaped(Instant now, Bytes chunk) {
     const Instant ready = ready_at(chunk);
     WEIR_ASSERT(ready <= now);
     switch (shaping_.kind) {
@@ -49,7 +49,7 @@ Instant Pacer::take_shaped(Instant now, Bytes chunk) {
     return now;
 }
 
-void Pacer::pass(Instant now) {
+void Pacer::skip_until(Instant now) {
     if (shaping_.kind != ShapingKind::in_step || !ticking_) {
         return;
     }

@@ -24,9 +24,9 @@ class Pacer {
     /// A chunk goes. Only if ready_at is not after `now`. Returns the instant at which it was due
     /// (`in_step`: on the grid; `bucket`: when it could have gone, at the earliest when the one before
     /// did).
-    Instant take(Instant now, Bytes chunk) { return shapes() ? take_shaped(now, chunk) : now; }
+    Instant spend(Instant now, Bytes chunk) { return shapes() ? spend_shaped(now, chunk) : now; }
     /// There is nothing to send: what the grid offered until `now` is not made up for.
-    void pass(Instant now);
+    void skip_until(Instant now);
     /// `in_step`: tick `number` of the scheduler came. False, and nothing is done: no tick has this number,
     /// or none is waited for.
     bool on_tick(Instant now, std::int64_t number);
@@ -34,7 +34,7 @@ class Pacer {
     [[nodiscard]] bool shapes() const { return shaping_.kind != ShapingKind::none; }
 
   private:
-    Instant take_shaped(Instant now, Bytes chunk);
+    Instant spend_shaped(Instant now, Bytes chunk);
     [[nodiscard]] std::int64_t grid_points() const { return shaping_.tick.ns / shaping_.grid.ns; }
     /// `in_step`: the instant of the next chunk on the grid of the latest tick, or of one before it.
     [[nodiscard]] Instant due() const;

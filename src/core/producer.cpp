@@ -59,7 +59,7 @@ void Producer::on_time(Instant now, Actions& out) {
 }
 
 void Producer::generate(Instant now, Actions& out) {
-    while (const auto event = generator_.take(now, occupied())) {
+    while (const auto event = generator_.next(now, occupied())) {
         add(now, *event, out);
     }
     offer(out);
@@ -160,7 +160,7 @@ const char* Producer::on(Instant now, NodeId from, const Complete& complete, Act
         return nullptr;
     }
     while (!gave_up_ && offered_.events < complete.events) {
-        add(now, generator_.take_beyond_end(now), out);
+        add(now, generator_.next_beyond_end(now), out);
     }
     offer(out);
     drain_if_empty(out);
@@ -245,7 +245,7 @@ void Producer::gone(Instant now, const WaitingEvent& event, NodeId to, Actions& 
 
 void Producer::abandon_waiting(Instant now, Actions& out) {
     while (!waiting_.empty()) {
-        const WaitingEvent event = waiting_.take_oldest();
+        const WaitingEvent event = waiting_.pop_oldest();
         backlog_ -= event.bytes;
         lose(now, {event.sequence, event.bytes, event.generated_at}, LostRange::Reason::undelivered, out);
     }

@@ -15,7 +15,7 @@ void Producer::start_transfers(Instant now, Actions& out) {
 
 /// What was asked for again comes first. False: there is nothing to start.
 bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
-    if (const auto asked = retained_.take_asked()) {
+    if (const auto asked = retained_.pop_asked()) {
         start_again(now, stream, *asked, out);
         return true;
     }
@@ -27,7 +27,7 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
             return false;
         }
         waiting = grants_.pop();
-        found = plan_.builds() ? waiting_.take(grant.number) : waiting_.take_oldest();
+        found = plan_.builds() ? waiting_.pop(grant.number) : waiting_.pop_oldest();
         if (!found) {
             decline(grant, out);
         }
@@ -99,7 +99,7 @@ void Producer::hand_over(Instant now, Actions& out) {
         }
     }
     if (!held_up && (waiting_.empty() || grants_.empty())) {
-        pacer_.pass(now);
+        pacer_.skip_until(now);
     }
 }
 
@@ -130,7 +130,7 @@ void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
         // Filled where it lies, as the observation of its departure is: this is done for every chunk.
         SendChunk& next = out.chunks.emplace_back();
         describe_next(transfer, stream, length, next);
-        next.due_at = pacer_.shapes() ? pacer_.take(now, length) : now;
+        next.due_at = pacer_.shapes() ? pacer_.spend(now, length) : now;
         transfer.handed_over += length;
         ++transfer.next_sequence;
         if (pacer_.shapes()) {

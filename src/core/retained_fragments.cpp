@@ -53,7 +53,7 @@ bool RetainedFragments::ask_again(Destination to, std::uint64_t sequence) {
     return true;
 }
 
-std::optional<RetainedFragments::Asked> RetainedFragments::take_asked() {
+std::optional<RetainedFragments::Asked> RetainedFragments::pop_asked() {
     while (!asked_.empty()) {
         const Asked asked = asked_.pop();
         if (keeps(asked.to, asked.event.sequence)) {

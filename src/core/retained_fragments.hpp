@@ -44,7 +44,7 @@ class RetainedFragments {
         WaitingEvent event;
     };
     /// The next that is to be sent again; nothing if all that were asked for were released since.
-    std::optional<Asked> take_asked();
+    std::optional<Asked> pop_asked();
 
   private:
     struct Kept {

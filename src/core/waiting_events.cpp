@@ -10,14 +10,14 @@ void WaitingEvents::push(const WaitingEvent& event) {
     ++waiting_;
 }
 
-WaitingEvent WaitingEvents::take_oldest() {
+WaitingEvent WaitingEvents::pop_oldest() {
     const WaitingEvent event = events_.pop().event;
     --waiting_;
     drop_taken();
     return event;
 }
 
-std::optional<WaitingEvent> WaitingEvents::take(std::uint64_t sequence) {
+std::optional<WaitingEvent> WaitingEvents::pop(std::uint64_t sequence) {
     if (events_.empty() || sequence < events_.front().event.sequence) {
         return std::nullopt;
     }

@@ -33,9 +33,9 @@ class WaitingEvents {
     /// Appends; sequence numbers grow, with gaps for events that were lost. Not when full.
     void push(const WaitingEvent& event);
     /// Not when empty.
-    WaitingEvent take_oldest();
+    WaitingEvent pop_oldest();
     /// The event of this number, if it waits. O(log n).
-    std::optional<WaitingEvent> take(std::uint64_t sequence);
+    std::optional<WaitingEvent> pop(std::uint64_t sequence);
 
   private:
     struct Entry {

@@ -34,7 +34,7 @@ Sampler sizes_of(double bytes) {
 
 std::vector<GeneratedEvent> take_all(EventGenerator& generator, Instant now) {
     std::vector<GeneratedEvent> events;
-    while (const auto event = generator.take(now, {0})) {
+    while (const auto event = generator.next(now, {0})) {
         events.push_back(*event);
     }
     return events;
@@ -59,7 +59,7 @@ TEST_CASE("A set comes at once with its last event cut to the remainder") {
     EventGenerator generator(plan_of(Generation::sets, 20000), sizes_of(1000), Instant{0},
                              at(Duration::seconds(2)));
     CHECK(generator.next_due() == Instant{0});
-    CHECK_FALSE(generator.take(Instant{-1}, {0}));
+    CHECK_FALSE(generator.next(Instant{-1}, {0}));
     const auto first = take_all(generator, Instant{0});
     CHECK(first == std::vector<GeneratedEvent>{{0, {1000}, {0}}, {1, {1000}, {0}}, {2, {500}, {0}}});
     CHECK(generator.next_due() == at(Duration::seconds(1)));
@@ -134,8 +134,8 @@ TEST_CASE("A steady event is due when the rate has produced its bytes") {
     EventGenerator generator(plan_of(Generation::steady, 8000), sizes_of(250),
                              at(Duration::milliseconds(-100)), at(Duration::seconds(1)));
     CHECK(generator.next_due() == at(Duration::milliseconds(150)));
-    CHECK_FALSE(generator.take(at(Duration::milliseconds(150)) - Duration{1}, {0}));
-    CHECK(generator.take(at(Duration::milliseconds(150)), {0}) ==
+    CHECK_FALSE(generator.next(at(Duration::milliseconds(150)) - Duration{1}, {0}));
+    CHECK(generator.next(at(Duration::milliseconds(150)), {0}) ==
           GeneratedEvent{0, {250}, at(Duration::milliseconds(150))});
     CHECK(generator.next_due() == at(Duration::milliseconds(400)));
     // 900 ms is the last multiple of 250 ms after -100 ms that is before the end.
@@ -153,7 +153,7 @@ TEST_CASE("Steady generation keeps its rate exactly over a long time") {
     EventGenerator generator(plan, normal_sizes(1e6, 3e5, 4), Instant{0}, end);
     Bytes total;
     Instant last{0};
-    while (const auto event = generator.take(end, {0})) {
+    while (const auto event = generator.next(end, {0})) {
         total += event->bytes;
         REQUIRE(event->generated_at >= last);
         last = event->generated_at;
@@ -190,19 +190,19 @@ TEST_CASE("A rate near zero generates nothing and overflows nothing") {
 TEST_CASE("Saturating generation fills the buffer and refills it") {
     EventGenerator generator(plan_of(Generation::saturate, 0), sizes_of(1000), Instant{10}, Instant{100});
     CHECK(generator.next_due() == Instant{10});
-    CHECK_FALSE(generator.take(Instant{9}, {0}));
+    CHECK_FALSE(generator.next(Instant{9}, {0}));
     Bytes backlog;
-    while (const auto event = generator.take(Instant{20}, backlog)) {
+    while (const auto event = generator.next(Instant{20}, backlog)) {
         CHECK(event->generated_at == Instant{20});
         backlog += event->bytes;
     }
     CHECK(backlog == Bytes{5000});
-    CHECK_FALSE(generator.take(Instant{30}, {4001}));
-    CHECK(generator.take(Instant{31}, {4000}) == GeneratedEvent{5, {1000}, Instant{31}});
+    CHECK_FALSE(generator.next(Instant{30}, {4001}));
+    CHECK(generator.next(Instant{31}, {4000}) == GeneratedEvent{5, {1000}, Instant{31}});
     CHECK(generator.next_due() == Instant{10});
     CHECK(generator.next_due({4000}) == Instant{10});
     CHECK(generator.next_due({4001}) == Instant{100});  // no room: there is nothing to do before the end
-    CHECK_FALSE(generator.take(Instant{100}, {0}));
+    CHECK_FALSE(generator.next(Instant{100}, {0}));
     CHECK(generator.next_due({4001}) == Instant::never());
     CHECK(generator.next_due() == Instant::never());
 }
@@ -211,8 +211,8 @@ TEST_CASE("A saturating event larger than the buffer comes when nothing waits") 
     auto plan = plan_of(Generation::saturate, 0);
     plan.buffer = {600};
     EventGenerator generator(plan, sizes_of(1000), Instant{0}, Instant{100});
-    CHECK(generator.take(Instant{1}, {0}).has_value());
-    CHECK_FALSE(generator.take(Instant{1}, {1}));
+    CHECK(generator.next(Instant{1}, {0}).has_value());
+    CHECK_FALSE(generator.next(Instant{1}, {1}));
 }
 
 TEST_CASE("Event sizes are at least one byte and at most a slot") {
@@ -222,7 +222,7 @@ TEST_CASE("Event sizes are at least one byte and at most a slot") {
         bool smallest = false;
         bool largest = false;
         for (int i = 0; i < 500; ++i) {
-            const auto event = generator.take(at(Duration::milliseconds(999)), {0});
+            const auto event = generator.next(at(Duration::milliseconds(999)), {0});
             REQUIRE(event);
             REQUIRE(event->sequence == static_cast<std::uint64_t>(i));
             REQUIRE((event->bytes >= Bytes{1} && event->bytes <= Bytes{1000}));
@@ -242,7 +242,7 @@ TEST_CASE("How late a caller comes does not change what is generated") {
         EventGenerator late(plan, normal_sizes(500, 100, 6), Instant{0}, end);
         std::vector<GeneratedEvent> events;
         while (punctual.next_due() != Instant::never()) {
-            const auto event = punctual.take(punctual.next_due(), {0});
+            const auto event = punctual.next(punctual.next_due(), {0});
             REQUIRE(event);
             events.push_back(*event);
         }

@@ -32,30 +32,30 @@ TEST_CASE("Without shaping every chunk may go at once") {
     Pacer pacer({});
     CHECK_FALSE(pacer.shapes());
     CHECK(pacer.ready_at({1000}) < at_us(-1000000));
-    CHECK(pacer.take(at_us(3), {1000}) == at_us(3));
+    CHECK(pacer.spend(at_us(3), {1000}) == at_us(3));
 }
 
 TEST_CASE("A bucket lets its burst through, then the rate") {
     Pacer pacer(bucket());
-    pacer.take(at_us(0), {60});
+    pacer.spend(at_us(0), {60});
     CHECK(pacer.ready_at({40}) <= at_us(0));
-    pacer.take(at_us(0), {40});
+    pacer.spend(at_us(0), {40});
     CHECK(pacer.ready_at({40}) == at_us(40));
-    pacer.take(at_us(40), {40});
+    pacer.spend(at_us(40), {40});
     CHECK(pacer.ready_at({10}) == at_us(50));
     CHECK(pacer.ready_at({100}) == at_us(140));
 }
 
 TEST_CASE("A bucket that was left alone is full, and not more than full") {
     Pacer pacer(bucket());
-    pacer.take(at_us(0), {100});
-    CHECK(pacer.take(at_us(100000), {100}) <= at_us(100000));
+    pacer.spend(at_us(0), {100});
+    CHECK(pacer.spend(at_us(100000), {100}) <= at_us(100000));
     CHECK(pacer.ready_at({1}) == at_us(100001));
 }
 
 TEST_CASE("A chunk larger than the bucket goes when it is full and leaves a debt") {
     Pacer pacer(bucket());
-    pacer.take(at_us(0), {300});
+    pacer.spend(at_us(0), {300});
     CHECK(pacer.ready_at({300}) == at_us(300));
     CHECK(pacer.ready_at({50}) == at_us(250));
 }
@@ -66,7 +66,7 @@ TEST_CASE("A bucket does not drift, however late its chunks go") {
     for (int chunk = 0; chunk < 1000; ++chunk) {
         const Instant ready = pacer.ready_at({7});
         now = std::max(now, ready) + Duration{chunk % 3 * 1000};  // up to 2 us late
-        pacer.take(now, {7});
+        pacer.spend(now, {7});
     }
     // 7000 bytes, 100 of them in the burst.
     CHECK(now >= at_us(6900 - 7));
@@ -80,7 +80,7 @@ TEST_CASE("In step, the grid begins with a tick and ends before the next") {
     for (int point = 0; point < 5; ++point) {
         const Instant due = at_us(1003 + 10 * point);
         CHECK(pacer.ready_at({1}) == due);
-        CHECK(pacer.take(due, {1}) == due);
+        CHECK(pacer.spend(due, {1}) == due);
     }
     CHECK(pacer.ready_at({1}) == Instant::never());
     pacer.on_tick(at_us(1051), 21);  // early: its clock runs fast
@@ -90,16 +90,16 @@ TEST_CASE("In step, the grid begins with a tick and ends before the next") {
 TEST_CASE("In step, who was held up catches up, and who had nothing to send does not") {
     Pacer pacer(in_step());
     pacer.on_tick(at_us(0), 0);
-    CHECK(pacer.take(at_us(0), {1}) == at_us(0));
+    CHECK(pacer.spend(at_us(0), {1}) == at_us(0));
     // Held up until 35 us: three chunks are overdue.
-    CHECK(pacer.take(at_us(35), {1}) == at_us(10));
-    CHECK(pacer.take(at_us(35), {1}) == at_us(20));
-    CHECK(pacer.take(at_us(35), {1}) == at_us(30));
+    CHECK(pacer.spend(at_us(35), {1}) == at_us(10));
+    CHECK(pacer.spend(at_us(35), {1}) == at_us(20));
+    CHECK(pacer.spend(at_us(35), {1}) == at_us(30));
     CHECK(pacer.ready_at({1}) == at_us(40));
     pacer.on_tick(at_us(50), 1);
-    pacer.pass(at_us(72));
+    pacer.skip_until(at_us(72));
     CHECK(pacer.ready_at({1}) == at_us(80));
-    pacer.pass(at_us(500));
+    pacer.skip_until(at_us(500));
     CHECK(pacer.ready_at({1}) == Instant::never());
     pacer.on_tick(at_us(100), 2);
     CHECK(pacer.ready_at({1}) == at_us(100));

@@ -43,13 +43,13 @@ TEST_CASE("What is asked for again is sent once, and not if it was taken meanwhi
     retained.keep(there, event(5));
     CHECK(retained.ask_again(there, 5));
     CHECK_FALSE(retained.ask_again(there, 5));
-    CHECK(retained.take_asked()->event.sequence == 5);
-    CHECK_FALSE(retained.take_asked());
+    CHECK(retained.pop_asked()->event.sequence == 5);
+    CHECK_FALSE(retained.pop_asked());
     CHECK(retained.ask_again(there, 5));
     CHECK(retained.release(there));
     // The place is used anew before the request was looked at: it is not for the new fragment.
     retained.keep(there, event(6));
-    CHECK_FALSE(retained.take_asked());
+    CHECK_FALSE(retained.pop_asked());
     CHECK(retained.ask_again(there, 6));
-    CHECK(retained.take_asked()->event.sequence == 6);
+    CHECK(retained.pop_asked()->event.sequence == 6);
 }

@@ -18,14 +18,14 @@ TEST_CASE("Waiting events are taken from the front or by number, each once") {
         waiting.push(waiting_event(sequence));
     }
     CHECK(waiting.size() == 4);
-    CHECK(waiting.take(6)->bytes == Bytes{106});
-    CHECK_FALSE(waiting.take(6));
-    CHECK_FALSE(waiting.take(5));
-    CHECK_FALSE(waiting.take(2));
-    CHECK_FALSE(waiting.take(8));
-    CHECK(waiting.take_oldest().sequence == 3);
-    CHECK(waiting.take_oldest().sequence == 4);
-    CHECK(waiting.take_oldest().sequence == 7);
+    CHECK(waiting.pop(6)->bytes == Bytes{106});
+    CHECK_FALSE(waiting.pop(6));
+    CHECK_FALSE(waiting.pop(5));
+    CHECK_FALSE(waiting.pop(2));
+    CHECK_FALSE(waiting.pop(8));
+    CHECK(waiting.pop_oldest().sequence == 3);
+    CHECK(waiting.pop_oldest().sequence == 4);
+    CHECK(waiting.pop_oldest().sequence == 7);
     CHECK(waiting.empty());
 }
 
@@ -34,10 +34,10 @@ TEST_CASE("Events taken behind one that waits still need room") {
     for (const std::uint64_t sequence : {0U, 1U, 2U}) {
         waiting.push(waiting_event(sequence));
     }
-    CHECK(waiting.take(1));
-    CHECK(waiting.take(2));
+    CHECK(waiting.pop(1));
+    CHECK(waiting.pop(2));
     CHECK(waiting.full());
-    CHECK(waiting.take(0));
+    CHECK(waiting.pop(0));
     CHECK_FALSE(waiting.full());
     CHECK(waiting.empty());
 }
