@@ -28,7 +28,7 @@ def test_a_planted_loss_is_named_with_its_size(capsys, sides):
     status, out, _ = run(capsys, *new, "--against", *baseline)
     assert status == 0
     assert re.search(r"^ECN against PFC: [1-9] of \d+ key figures worse, 0 better, ", out, re.MULTILINE)
-    assert re.search(r"^  (worse|     )   goodput of all consumers by [23]\.\d % \(", out, re.MULTILINE)
+    assert re.search(r"^  (worse|     )   goodput of all consumers \S+ \S+ -> \S+ \S+ \(-[23]\.\d %\)", out, re.MULTILINE)
     assert re.search(r"^goodput of all consumers .* worse$", out, re.MULTILINE)
     figures, record = compared(capsys, new, baseline)
     goodput = figures["goodput"]
@@ -56,7 +56,7 @@ def test_noise_alone_is_not_called(capsys, make):
     assert status == 0 and ": 0 of 9 key figures worse, 0 better" in out
 
 
-@pytest.mark.parametrize("what, expected", [("worse", 3), ("different", 3), ("cannot-tell", 0), (None, 0)])
+@pytest.mark.parametrize("what, expected", [("worse", 3), ("different", 3), ("inconclusive", 0), ("cannot-tell", 0), (None, 0)])
 def test_fail_on(capsys, sides, what, expected):
     new, baseline = sides
     status, _, _ = run(capsys, *new, "--against", *baseline, *(["--fail-on", what] if what else []))
@@ -73,8 +73,8 @@ def test_fewer_than_three_runs_are_shown_and_not_judged(capsys, sides):
     new, baseline = sides
     status, out, _ = run(capsys, *new[:2], "--against", *baseline, "--fail-on", "worse")
     assert status == 0
-    assert "cannot judge: 3 or more complete runs a side are needed, found 2 in ECN" in out.splitlines()[-1]
-    assert re.search(r"^goodput of all consumers +\S+ \S+ ±.* -[23]\.\d % .* cannot tell$", out, re.M)
+    assert "not judged: 3 or more complete runs per side are needed, found 2 in ECN" in out.splitlines()[-1]
+    assert re.search(r"^goodput of all consumers +\S+ \S+ ±.* -[23]\.\d % .* inconclusive$", out, re.M)
 
 
 def test_runs_that_are_not_complete_are_left_out(capsys, sides, make):
@@ -85,9 +85,9 @@ def test_runs_that_are_not_complete_are_left_out(capsys, sides, make):
     assert f"Left out of ECN: {broken} failed" in out and "ECN  5 runs" in out
     cut = [make(f"cut-{index}", status="interrupted", label="ECN") for index in range(3)]
     status, out, _ = run(capsys, *cut, *new[:2], "--against", *baseline)
-    assert out.count("was interrupted") == 3 and "cannot judge" in out
+    assert out.count("was interrupted") == 3 and "not judged" in out
     status, _, err = run(capsys, *cut, "--against", *baseline)
-    assert status == 2 and "ECN: none of its 3 runs is complete" in err
+    assert status == 2 and "ECN: no complete run among its 3 runs" in err
 
 
 def test_different_plans_are_refused_and_listed(capsys, make):
@@ -148,7 +148,7 @@ def test_alternating_runs_are_pairs_and_drift_cancels(capsys, make):
     assert figures["goodput"]["call"] == "worse"
     assert figures["goodput"]["relative_difference"] == pytest.approx(-0.03, abs=0.003)
     figures, record = compared(capsys, new, baseline, "--unpaired")
-    assert not record["comparisons"][0]["paired"] and figures["goodput"]["call"] == "cannot tell"
+    assert not record["comparisons"][0]["paired"] and figures["goodput"]["call"] == "inconclusive"
 
 
 def test_drift_alone_is_no_change(capsys, make):
@@ -189,7 +189,7 @@ def test_equal_seeds_of_simulations_are_pairs(capsys, make):
     assert figures["goodput"]["difference"] == 0.0 and figures["goodput"]["call"] == "no difference"
     other = [simulated("other", seed, "2") for seed in ("2", "3", "4")]
     _, record = compared(capsys, other, baseline, "--allow-different-plans")
-    assert not record["comparisons"][0]["paired"] and any("share 2 seeds" in remark
+    assert not record["comparisons"][0]["paired"] and any("have 2 seeds in common" in remark
                                                           for remark in record["remarks"])
 
 
@@ -227,7 +227,7 @@ def test_what_appears_from_nothing(capsys, make):
     new = [make(f"new-{index}", lost=40 + index) for index in range(4)]
     figures, record = compared(capsys, new, baseline)
     assert figures["lost_events"]["call"] == "worse" and figures["lost_events"]["relative_difference"] is None
-    assert re.search(r"events lost by 4[12]\S* \(0 -> 4", record["conclusion"])
+    assert re.search(r"events lost 0 -> 4[12]\S* \(12 %\) \(\+4[12]", record["conclusion"])
 
 
 def test_a_sweep_by_tag(capsys, make):
@@ -261,7 +261,7 @@ def test_pairs_of_a_sweep_are_named_once(capsys, make, tmp_path):
     # Who reads a page has no command line; each comparison has a line of its own there.
     page = page.read_text(encoding="utf-8")
     assert page.count(said) == 1 and "--unpaired" not in page
-    assert len(re.findall(r"<li><b>switch=(?:shallow|ecn)</b>: nothing got worse or better", page)) == 2
+    assert len(re.findall(r"<li><b>switch=(?:shallow|ecn)</b>: nothing was found to be worse or better", page)) == 2
 
 
 @pytest.mark.parametrize("arguments, complaint", [
@@ -364,7 +364,7 @@ def test_fewer_slots_are_named_as_worse(capsys, simulate):
     assert status == 3
     assert "slots 10, 2" in out and "4 pairs, by seed" in out
     worse = out[out.index("two slots against ten slots: "):out.index("\n  better")]
-    assert re.search(r"  offer to grant, p99 by \d+ % \(\S+ ms -> \S+ ms\)", worse)
+    assert re.search(r"  scheduling latency p99 \S+ ms -> \S+ ms \(\+\d+ %\)", worse)
     # That consumers were blocked explains it.
     assert re.search(r"^blocked time of consumers +0 % +\S+ % ±\S+ +\+\S+ points$", out, re.MULTILINE)
     assert "blocked time" not in worse
@@ -399,7 +399,7 @@ def test_another_mechanism_stands_out_where_too_few_runs_can_be_judged(capsys, o
     new, baseline = other_networks
     _, out, _ = run(capsys, *new[:2], "--against", *baseline)
     assert "network   uncongested 5 of 5 | lossy 2 of 2" in out.splitlines()
-    assert "mechanism differs: lossy 2 of 2 instead of" in out and "cannot judge" in out.splitlines()[-1]
+    assert "mechanism differs: lossy 2 of 2 instead of" in out and "not judged" in out.splitlines()[-1]
 
 
 def test_the_mechanism_is_in_csv_and_page(capsys, other_networks, tmp_path):

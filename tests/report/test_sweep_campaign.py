@@ -134,7 +134,7 @@ def test_more_repetitions_go_on(sweep):
     sweep("submit", "--local")
     assert sweep.begun() == 6 and sweep.states() == ["complete"] * 6
     sweep.write("[tags]\nfloor = 2\n")
-    assert "was begun with another sweep: floor of policy=balanced was not given and is 2" in sweep("submit", "--local", expect=2)
+    assert "was started with another sweep: floor of policy=balanced was not given and is 2" in sweep("submit", "--local", expect=2)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -150,7 +150,7 @@ def test_interrupted_and_resumed(sweep, number):
 
 def test_killed_and_resumed(sweep):
     process = sweep.hold()
-    assert "is at work on" in sweep("submit", "--local", expect=2)
+    assert "is running on" in sweep("submit", "--local", expect=2)
     assert sweep.states()[0] == "running"
     process.kill()
     process.wait()
@@ -188,9 +188,9 @@ def test_failures_are_repeated_on_demand_only(sweep):
     assert "failed: weir run: something is wrong" in sweep("submit", "--local", expect=1)
     assert sweep.states() == ["failed"] * 6
     (sweep.directory / "crash").unlink()
-    assert "6 runs failed, and are repeated with --retry-failed" in sweep("submit", "--local")
+    assert "6 runs failed; --retry-failed repeats them" in sweep("submit", "--local")
     assert "something is wrong" in sweep("status", expect=1)
-    assert "6 of 6 runs are not there: 6 failed" in sweep("collect")
+    assert "6 of 6 runs are missing: 6 failed" in sweep("collect")
     sweep("submit", "--local", "--retry-failed")
     assert sweep.states() == ["complete"] * 6 and sweep.begun() == 12
 
@@ -218,7 +218,7 @@ def test_a_failing_hook_stops_its_setting(sweep):
     assert sorted(sweep.states()) == ["complete"] * 6 + ["hook failed"] * 6 and sweep.begun() == 6
     printed = [path.read_text() for path in sorted((sweep.campaign / "local/hooks").iterdir())]
     assert sum("to bad, bad" in text for text in printed) == 1  # it is not asked again for a setting that failed
-    assert "6 runs failed, and are repeated with --retry-failed" in sweep("submit", "--local")
+    assert "6 runs failed; --retry-failed repeats them" in sweep("submit", "--local")
 
     sweep("submit", "--local", "--retry-failed", "--on-change", "echo")
     assert sweep.states() == ["complete"] * 12
@@ -257,10 +257,10 @@ def test_refusals(sweep, tmp_path):
     said = sweep("submit", "--local", expect=2)
     assert "3 of 4 settings cannot be run:" in said and "slots=4 window=99, slots=0 window=99: weir run: --window: 99 is out of" in said
     sweep.file.write_text("[axes]\nslots = [4, 5]\n")
-    assert "no option says how many producers and consumers slots=4 has" in sweep("plan", "--local", expect=2)
+    assert "no option gives the numbers of producers and consumers of slots=4" in sweep("plan", "--local", expect=2)
     sweep.file.write_text("baseline = \"slots=9\"\n[axes]\nslots = [4, 5]\n")
     assert "baseline: there is no setting 'slots=9'" in sweep("plan", "--simulate", expect=2)
-    assert "no campaign was begun here" in sweep("status", expect=2)
+    assert "no campaign was started here" in sweep("status", expect=2)
     assert not sweep.campaign.exists()
     sweep.file = tmp_path / "nowhere.toml"
     assert "No such file or directory; a sweep file in TOML is expected" in sweep("plan", expect=2)
@@ -345,7 +345,7 @@ def test_slurm_that_refuses_an_account(sweep):
         (tools / name).chmod(0o755)
     sweep.environment = lambda clean=sweep.environment(): {**clean, "PATH": f"{tools}:{clean['PATH']}"}
     said = sweep("submit", expect=2)
-    assert "SLURM would not take the jobs: Invalid account or account/partition combination specified. Nothing was submitted" in said
+    assert "SLURM would not accept the jobs: Invalid account or account/partition combination specified. Nothing was submitted" in said
     assert not sweep.campaign.exists()
 
 

@@ -104,7 +104,7 @@ def test_what_cannot_go_on_is_named():
     for text, part in (("[run]\nrate = \"2Gb/s\"\n" + AXES, "rate of policy=balanced layout=small was 1Gb/s and is 2Gb/s"),
                        ("seed = 9\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its seed was 1 and is 9"),
                        ("name = \"b\"\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its name was some and is b"),
-                       ("[run]\nrate = \"1Gb/s\"\n", "its settings are others now: without policy=balanced")):
+                       ("[run]\nrate = \"1Gb/s\"\n", "its settings changed: without policy=balanced")):
         assert part in sweep_plan.difference(made, plan(text)), text
 
 
@@ -141,7 +141,7 @@ def test_the_simulator_knows_no_switch():
     ("repetitions = 0", "repetitions: 0 is not a whole number from 1 to 1000"),
     ("repetitions = true", "repetitions: true is not"),
     ("repetition = 3", "repetition: there is no such key; did you mean repetitions?"),
-    ("name = \"a b\"", "name: 'a b' is to name directories"),
+    ("name = \"a b\"", "name: 'a b' cannot name directories"),
     ("start = \"5\"", "start: '5' is not a time with its unit"),
     ("axes = 3", "axes: 3 is not a table"),
     ("[axes]\npolicy = \"token\"", "axes.policy: an axis is a list of its values"),
@@ -152,25 +152,25 @@ def test_the_simulator_knows_no_switch():
     ("[axes]\nswitch = [\"a\"]", "axes.switch: switch settings are in the table [switch]"),
     ("[axes]\nseed = [1, 2]", "axes: seed sets seed; each repetition has a seed of its own"),
     ("[axes]\nslots = [1]\nlayout = [{ name = \"a\", slots = 2 }]", "axes: slots and layout both set slots"),
-    ("[axes]\n\"--policy\" = [\"token\"]", "is no name of an option; write it without the dashes in front: policy"),
-    ("[run]\nout = \"here\"", "run.out: the sweep itself gives --out"),
+    ("[axes]\n\"--policy\" = [\"token\"]", "is not the name of an option; write it without the dashes in front: policy"),
+    ("[run]\nout = \"here\"", "run.out: weir-sweep sets --out itself"),
     ("[run]\nrate = true", "run.rate: true is not a value of an option"),
     ("[run]\nseed = \"x\"", "run.seed: x is not one whole number"),
-    ("[tags]\npoint = 1", "tags.point: the sweep itself gives this tag"),
-    ("[tags]\npolicy = 1\n[axes]\npolicy = [\"token\"]", "tags.policy: the axis of this name gives this tag"),
-    ("[environment]\n\"A B\" = 1", "environment.A B: 'A B' is no name of a variable"),
+    ("[tags]\npoint = 1", "tags.point: weir-sweep sets this tag itself"),
+    ("[tags]\npolicy = 1\n[axes]\npolicy = [\"token\"]", "tags.policy: the axis of this name sets this tag"),
+    ("[environment]\n\"A B\" = 1", "environment.A B: 'A B' is not the name of a variable"),
     ("[switch]\non-change = \"x\"", "switch.settings: missing"),
     ("[switch]\nsettings = [\"a\"]\nhold = 0", "switch.hold: 0 is not"),
-    ("[switch]\nsettings = [\"a\"]\n[slurm]\nconcurrent = 2", "slurm.concurrent: runs that set the switch"),
+    ("[switch]\nsettings = [\"a\"]\n[slurm]\nconcurrent = 2", "slurm.concurrent: runs with a table [switch]"),
     ("[slurm]\npartitions = \"a\"", "slurm.partitions: there is no such key; did you mean partition?"),
     ("[slurm]\nlauncher = \"ssh\"", "slurm.launcher: 'ssh' is not one of mpirun, srun"),
-    ("[slurm]\noptions = [\"exclusive\"]", "slurm.options: 'exclusive' is no option of sbatch"),
-    ("[slurm]\noptions = [\"--array=1-3\"]", "slurm.options: the sweep itself gives --array"),
+    ("[slurm]\noptions = [\"exclusive\"]", "slurm.options: 'exclusive' is not an option of sbatch"),
+    ("[slurm]\noptions = [\"--array=1-3\"]", "slurm.options: weir-sweep sets --array itself"),
     ("[slurm.producers]\npartition = \"eb\"", "needs the tables [slurm.producers] and [slurm.consumers]"),
     ("[slurm.producers]\n[slurm.consumers]\n[slurm]\nscheduler = \"own\"", "some.toml"),
     ("policy = [", "some.toml: "),
-    ("", "some.toml: it sets nothing; a sweep file has tables such as [run] and [axes]"),
-    ("# policy = 1\n", "some.toml: it sets nothing"),
+    ("", "some.toml: it has no content; a sweep file has tables such as [run] and [axes]"),
+    ("# policy = 1\n", "some.toml: it has no content"),
 ])
 def test_refusals_name_the_key(text, part):
     with pytest.raises(ReportError) as refused:

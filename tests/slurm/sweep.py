@@ -118,7 +118,7 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
     CLUSTER.kill_controller(job)
     check(number_of(path, "complete") == 2 and number_of(path, "unknown") == 1, lambda: everything(path))
     said = sweep("submit", path, expect=2)
-    check("SLURM's controller does not answer (scontrol ping). Nothing was submitted" in said, said)
+    check("SLURM's controller does not respond (scontrol ping). Nothing was submitted" in said, said)
     Path("hold").unlink()
     printed = path.with_suffix("") / "slurm/submissions"
     wait_until(lambda: any("controller does not answer, or" in file.read_text() for file in printed.glob("*.txt")),
@@ -183,7 +183,7 @@ on-change = "sh ./set-switch"
     output = bad["reason"].rpartition("its output: ")[2]
     check(Path(output).read_text() == "asked for bad\n", f"{output} is not what the hook printed")
     check("hook failed" in sweep("status", path, expect=1), "status does not say it")
-    check("2 runs failed, and are repeated with --retry-failed" in sweep("submit", path), "failed runs were repeated")
+    check("2 runs failed; --retry-failed repeats them" in sweep("submit", path), "failed runs were repeated")
 
     sweep("submit", path, "--retry-failed", "--on-change", "true")
     wait_for_jobs(path)
@@ -218,7 +218,7 @@ def refusals():
     """One message, exit status 2, nothing in the queue, no campaign begun."""
     for name, keys, tables, part in (
             ("axis", "", "[axes]\npolcy = [\"token\"]\n", "every setting is refused: weir run: --polcy: there is no such option"),
-            ("partition", "", "[slurm]\npartition = \"nowhere\"\n", "SLURM would not take the jobs: invalid partition specified"),
+            ("partition", "", "[slurm]\npartition = \"nowhere\"\n", "SLURM would not accept the jobs: invalid partition specified"),
             ("nodes", "", "[slurm]\nnodes = 99\n", "Requested node configuration is not available"),
             ("long", "repetitions = 1000", "[slurm]\nruns-per-job = 1000\n", "but the partition allows 60 min"),
             ("time", "", "[slurm]\ntime = \"30s\"\n", "slurm.time: 30 s is too short for a run of 6 s")):

@@ -90,7 +90,7 @@ def coverage(kind, size_a, size_b, paired, generator, draws=2_000, resamples=600
 
 
 def detected(size, generator, draws=DRAWS):
-    """Share of calls if the true change is what `detectable` says on average."""
+    """Share of calls if the true change is `detectable` on average."""
     baseline = noise("normal", (draws, 1, size), generator)
     new = noise("normal", (draws, 1, size), generator)
     change = statistics.detectable(statistics.estimate_sides(baseline, new), statistics.ALPHA).mean()
@@ -197,7 +197,7 @@ def tables(draws=DRAWS):
           "" if paired else _percent(coverage(kind, 3, 10, paired, generator)))
          for paired in (False, True) for kind in NOISES]))
     parts.append(_table(
-        "Calls if the true change is as large as 'could show' says (80 % is meant)", runs,
+        "Calls if the true change is as large as the minimum detectable effect (80 % is meant)", runs,
         [[_percent(detected(size, generator, draws)) for size in SIZES]]))
     parts.append(_table(
         "'No difference' (less than 2 %), one figure", ("true change", "spread", *runs),

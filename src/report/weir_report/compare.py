@@ -11,8 +11,9 @@ import numpy as np
 from . import statistics
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
+from .units import counted
 
-BETTER, WORSE, NO_DIFFERENCE, CANNOT_TELL = "better", "worse", "no difference", "cannot tell"
+BETTER, WORSE, NO_DIFFERENCE, INCONCLUSIVE = "better", "worse", "no difference", "inconclusive"
 NOT_SCORED = None  # the call of figures that explain
 SEED = 20211021
 # Different seeds are what makes simulated repetitions different.
@@ -62,7 +63,7 @@ class Side:
 
 @dataclasses.dataclass
 class FigureResult:
-    """All differences are new minus baseline, in the figure's own unit; None where nothing can be said."""
+    """All differences are new minus baseline, in the figure's own unit; None where there is none."""
 
     figure: object  # KeyFigure
     baseline: Side
@@ -71,14 +72,14 @@ class FigureResult:
     scale: float | None = None  # of relative differences; None: both sides are 0
     low: float | None = None  # interval of the difference
     high: float | None = None
-    threshold: float | None = None  # from here on a difference is called
-    detectable: float | None = None  # true difference that would be called with a chance of 80 %
+    threshold: float | None = None  # from here on a difference is called better or worse
+    detectable: float | None = None  # minimum detectable effect: would be called with a chance of 80 %
     estimate: statistics.Estimate | None = None
     p_value: float | None = None
     level: float | None = None
     relevant: float | None = None
-    call: str | None = CANNOT_TELL
-    reason: str | None = None  # why it cannot tell, if not for spread
+    call: str | None = INCONCLUSIVE
+    reason: str | None = None  # why it is inconclusive, if not for spread
 
     @property
     def is_relevant(self):
@@ -135,7 +136,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     if differences and not settings.allow_different_plans:
         raise ReportError(
             "the runs have different plans: " + describe_plan_differences(differences, groups) +
-            ". Runs of one plan are expected; with --allow-different-plans they are compared all the same")
+            ". Runs of one plan are expected; --allow-different-plans compares them nevertheless")
     remarks += _worlds_and_versions(groups)
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
@@ -165,7 +166,7 @@ def _usable(group, remarks):
         seen.update(dict.fromkeys(identities, run))
         kept.append(run)
     if not kept:
-        raise ReportError(f"{group.name}: none of its {len(group.runs)} runs is complete; "
+        raise ReportError(f"{group.name}: no complete run among its {counted(len(group.runs), 'run')}; "
                           f"{statistics.FEWEST_RUNS} or more complete runs are expected")
     return Group(group.name, kept)
 
@@ -184,7 +185,7 @@ def _refuse_shared_runs(groups):
             other = owners.setdefault(str(run.directory.resolve()), group)
             if other is not group:
                 raise ReportError(f"{run.directory} is in {other.name} and in {group.name}; "
-                                  "a run belongs to one side")
+                                  "a run can be on one side only")
 
 
 def plan_differences(groups):
@@ -222,12 +223,12 @@ def _worlds_and_versions(groups):
             for group, of_group in zip(groups, worlds)
         ]
         remarks.append("Measured and simulated runs are mixed: " + "; ".join(counts)
-                       + ". Their differences show the model as much as the network.")
+                       + ". Their differences are those of the model as well as those of the network.")
     of_baseline = {_simulation(run) for run in groups[0].runs if run.world == "simulation"}
     for group in groups[1:]:
         copies = sum(run.world == "simulation" and _simulation(run) in of_baseline for run in group.runs)
         if copies:
-            remarks.append(f"Copies: {copies} of {len(group.runs)} runs in {group.name} were simulated with "
+            remarks.append(f"Copies: {copies} of {counted(len(group.runs), 'run')} in {group.name} simulated with "
                            f"the same seed, plan and commit as runs in {groups[0].name}; they cannot differ.")
     versions = [list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in group.runs))
                 for group in groups]
@@ -279,14 +280,14 @@ def find_pairs(baseline, new):
         order_a += first
         order_b += [run for run in two if id(run) not in of_baseline]
     return Pairs(order_a, order_b, True,
-                 "by time: the runs of both sides took turns, so that what drifts slowly cancels")
+                 "by time: the runs of both sides took turns, so that a slow drift cancels")
 
 
 def _measure(baseline, new, settings, remarks):
     """Everything but the calls, which need all figures of all comparisons."""
     few = [f"{len(group.runs)} in {group.name}" for group in (baseline, new)
            if len(group.runs) < statistics.FEWEST_RUNS]
-    too_few = (f"{statistics.FEWEST_RUNS} or more complete runs a side are needed, found " + " and ".join(few)
+    too_few = (f"{statistics.FEWEST_RUNS} or more complete runs per side are needed, found " + " and ".join(few)
                if few else None)
     found = find_pairs(baseline.runs, new.runs) if settings.pairs and not few else None
     if found:
@@ -296,7 +297,7 @@ def _measure(baseline, new, settings, remarks):
         shared = {run.plan.get("seed") for run in baseline.runs} & {run.plan.get("seed") for run in new.runs}
         if all(run.world == "simulation" for run in (*baseline.runs, *new.runs)) and shared:
             remarks.append(
-                f"Not paired: {baseline.name} and {new.name} share {len(shared)} seeds, but not all.")
+                f"Not paired: {baseline.name} and {new.name} have {counted(len(shared), 'seed')} in common, but not all.")
     values = [[key_figures(run) for run in group.runs] for group in (baseline, new)]
     results, alike = [], []
     for figure in KEY_FIGURES:
@@ -327,7 +328,7 @@ def _any(result):
 
 
 def _is_alike(result):
-    """Yes in all runs of both sides, or no in all: no number of such runs could show a difference."""
+    """Yes in all runs of both sides, or no in all: nothing to compare."""
     sides = (result.baseline, result.new)
     return (result.figure.kind == "share" and all(side.values for side in sides)
             and len({value for side in sides for value in side.values}) == 1)
@@ -335,7 +336,7 @@ def _is_alike(result):
 
 def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None):
     """Everything but the call. `pair_times`: value i of both sides is a pair; times or two None."""
-    result = FigureResult(figure, baseline, new, call=CANNOT_TELL if figure.is_scored else NOT_SCORED)
+    result = FigureResult(figure, baseline, new, call=INCONCLUSIVE if figure.is_scored else NOT_SCORED)
     if not baseline.values or not new.values:
         result.reason = "only one side has it"
         return result

@@ -10,21 +10,22 @@ import sys
 from pathlib import Path
 
 from . import compare_text, network_mechanisms
-from .compare import BETTER, CANNOT_TELL, SEED, WORSE, Group, Settings, compare
-from .errors import ReportError, end_quietly_when_interrupted, naming, said
+from .compare import BETTER, INCONCLUSIVE, SEED, WORSE, Group, Settings, compare
+from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
 from .key_figures import KEY_FIGURES
 from .run import read_run
 from .version import VERSION
 
 SCHEMA = "weir-compare/1"
-FAIL_ON = {"worse": (WORSE,), "different": (WORSE, BETTER), "cannot-tell": (CANNOT_TELL,)}
+FAIL_ON = {"worse": (WORSE,), "different": (WORSE, BETTER), "inconclusive": (INCONCLUSIVE,),
+           "cannot-tell": (INCONCLUSIVE,)}  # the last one: the older name
 USAGE = """weir-compare NEW... --against BASELINE... [OPTION...]
        weir-compare --by KEY RUN... [--baseline VALUE] [OPTION...]"""
-DESCRIPTION = """Compares repeated runs: for every key figure medians, spread, the difference and its
-interval, the smallest difference that these runs could have shown, and better, worse, no difference or
-cannot tell. Counters of hosts (pauses, marks, retransmissions) explain and are never better or worse. Three or more runs a side are needed. A directory without run.json stands for the run
-directories in it."""
-EPILOG = """Exit status: 0 compared; 2 bad usage or input; 3 something that --fail-on names is there."""
+DESCRIPTION = """Compares repeated runs. For every key figure: medians, spread, the difference and its interval, the
+minimum detectable effect, and the result: better, worse, no difference, or inconclusive. Counters of hosts (pauses,
+marks, retransmissions) explain the result and are never better or worse. Three or more runs per side are needed. A
+directory without run.json stands for the run directories in it."""
+EPILOG = """Exit status: 0 compared; 2 bad usage or input; 3 a key figure has a result that --fail-on names."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,25 +38,25 @@ def parser():
     add = made.add_argument
     add("runs", nargs="*", metavar="RUN", help="run directories: the new ones, or with --by all")
     add("--against", nargs="+", metavar="RUN", help="run directories of the baseline")
-    add("--by", metavar="KEY", help="group runs by this --tag of theirs, or by 'label'")
+    add("--by", metavar="KEY", help="group runs by the value of this --tag, or by 'label'")
     add("--baseline",
         metavar="VALUE",
         help="with --by: the value that is the baseline (default: the first run's)")
-    add("--allow-different-plans", action="store_true", help="compare runs whose options differ; list them")
+    add("--allow-different-plans", action="store_true", help="compare runs with different options, and list these")
     add("--unpaired",
         action="store_true",
-        help="take no differences within pairs (equal seeds, alternating runs)")
+        help="do not compare in pairs (runs with equal seeds, alternating runs)")
     add("--relevant", metavar="PERCENT", default="2%", type=_share,
-        help="'no difference' means: less than this (default: 2%%)")
+        help="smaller differences are 'no difference' (default: 2%%)")
     add("--ignore-below", metavar="PERCENT", default="0%", type=_share,
-        help="never call a smaller difference better or worse (default: 0%%)")
-    add("--figures", metavar="NAME,...", help="only these key figures: fewer figures, finer thresholds")
-    add("--page", metavar="FILE.html", help="write a self-contained page with the runs overlaid")
-    add("--json", metavar="FILE", help="write the comparison for programs; '-': to standard output, no table")
+        help="smaller differences are never better or worse (default: 0%%)")
+    add("--figures", metavar="NAME,...", help="only these key figures; fewer of them have finer thresholds")
+    add("--page", metavar="FILE.html", help="write a self-contained page with charts of all runs")
+    add("--json", metavar="FILE", help="write the comparison as JSON; '-': to standard output, without the table")
     add("--csv", metavar="FILE", help="the same as a table, one line per key figure")
     add("--fail-on",
         metavar="WHAT",
-        help="exit with 3 if there is any: worse, different, cannot-tell (or several, by comma)")
+        help="exit with 3 if a key figure is: worse, different, inconclusive (several: comma-separated)")
     add("--seed", type=int, default=SEED, metavar="N", help="seed of the bootstrap (default: %(default)s)")
     add("--version", action="version", version=f"weir-compare {VERSION}")
     return made
@@ -83,10 +84,10 @@ def main(argv=None):
         print(f"weir-compare: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of the table has seen enough, as head has.
+        # The reader has closed the pipe, as head does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        print(f"weir-compare: {said(error)}", file=sys.stderr)
+        print(f"weir-compare: {os_error_text(error)}", file=sys.stderr)
         return 2
     return 3 if any(report.calls(call) for name in fail_on for call in FAIL_ON[name]) else 0
 
@@ -108,9 +109,9 @@ def _compare(options):
         raise ReportError(f"--seed: {options.seed} is below 0")
     if options.by and options.against:
         raise ReportError(
-            "--by and --against: one of them; --by takes the baseline out of its runs (--baseline VALUE)")
+            "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
     if options.baseline is not None and not options.by:
-        raise ReportError("--baseline is a value of --by; the runs of a baseline are given with --against")
+        raise ReportError("--baseline is for --by; without it, --against gives the runs of the baseline")
     if not options.by and not options.against:
         raise ReportError("no baseline: give its runs with --against, or group all runs with --by")
     if not options.runs:

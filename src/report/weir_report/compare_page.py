@@ -61,10 +61,10 @@ def _tone(report):
 
 def _short(report):
     if all(comparison.too_few for comparison in report.comparisons):
-        return "Cannot judge"
+        return "Not judged"
     if report.calls("worse") and report.calls("better"):
         return "Worse in some key figures, better in others"
-    return {"bad": "Worse", "good": "Better", "none": "Nothing got worse or better"}[_tone(report)]
+    return {"bad": "Worse", "good": "Better", "none": "Nothing was found to be worse or better"}[_tone(report)]
 
 
 def _row(result):

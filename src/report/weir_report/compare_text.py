@@ -1,11 +1,11 @@
-"""A comparison as text for people: a table of what is scored, one of what explains it, and at the end what got worse and
-better, and by how much."""
+"""A comparison as text: a table of what is scored, one of what explains it, and at the end what is worse and better, and by
+how much."""
 
 from . import network_mechanisms, units
-from .compare import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from .compare import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
 from .key_figures import KEY_FIGURES, SPEED
 
-COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", CANNOT_TELL: "\x1b[2m", NO_DIFFERENCE: ""}
+COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", INCONCLUSIVE: "\x1b[2m", NO_DIFFERENCE: ""}
 BOLD, RESET = "\x1b[1m", "\x1b[0m"
 NAMED_MAX = 5
 # Above this a difference reads better as a factor.
@@ -27,9 +27,9 @@ def change(result, value, sign=True):
         return "-"
     mark = _mark(value) if sign else ""
     if result.figure.unit == "%":
-        return f"{mark}{_percent(abs(value))} points"
+        return f"{_signed(mark, _percent(abs(value)))} points"
     if is_relative(result):
-        return f"{mark}{_percent(abs(value) / abs(result.baseline.median))} %"
+        return f"{_signed(mark, _percent(abs(value) / abs(result.baseline.median)))} %"
     return mark + amount(result.figure, abs(value), digits=1)
 
 
@@ -40,12 +40,17 @@ def least(result, value):
     return change(result, value, sign=False)
 
 
-def amount(figure, value, digits=None):
-    """A value with its unit."""
+def amount(figure, value, digits=None, like=None):
+    """A value with its unit; `like`: see units.text."""
     if figure.unit in COUNTED:
         rounded = value if value is None or digits is None else round(value, digits)
         return units.number(rounded) if rounded is None or rounded == int(rounded) else f"{rounded:.1f}"
-    return units.text(value, figure.unit)
+    return units.text(value, figure.unit, like)
+
+
+def _signed(mark, text):
+    """0 has no sign."""
+    return text if text == "0" else mark + text
 
 
 def _mark(value):
@@ -85,7 +90,7 @@ def value_of(result, side, spread=True):
         return "-"
     if result.figure.kind == "share":
         return f"{side.yes} of {len(side.values)}"
-    shown = amount(result.figure, side.median)
+    shown = amount(result.figure, side.median, like=_like(result))
     share = units.share(side.median, side.whole) if side.median else None
     if share:
         shown += f" ({share})"
@@ -98,8 +103,14 @@ def value_of(result, side, spread=True):
     return f"{shown} ±{amount(result.figure, side.spread, digits=1)}" if side.median or side.spread else shown
 
 
+def _like(result):
+    """Both sides have one unit, that of the larger value, unless they are far apart."""
+    medians = [abs(side.median) for side in (result.baseline, result.new) if side.values]
+    return max(medians) if max(medians) < 1000 * min(medians) else None
+
+
 def table(report, colour=False, hints=True):
-    """All lines of the terminal's output. `hints`: with the options of weir-compare that change what is said."""
+    """All lines of the terminal's output. `hints`: name the options of weir-compare that change it."""
     lines = [f"note: {remark}" for remark in report.remarks]
     lines += [""] if lines else []
     width = max(len(group.name) for group in report.groups)
@@ -151,23 +162,23 @@ def network_lines(report):
 def alike_lines(report):
     """What was so in all runs of both sides, or in none: nothing to compare, and no line of a table."""
     if len(report.comparisons) == 1:
-        said = [f"{result.figure.title} {value_of(result, result.baseline)} | {value_of(result, result.new)}"
+        same = [f"{result.figure.title} {value_of(result, result.baseline)} | {value_of(result, result.new)}"
                 for result in report.comparisons[0].alike]
-        return ["; ".join(said)] if said else []
-    said = []
+        return ["; ".join(same)] if same else []
+    same = []
     for index in range(len(report.comparisons[0].alike)):
         everywhere = [comparison.alike[index] for comparison in report.comparisons if len(comparison.alike) > index]
         if len(everywhere) == len(report.comparisons):
             yes = everywhere[0].baseline.yes > 0
-            said.append(f"{everywhere[0].figure.title} in {'all' if yes else 'none'} of the runs")
-    return said
+            same.append(f"{everywhere[0].figure.title} in {'all' if yes else 'none'} of the runs")
+    return same
 
 
 def explaining_lines(comparison):
-    """A table below the table: what counters and states explain, without any judgement."""
+    """A second table: counters and states, which explain and are not judged."""
     lines = []
     if comparison.explaining:
-        heads = ("explains, not scored", "baseline", "new", "difference")
+        heads = ("not scored, explains", "baseline", "new", "difference")
         rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
                  change(result, result.difference)) for result in comparison.explaining]
         lines += ["", *_aligned(heads, rows, [None] * len(rows), False)]
@@ -177,7 +188,7 @@ def explaining_lines(comparison):
 
 
 def silent(comparison):
-    """What is counted and did not move, as a sentence: that is not the same as not counted. None: nothing."""
+    """Counters that stayed at 0, as a sentence: that is not the same as not counted. None: nothing."""
     titles = [result.figure.title for result in comparison.silent
               if result.baseline.values and result.new.values]
     return f"Counted, and 0 in all runs: {', '.join(titles)}." if titles else None
@@ -186,11 +197,11 @@ def silent(comparison):
 def _runs(group):
     names = [run.directory.name for run in group.runs]
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"{len(names)} run{'' if len(names) == 1 else 's'}: {shown}"
+    return f"{units.counted(len(names), 'run')}: {shown}"
 
 
 def _rows(comparison, colour):
-    heads = ("key figure", "baseline", "new", "difference", "95 % interval", "could show", "")
+    heads = ("key figure", "baseline", "new", "difference", "95 % interval", "min. detectable", "result")
     rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
              change(result, result.difference), interval(result), least(result, result.detectable),
              judgement(result)) for result in comparison.scored]
@@ -247,7 +258,7 @@ def _aligned(heads, rows, calls, colour):
         cells = []
         for column, cell in enumerate(row):
             judged = position > 0 and cell.split(" (")[0] in COLOURS
-            left = column == 0 or judged
+            left = column == 0 or judged or heads[column] == "result"
             padded = cell.ljust(widths[column]) if left else cell.rjust(widths[column])
             if judged and colour:
                 call = cell.split(" (")[0]
@@ -260,14 +271,14 @@ def _aligned(heads, rows, calls, colour):
 def _notes(report, hints):
     relevant = f"{100.0 * report.settings.relevant:g} %{' (--relevant)' if hints else ''}"
     if len(report.comparisons) > 1:
-        return ["Medians, and differences from the baseline. "
-                f"No difference: less than {relevant}; (a little): less than that."]
+        return [f"Medians, and differences from the baseline. No difference: less than {relevant}. (a little): found, but less "
+                "than that."]
     within = "within pairs" if report.comparisons[0].pairing else "over all pairs of a new and a baseline run"
     return [
-        "±: spread between runs (standard deviation). Difference: median " + within + ".",
-        "Could show: a true difference of this size would have been noticed with a chance of 80 %; the spread",
-        f"inside the sides sets it. No difference: less than {relevant}, or two steps of the",
-        "measurement; (a little): less than that."
+        "±: standard deviation between runs. Difference: median " + within + ".",
+        "Min. detectable: minimum detectable effect, a true difference that these runs would have found with a chance of 80 %.",
+        f"No difference: less than {relevant}, or two steps of the measurement. (a little): found, but less than that.",
+        "Inconclusive: the runs differ too much among themselves; more runs are needed."
     ]
 
 
@@ -276,17 +287,17 @@ def _by_how_much(result):
         return (f"{result.figure.title} in {value_of(result, result.new)} runs instead of "
                 f"{value_of(result, result.baseline)}")
     old, new = (value_of(result, side, spread=False) for side in (result.baseline, result.new))
-    return f"{result.figure.title} by {_size(result)} ({old} -> {new})"
+    return f"{result.figure.title} {old} -> {new} ({_size(result)})"
 
 
 def _size(result):
     if is_relative(result) and abs(result.difference) >= FACTOR_FROM * abs(result.baseline.median):
-        return f"a factor of {units.number(result.new.median / result.baseline.median)}"
-    return change(result, result.difference, sign=False)
+        return f"factor {units.number(result.new.median / result.baseline.median)}"
+    return change(result, result.difference)
 
 
 def _order(result):
-    """What comes first in an answer: lost data, then margin, in the table's order; then the rest by size against the
+    """What comes first in a conclusion: lost data, then margin, in the table's order; then the rest by size against the
     baseline, what appeared from nothing before all others."""
     if result.figure.rank < SPEED:
         size = KEY_FIGURES.index(result.figure)
@@ -316,10 +327,10 @@ def _findings(comparison, colour):
     stands_out = [f"{BOLD}{network[0].upper()}{network[1:]}.{RESET}" if colour else
                   f"{network[0].upper()}{network[1:]}."] if network else []
     if comparison.too_few:
-        return [*stands_out, f"{sides}: cannot judge: {comparison.too_few}."]
+        return [*stands_out, f"{sides}: not judged: {comparison.too_few}."]
     counts = {call: sum(result.call == call for result in comparison.scored) for call in COLOURS}
-    lines = [f"{sides}: {counts[WORSE]} of {_figures(len(comparison.scored))} worse, {counts[BETTER]} better, "
-             f"{counts[NO_DIFFERENCE]} without a difference, {counts[CANNOT_TELL]} that these runs cannot tell."]
+    lines = [f"{sides}: {counts[WORSE]} of {units.counted(len(comparison.scored), 'key figure')} worse, {counts[BETTER]} better, "
+             f"{counts[NO_DIFFERENCE]} without a difference, {counts[INCONCLUSIVE]} inconclusive."]
     for call in (WORSE, BETTER):
         named, more = _named(comparison.scored, call)
         named += [f"and {more} more"] if more else []
@@ -331,10 +342,10 @@ def _findings(comparison, colour):
 
 
 def conclude(comparison):
-    """What one comparison says, without a full stop."""
+    """The result of one comparison, without a full stop."""
     network = network_mechanisms.finding(comparison.baseline, comparison.new)
     if comparison.too_few:
-        return "; ".join(filter(None, [f"cannot judge: {comparison.too_few}", network]))
+        return "; ".join(filter(None, [f"not judged: {comparison.too_few}", network]))
     results = comparison.scored
     counts = {call: sum(result.call == call for result in results) for call in COLOURS}
     parts = []
@@ -343,18 +354,14 @@ def conclude(comparison):
     if counts[BETTER]:
         parts.append("better: " + _list(results, BETTER))
     if not parts:
-        parts.append("nothing got worse or better as far as these runs can show")
+        parts.append("nothing was found to be worse or better")
     if counts[NO_DIFFERENCE]:
-        parts.append(f"no difference in {_figures(counts[NO_DIFFERENCE])}")
-    if counts[CANNOT_TELL]:
-        parts.append(f"cannot tell for {_figures(counts[CANNOT_TELL])}")
+        parts.append(f"no difference in {units.counted(counts[NO_DIFFERENCE], 'key figure')}")
+    if counts[INCONCLUSIVE]:
+        parts.append(f"inconclusive for {units.counted(counts[INCONCLUSIVE], 'key figure')}")
     if network:
         parts.append(network)
     return "; ".join(parts)
-
-
-def _figures(count):
-    return f"{count} key figure{'' if count == 1 else 's'}"
 
 
 def conclusion(report):
@@ -366,5 +373,5 @@ def conclusion(report):
         sentence = (f"Against {report.groups[0].name}: " +
                     "; ".join(f"[{comparison.new.name}] {conclude(comparison)}"
                               for comparison in report.comparisons) + ".")
-    # A label is quoted as it is; only our own words begin with a capital letter.
+    # A label stays as it is; other words begin with a capital letter.
     return "T" + sentence[1:] if sentence.startswith("the ") else sentence

@@ -1,4 +1,4 @@
-"""What can be wrong with files and options that come from outside, and what Ctrl-C does."""
+"""Errors of files and options that come from outside, and what Ctrl-C does."""
 
 import contextlib
 import signal
@@ -17,7 +17,7 @@ def end_quietly_when_interrupted():
 
 @contextlib.contextmanager
 def naming(path):
-    """Errors of writing `path` that do not say which file it was (a full disk) do so afterwards."""
+    """Adds the file's name to errors of writing `path` that lack it (a full disk)."""
     try:
         yield
     except OSError as error:
@@ -26,6 +26,6 @@ def naming(path):
         raise
 
 
-def said(error):
-    """An OSError as people read it."""
+def os_error_text(error):
+    """An OSError as a message: the file and the reason."""
     return f"{error.filename or 'standard output'}: {error.strerror}"

@@ -1,5 +1,5 @@
 """What hosts' counters add up to, under one name for the many that drivers have. They explain a difference and are
-never better or worse: that a switch marks is no fault. What is not counted is absent, which is not 0.
+never better or worse: a switch that marks packets is no fault. What is not counted is absent, which is not 0.
 
 The names are those of src/telemetry/counter_meaning.cpp, which judges a single run by them; here they are grouped
 finer. Received and sent pauses are different things, and so are CNPs sent and CNPs heeded: never one sum."""
@@ -16,7 +16,7 @@ _PAUSES = re.compile(r"pause|pfc|xoff|_ppp|flow_control")
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """Counters that tell the same. `names`: of devices, in lower case; with a dot: of the kernel's protocols."""
+    """Counters with one meaning. `names`: of devices, in lower case; with a dot: of the kernel's protocols."""
 
     name: str
     title: str
@@ -28,11 +28,11 @@ class Family:
 
 FAMILIES = (
     Family("pause_frames_received", "pause frames received", "frames", pauses="rx frames"),
-    Family("pause_time_received", "time stopped by pauses", "s", pauses="rx duration", factor=1e-6),
-    Family("pause_transitions_received", "times stopped by pauses", "times", pauses="rx transition"),
+    Family("pause_time_received", "pause time, received", "s", pauses="rx duration", factor=1e-6),
+    Family("pause_transitions_received", "transitions to pause, received", "times", pauses="rx transition"),
     Family("pause_frames_sent", "pause frames sent", "frames", pauses="tx frames"),
-    Family("pause_time_sent", "time for which pauses were sent", "s", pauses="tx duration", factor=1e-6),
-    Family("pause_transitions_sent", "times pauses were begun to be sent", "times", pauses="tx transition"),
+    Family("pause_time_sent", "pause time, sent", "s", pauses="tx duration", factor=1e-6),
+    Family("pause_transitions_sent", "transitions to pause, sent", "times", pauses="tx transition"),
     Family("ecn_marked_packets", "packets with an ECN mark", "packets",
            ("np_ecn_marked_roce_packets", "cc_rx_ce_pkts", "rx_ecn_marked_pkts", "rxecnmrkd",
             "ip.received_ce_packets")),
@@ -107,7 +107,7 @@ def _of_device(family, values):
 
 
 def measured(run):
-    """{host: {column: sum over the measured seconds}}: what run.json says, so that it is the same everywhere; of runs
+    """{host: {column: sum over the measured seconds}}: as in run.json, so that it is the same everywhere; of runs
     that ended before their time, what the hosts' files have."""
     totals = {entry["name"]: entry.get("totals") for entry in run.record.get("hosts") or []}
     end = run.record.get("seconds")
@@ -116,10 +116,10 @@ def measured(run):
         inside = (columns["second"] >= 0) & (columns["second"] < (np.inf if end is None else end))
         known = {name: values[inside] for name, values in columns.items() if "." in name}
         known = {name: values for name, values in known.items() if np.isfinite(values).any()}
-        said = totals.get(host)
-        found[host] = {name: float(np.nansum(values)) if said is None else float(said.get(name, 0))
+        recorded = totals.get(host)
+        found[host] = {name: float(np.nansum(values)) if recorded is None else float(recorded.get(name, 0))
                        for name, values in known.items()}
-    for host, said in totals.items():
-        if said and host not in found:
-            found[host] = {name: float(value) for name, value in said.items()}
+    for host, recorded in totals.items():
+        if recorded and host not in found:
+            found[host] = {name: float(value) for name, value in recorded.items()}
     return found

@@ -1,5 +1,5 @@
 """Files that a user names, and what lies in a directory that a user names: regular ones only, read without ever waiting,
-up to a size. A FIFO or /dev/zero in the place of a file would be read for ever."""
+up to a size. A FIFO or /dev/zero in the place of a file would hang the reader."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a d
 
 
 def read_bytes(path, expected, most_bytes=MOST_BYTES):
-    """The whole content. `expected` says what is right instead ("a sweep file in TOML"). Raises ReportError."""
+    """The whole content. `expected`: what would be right instead ("a sweep file in TOML"). Raises ReportError."""
     try:
         # Looked at before it is opened, because to open a device can do something to it.
         _check_kind(path, os.stat(path).st_mode, expected)
@@ -23,7 +23,7 @@ def read_bytes(path, expected, most_bytes=MOST_BYTES):
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: {getattr(error, 'strerror', None) or error}; {expected} is expected") from error
     if content is None:  # it would have to be waited for
-        raise ReportError(f"{path}: there is nothing to read now; {expected} is expected")
+        raise ReportError(f"{path}: it has no content now; {expected} is expected")
     if len(content) > most_bytes:
         raise ReportError(f"{path}: it has more than {most_bytes} bytes; {expected} is expected")
     return content

@@ -7,7 +7,7 @@ from . import host_counters
 # A quantile of a latency is the upper end of a bucket that is 3.1 % wide (src/telemetry/log_histogram.hpp).
 LATENCY_RESOLUTION = 1 / 32
 
-# What comes first in an answer: was all data delivered in time, by which margin, how fast and how evenly.
+# The order of a conclusion: was all data delivered in time, by which margin, how fast and how fairly.
 OUTCOME, MARGIN, SPEED, EXPLAINS = range(4)
 
 
@@ -32,22 +32,22 @@ class KeyFigure:
         return self.better is not None
 
 
-# In the order in which they are told.
+# In the order of the tables.
 SCORED_FIGURES = (
     KeyFigure("sustained", "sustained", "%", "higher", kind="share", rank=OUTCOME),
     KeyFigure("lost_events", "events lost", "events", "lower", rank=OUTCOME, of="generated_events"),
-    KeyFigure("late_share", "late sets, share of all", "%", "lower", rank=MARGIN),
+    KeyFigure("late_share", "late sets", "%", "lower", rank=MARGIN),
     # And not the slack, which has no size to take a share of where it crosses 0.
-    KeyFigure("longest_stay", "longest time until an event was gone", "s", "lower", rank=MARGIN),
+    KeyFigure("longest_stay", "longest time until an event was delivered", "s", "lower", rank=MARGIN),
     KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
-    KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer, over a second or its window", "b/s", "higher"),
+    KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer in a second or rate window", "b/s", "higher"),
     KeyFigure("slowest_consumer_mean", "mean rate of the slowest consumer", "b/s", "higher"),
-    KeyFigure("delivery_p99", "delivery, p99", "s", "lower", LATENCY_RESOLUTION),
-    KeyFigure("delivery_p99_9", "delivery, p99.9", "s", "lower", LATENCY_RESOLUTION),
-    KeyFigure("offer_to_grant_p99", "offer to grant, p99", "s", "lower", LATENCY_RESOLUTION),
-    KeyFigure("offer_to_grant_p99_9", "offer to grant, p99.9", "s", "lower", LATENCY_RESOLUTION),
-    KeyFigure("evenness", "evenness of consumers (Jain index)", "1", "higher"),
+    KeyFigure("delivery_p99", "delivery latency p99", "s", "lower", LATENCY_RESOLUTION),
+    KeyFigure("delivery_p99_9", "delivery latency p99.9", "s", "lower", LATENCY_RESOLUTION),
+    KeyFigure("offer_to_grant_p99", "scheduling latency p99", "s", "lower", LATENCY_RESOLUTION),
+    KeyFigure("offer_to_grant_p99_9", "scheduling latency p99.9", "s", "lower", LATENCY_RESOLUTION),
+    KeyFigure("evenness", "fairness of consumers (Jain index)", "1", "higher"),
 )
 EXPLAINING_FIGURES = (
     KeyFigure("blocked_share", "blocked time of consumers", "%", None, rank=EXPLAINS),

@@ -1,4 +1,4 @@
-"""By which mechanism the network held runs up, as run.json says of each, counted over the runs of a side. Counted
+"""By which mechanism the network slowed runs down (run.json), counted over the runs of a side. Counted
 and shown, not tested: a name is no number, and what it rests on is written in each run."""
 
 import collections
@@ -45,7 +45,7 @@ def is_shown(groups):
 
 
 def differs(baseline, new):
-    """Whether the sides have other mechanisms, or another one in most runs; None: one of them does not know."""
+    """Whether the sides have other mechanisms, or another one in most runs; None: one of them is unknown."""
     known = [
         {name: number for name, number in count(group).items() if name not in (UNKNOWN, SIMULATED)}
         for group in (baseline, new)

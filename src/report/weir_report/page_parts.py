@@ -50,5 +50,5 @@ def templates():
                                      autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
                                      lstrip_blocks=True)
     environment.filters["unit"] = units.text
-    environment.filters["number"] = units.number
+    environment.filters["counted"] = units.counted
     return environment

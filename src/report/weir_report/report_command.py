@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .errors import ReportError, end_quietly_when_interrupted, said
+from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .matplotlib_figures import FORMATS
 from .report_page import short_verdict, write_report
 from .run import read_run
@@ -13,16 +13,15 @@ from .version import VERSION
 
 def parser():
     made = argparse.ArgumentParser(
-        prog="weir-report", description="Writes one self-contained page (it opens without a network) and the figures of "
-                                        "one or more runs.",
+        prog="weir-report", description="Writes a self-contained page (it needs no network) and the figures of one or more runs.",
         epilog="Exit status: 0 written; 2 a run directory cannot be read or the page cannot be written.")
     made.add_argument("runs", nargs="+", metavar="RUN", help="run directory, as weir run --out or weir simulate --out wrote it")
     made.add_argument("--out", metavar="FILE.html",
                       help="the page; the figures go beside it (default: RUN/report.html, and for several runs "
                            "weir-report/report.html)")
     made.add_argument("--figures", metavar="FORMATS", default="png,pdf,svg",
-                      help="formats of the figures, or none (default: png,pdf,svg)")
-    made.add_argument("--quiet", action="store_true", help="say nothing when all is well")
+                      help="formats of the figure files, or none (default: png,pdf,svg)")
+    made.add_argument("--quiet", action="store_true", help="print errors only")
     made.add_argument("--version", action="version", version=f"weir-report {VERSION}")
     return made
 
@@ -48,7 +47,7 @@ def main(arguments=None):
         print(f"weir-report: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"weir-report: {said(error)}", file=sys.stderr)
+        print(f"weir-report: {os_error_text(error)}", file=sys.stderr)
         return 2
     if not options.quiet:
         for run in runs:

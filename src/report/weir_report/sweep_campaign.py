@@ -1,15 +1,15 @@
-"""The directory of a campaign, and what has become of each point. What is there decides, not what somebody remembers:
+"""The directory of a campaign, and the state of each point, which is read from these files:
 
     CAMPAIGN/plan.json            settings, points, order
     CAMPAIGN/sweep.toml           the sweep file as it was last submitted
     CAMPAIGN/WORLD/               slurm, local or simulation
-      settings.json               the options in force of each setting, as weir's dry run says
+      settings.json               the options in force of each setting, from weir's dry run
       runs/POINT-SETTING-rN/      run directories (-try2: a second attempt)
       output/                     what was printed, one file for each attempt
       hooks/                      what the hook printed
       claims/POINT-N.json         attempts, see sweep_claims.py
       submissions/submission-N.json, job scripts and what jobs printed
-      turns/turn-N.json           whose turn it is, where one worker at a time may run
+      turns/turn-N.json           the worker that may run, where one at a time may
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Campaign:
         self.plan = plan
 
     def begin(self, plan, sweep_text):
-        """Writes the plan, or checks that this one goes on with what is there. Raises ReportError, OSError."""
+        """Writes the plan, or checks that this one continues what is there. Raises ReportError, OSError."""
         existing = self.read_plan()
         if existing is not None:
             why = sweep_plan.difference(existing, plan)
             if why:
-                raise ReportError(f"{self.directory} was begun with another sweep: {why}. Undo that, or begin a new "
+                raise ReportError(f"{self.directory} was started with another sweep: {why}. Undo that, or start a new "
                                   "campaign with --out DIRECTORY")
         self.directory.mkdir(parents=True, exist_ok=True)
         whole_file.replace(self.directory / "plan.json", whole_file.json_text(sweep_plan.as_record(plan)))
@@ -152,7 +152,7 @@ class World:
         if last.end is not None:
             outcome = last.end.get("outcome")
             if foreign or outcome == "complete":
-                return PointState(point, "failed", foreign or "its run directory is gone", attempts)
+                return PointState(point, "failed", foreign or "its run directory does not exist", attempts)
             state = outcome if outcome in STATES else "failed"
             return PointState(point, state, last.end.get("reason", ""), attempts)
         who = sweep_claims.holder_text(last.holder)
@@ -160,8 +160,8 @@ class World:
         if alive:
             return PointState(point, "running", who, attempts)
         if alive is None:
-            return PointState(point, "unknown", f"claimed by {who}, which cannot be asked from here", attempts)
-        return PointState(point, "interrupted", f"{who} ended without a word", attempts)
+            return PointState(point, "unknown", f"claimed by {who}, whose state is unknown here", attempts)
+        return PointState(point, "interrupted", f"{who} ended without a record", attempts)
 
     def _not_this_point(self, point, directory, record, expected):
         """Why a complete run is not one of this point; empty if it is."""

@@ -1,5 +1,5 @@
-"""What a campaign comes to, before anything is started: every setting is put to weir's own dry run, and what it needs of
-nodes, time and disk is added up. All that is wrong is found here, and all of it is said at once."""
+"""Checks of a campaign before anything is started: every setting goes through a dry run of weir, and the nodes, time and disk
+space that it needs are added up. All errors are found here and reported together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANK_BYTES = 2000
 # What the campaign itself keeps of a run, in blocks of the file system.
 RUN_BYTES = 32000
 MESSAGES_MAX = 20
-# A run that has not ended so long after it should have, has hung.
+# A run that is late by this much hangs.
 GRACE_S = 300.0
 
 
@@ -75,14 +75,14 @@ def forecasts(weir, command, plan, world_options, start_s, directory):
 
 
 def _dry_run(weir, command, options, directory):
-    """The answer, or why there is none."""
+    """(what the dry run printed, None), or (None, why it failed)."""
     line = [weir, command, *option_words(options), "--dry-run", "--json"]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=directory,
                               stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            said = done.stderr.strip().splitlines()
-            return None, said[-1] if said else f"weir {command} --dry-run exited with {done.returncode}"
+            lines = done.stderr.strip().splitlines()
+            return None, lines[-1] if lines else f"weir {command} --dry-run exited with {done.returncode}"
         return json.loads(done.stdout), None
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
         return None, f"{weir} {command} --dry-run: {error}"
@@ -140,19 +140,18 @@ def nodes_needed(sweep, all_forecasts):
         for name, part in slurm.parts:
             need = 1 if name == "scheduler" else _most(all_forecasts, name, part.ranks_per_node)
             if need is None and part.nodes is None:
-                raise ReportError(f"{sweep.path}: slurm.{name}.nodes: missing, and no option says how many {name} there are")
+                raise ReportError(f"{sweep.path}: slurm.{name}.nodes: missing, and no option gives the number of {name}")
             if part.nodes is not None and need is not None and part.nodes < need:
-                raise ReportError(f"{sweep.path}: slurm.{name}.nodes: {part.nodes} are too few; {need} are needed at "
+                raise ReportError(f"{sweep.path}: slurm.{name}.nodes: {part.nodes} is too small; {need} are needed at "
                                   f"{part.ranks_per_node} ranks per node")
             made.append((name, part.nodes or need, part.ranks_per_node))
         return Nodes(tuple(made))
     needs = [_nodes_of(forecast, slurm) for forecast in all_forecasts if forecast.ranks]
     if slurm.nodes is None and len(needs) < len(all_forecasts):
-        raise ReportError(f"{sweep.path}: slurm.nodes: missing, and no option says how many producers and consumers there "
-                          "are")
+        raise ReportError(f"{sweep.path}: slurm.nodes: missing, and no option gives the numbers of producers and consumers")
     number = slurm.nodes or max(needs)
     if slurm.scheduler and needs and number < max(needs):
-        raise ReportError(f"{sweep.path}: slurm.nodes: {number} are too few for scheduler = \"{slurm.scheduler}\"; "
+        raise ReportError(f"{sweep.path}: slurm.nodes: {number} is too small for scheduler = \"{slurm.scheduler}\"; "
                           f"{max(needs)} are needed at {slurm.ranks_per_node} ranks per node")
     return Nodes((("", number, slurm.ranks_per_node),))
 

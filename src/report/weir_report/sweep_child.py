@@ -1,5 +1,5 @@
-"""A program that the worker waits for: a run, or the hook. It is ended when it takes too long or the worker is told to
-stop, and it ends when the worker dies, whatever kills that."""
+"""A program that the worker waits for: a run, or the hook. It is ended when it takes too long or the worker gets a
+signal, and it ends when the worker dies for whatever reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KILL_AFTER_S = 45.0
 
 
 class Stop:
-    """Whether the worker was told to stop, by which signal; passes it on to the program under way."""
+    """Whether the worker got a signal to stop, and which; passes it on to the program that runs."""
 
     def __init__(self):
         self.signal = None
@@ -37,7 +37,7 @@ class Stop:
 
     @property
     def reason(self):
-        return {signal.SIGUSR1: "the time limit of the job was near", signal.SIGINT: "by SIGINT",
+        return {signal.SIGUSR1: "the time limit of the job was reached", signal.SIGINT: "by SIGINT",
                 signal.SIGTERM: "by SIGTERM"}.get(self.signal, "")
 
     @contextlib.contextmanager
@@ -65,7 +65,7 @@ class Child:
         self.too_long = False
 
     def end(self, number):
-        """Tells it to end; it is killed if it does not."""
+        """Sends a signal; the program is killed if it does not end."""
         self._kill_at = time.monotonic() + KILL_AFTER_S
         self._send(number if self._end_with is None else self._end_with)
 
@@ -92,6 +92,6 @@ class Child:
 
 
 def _die_with_parent():
-    """In the child: SIGTERM when the worker is gone, so that no run goes on that nobody waits for (Linux)."""
+    """In the child: SIGTERM when the worker is gone, so that no run continues without its worker (Linux)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

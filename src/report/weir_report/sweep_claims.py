@@ -1,12 +1,12 @@
-"""Who does what: claims on a point, on a submission, on the switch. They live in files on a shared file system.
+"""Claims on a point, on a submission, on the switch: which worker has it. They are files on a shared file system.
 
-A claim is one file, NAME-1.json, made so that of several that try one gets it (whole_file.create). It says who holds it;
-NAME-1.end.json beside it says how that ended. Files are never removed or reused: who wants a claim whose holder is dead
-makes the next number, NAME-2.json, and of several that want that one gets it. So a claim survives its holder's death and
-nobody can take it from one who lives. (Locks of the file system were the alternative: they vanish with their holder, but
-many parallel file systems do not have them, and they do not tell who held them.)
+A claim is one file, NAME-1.json, created so that one of several that try succeeds (whole_file.create). It names its holder;
+NAME-1.end.json beside it records how that ended. Files are never removed or reused: a worker that wants a claim whose holder
+is dead creates the next number, NAME-2.json, and again one of several succeeds. So a claim survives its holder's death, and
+a live holder keeps it. (Locks of the file system were the alternative: they vanish with their holder, but many parallel
+file systems do not have them, and they do not record their holder.)
 
-A holder is a SLURM job (alive as long as SLURM says so) or a process of a host.
+A holder is a SLURM job (alive according to SLURM) or a process of a host.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Claim:
         return self.record["holder"]
 
     def finish(self, **record):
-        """Ends the claim; the first end that is said counts."""
+        """Ends the claim; the first recorded end counts."""
         return whole_file.create(self.path.with_suffix(".end.json"), whole_file.json_text(record))
 
 
@@ -47,7 +47,7 @@ def claims(directory, name):
         record = read_json(path)
         if record is None or not isinstance(record.get("holder"), dict):
             if path.exists():
-                raise ReportError(f"{path}: damaged; it says who did what. Look at what it belongs to, then remove it and "
+                raise ReportError(f"{path}: damaged; it is the record of a worker. Check that this one has ended, then remove it and "
                                   "those with higher numbers")
             return found
         found.append(Claim(name, len(found) + 1, path, record, read_json(path.with_suffix(".end.json"))))
@@ -59,7 +59,7 @@ def last_claim(directory, name):
 
 
 def take(directory, name, after, **record):
-    """Makes the claim that follows number `after` (0: none yet). None if somebody else was first."""
+    """Makes the claim that follows number `after` (0: none yet). None if another worker was first."""
     path = Path(directory) / f"{name}-{after + 1}.json"
     record = {"holder": this_holder(), **record}
     if not whole_file.create(path, whole_file.json_text(record)):
@@ -88,8 +88,7 @@ def this_holder():
 
 
 def is_alive(holder, job_is_alive):
-    """True, False, or None if that cannot be told from here. `job_is_alive` asks SLURM about a job, with the same
-    answers."""
+    """True, False, or None if that is unknown here. `job_is_alive`: the same for the number of a SLURM job."""
     if "job" in holder:
         if holder["job"] == os.environ.get("SLURM_JOB_ID"):
             # The same job after a requeue: what ran before is gone.

@@ -1,6 +1,6 @@
 """What a campaign has measured: one row for each point, and the runs in groups that can be compared.
 
-Rows hold what runs recorded, in the units that their names end with, beside what the simulator said of the same point.
+Rows hold what runs recorded, in the units that their names end with, beside what was simulated for the same point.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .compare import Group, Settings, compare
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
 from .run import Run, read_run
+from .units import counted
 
 # Ends of columns' names, by the key figures' units.
 _ENDINGS = {"b/s": "_bits_per_second", "s": "_s"}
@@ -32,7 +33,7 @@ class Measured:
 
 @dataclasses.dataclass
 class Collection:
-    """`points`: of the world that was asked for; `predicted`: figures by the number of a point."""
+    """`points`: of the chosen world; `predicted`: figures by the number of a point."""
 
     plan: sweep_plan.Plan
     world: str
@@ -53,13 +54,13 @@ def collect(campaign, world_name=None):
     """Reads the runs of a campaign. `world_name` None: what was measured in SLURM, else here, else the simulation."""
     begun = campaign.worlds_begun()
     if not begun:
-        raise ReportError(f"{campaign.directory}: nothing was run yet; begin with weir-sweep submit")
+        raise ReportError(f"{campaign.directory}: nothing was run yet; weir-sweep submit starts the runs")
     read = {world.name: _read(world) for world in begun}
     if world_name is None:
         world_name = next((name for name in ("slurm", "local", "simulation")
                            if any(measured.run for measured in read.get(name, ([],))[0])), begun[0].name)
     if world_name not in read:
-        raise ReportError(f"{campaign.directory}: nothing was run there {_where(world_name)}; there is: "
+        raise ReportError(f"{campaign.directory}: nothing was run {_where(world_name)}; found: "
                           f"{', '.join(read)}")
     points, remarks = read[world_name]
     plan = campaign.plan
@@ -94,7 +95,7 @@ def _read(world):
 
 
 def _other_options(points, simulated, stands_for):
-    """Predictions of other rates or times than were measured are no predictions."""
+    """A prediction with other rates or times than were measured is none."""
     for measured in points:
         other = simulated.get(stands_for[measured.point.number])
         if measured.run and other:
@@ -110,7 +111,7 @@ def _other_options(points, simulated, stands_for):
 
 
 def column(figure):
-    """The name with its unit; shares say so themselves."""
+    """The name with its unit; shares have none."""
     return figure.name + ("" if figure.kind == "share" else _ENDINGS.get(figure.unit, ""))
 
 
@@ -171,7 +172,7 @@ def as_parquet(all_rows):
 def groups(collection, by=None):
     """Complete runs, by setting or by the value of one axis, in the order of the plan's settings."""
     if by is not None and by not in collection.axes:
-        raise ReportError(f"--by: '{by}' is no axis here; axes are: {', '.join(collection.axes) or 'none'}")
+        raise ReportError(f"--by: '{by}' is not an axis here; axes are: {', '.join(collection.axes) or 'none'}")
     made = {}
     for setting in collection.plan.settings:
         made.setdefault(_group_name(collection, setting, by), [])
@@ -191,14 +192,14 @@ def comparison(collection, baseline=None, by=None):
     wanted = baseline or (collection.plan.baseline if by is None else None)
     first = made[0] if wanted is None else next((group for group in made if group.name == wanted), None)
     if first is None and baseline is None:
-        first = made[0]  # that of the plan has an axis that makes no difference here
+        first = made[0]  # the plan's baseline has an axis that makes no difference here
     if first is None:
-        raise ReportError(f"--baseline: there is no '{baseline}'; there is: {', '.join(group.name for group in made)}")
+        raise ReportError(f"--baseline: there is no setting '{baseline}'; found: {', '.join(group.name for group in made)}")
     there = [group for group in made if group.runs]
     if len(there) < 2:
         return None
     if not first.runs:
-        raise ReportError(f"the baseline {first.name} has no complete run; take another one with --baseline: "
+        raise ReportError(f"the baseline {first.name} has no complete run; choose another one with --baseline: "
                           f"{', '.join(group.name for group in there)}")
     report = compare(first, [group for group in there if group is not first], Settings(allow_different_plans=True), by)
     report.remarks[:0] = collection.remarks + missing(collection)
@@ -206,15 +207,15 @@ def comparison(collection, baseline=None, by=None):
 
 
 def missing(collection):
-    """A sentence on what is not there."""
+    """A sentence on the runs that are not there."""
     left = [measured for measured in collection.points if not measured.run]
     if not left:
         return []
     number = {}
     for measured in left:
         number[measured.state.state] = number.get(measured.state.state, 0) + 1
-    said = ", ".join(f"{count} {state}" for state, count in number.items())
-    return [f"{len(left)} of {len(collection.points)} runs are not there: {said}."]
+    states = ", ".join(f"{count} {state}" for state, count in number.items())
+    return [f"{len(left)} of {counted(len(collection.points), 'run')} {'is' if len(left) == 1 else 'are'} missing: {states}."]
 
 
 @dataclasses.dataclass(frozen=True)

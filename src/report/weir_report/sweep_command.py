@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 from . import sweep_slurm, sweep_submit, sweep_text, whole_file
-from .errors import ReportError, end_quietly_when_interrupted, said
+from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .sweep_campaign import FAILED, Campaign
 from .sweep_file import read_sweep_file
+from .units import counted
 from .version import VERSION
 
-DESCRIPTION = """Runs weir over all combinations of some settings, repeatedly and in an order in which drift cannot pose as
-a difference: as SLURM jobs, on this machine, or simulated. The sweep file says what; slurm/README.md explains it."""
+DESCRIPTION = """Runs weir for all combinations of some settings, repeatedly, and in an order that keeps drift from looking
+like a difference: as SLURM jobs, on this machine, or simulated. A sweep file describes the runs; slurm/README.md explains it."""
 EPILOG = """SWEEP is a sweep file (FILE.toml), or the directory of its campaign, which is FILE beside FILE.toml unless --out
 names it. Exit status: 0 done, or handed to SLURM; 1 a run failed; 2 bad usage or input, nothing was started; 130, 143
-interrupted (the same command goes on)."""
+interrupted (the same command continues)."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -41,32 +42,31 @@ def parser():
         kind.add_argument("--local", dest="world", action="store_const", const="local", help="on this machine, without SLURM")
         kind.add_argument("--simulate", dest="world", action="store_const", const="simulation", help="in the simulator")
 
-    plan = command("plan", "what would be run, and what it costs; starts nothing",
+    plan = command("plan", "what would be run, and how long it takes; starts nothing",
                    "Checks every setting and prints the number of runs, time, node hours and the order. Starts nothing.")
     where(plan)
-    plan.add_argument("--on-change", metavar="COMMAND", help="instead of on-change of [switch]")
-    plan.add_argument("--json", action="store_true", help="for programs, with all points")
+    plan.add_argument("--on-change", metavar="COMMAND", help="replaces on-change of [switch]")
+    plan.add_argument("--json", action="store_true", help="print JSON, with all points")
 
-    submit = command("submit", "begin, or go on with what is left",
-                     "Begins the campaign, or goes on with it: what is complete is not run again.")
+    submit = command("submit", "start the runs, or continue with those that are left",
+                     "Starts the campaign, or continues it: complete runs are not repeated.")
     where(submit)
     submit.add_argument("--on-change", metavar="COMMAND",
-                        help="sets the switch, called with the setting's name before it is used (instead of on-change of "
-                        "[switch])")
-    submit.add_argument("--retry-failed", action="store_true", help="repeat runs that failed, too")
+                        help="command that sets the switch, called with the setting's name (replaces on-change of [switch])")
+    submit.add_argument("--retry-failed", action="store_true", help="also repeat runs that failed")
 
-    status = command("status", "how far it is", "Says how far the campaign is, from its run directories.")
-    status.add_argument("--all", action="store_true", help="a line for every run")
-    status.add_argument("--json", action="store_true", help="for programs")
+    status = command("status", "progress of the campaign", "Shows the progress of the campaign, from its run directories.")
+    status.add_argument("--all", action="store_true", help="one line for every run")
+    status.add_argument("--json", action="store_true", help="print JSON")
 
-    collect = command("collect", "one table and one page",
+    collect = command("collect", "results as one table and one page",
                       "Writes table.csv (table.parquet too where pyarrow is installed) and comparison.html into the "
-                      "campaign's directory. Runs that are not there yet are listed.")
+                      "campaign's directory. Lists the runs that are missing.")
     collect.add_argument("--from", dest="world", choices=("slurm", "local", "simulation"),
-                         help="which runs (default: those of SLURM, else of this machine, else simulated)")
-    collect.add_argument("--baseline", metavar="SETTING", help="compare with this one (default: that of the file, or the first)")
+                         help="which runs (default: those of SLURM, else of this machine, else simulated ones)")
+    collect.add_argument("--baseline", metavar="SETTING", help="setting to compare with (default: the one in the sweep file, else the first)")
     collect.add_argument("--by", metavar="AXIS", help="group runs by the values of one axis")
-    collect.add_argument("--quiet", action="store_true", help="say nothing when all is well")
+    collect.add_argument("--quiet", action="store_true", help="print errors only")
 
     # For the jobs that submit makes: not in the help.
     work = commands.add_parser("work")
@@ -88,7 +88,7 @@ def main(argv=None):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"weir-sweep: {said(error)}", file=sys.stderr)
+        print(f"weir-sweep: {os_error_text(error)}", file=sys.stderr)
         return 2 if options.command != "work" else 1
 
 
@@ -98,11 +98,11 @@ def _sweep_of(options):
     if path.is_dir():
         path = Path(_campaign(options).plan.file or path)
         if not path.exists():
-            raise ReportError(f"{path} is gone, with which {options.sweep} was begun; {options.sweep / 'sweep.toml'} is a copy")
+            raise ReportError(f"{path}: the sweep file of {options.sweep} no longer exists; {options.sweep / 'sweep.toml'} is a copy")
     sweep = read_sweep_file(path)
     if options.on_change is not None:
         if not sweep.switch:
-            raise ReportError(f"--on-change: {sweep.path} has no [switch], so nothing changes")
+            raise ReportError(f"--on-change: {sweep.path} has no [switch], so there is nothing to set")
         sweep = dataclasses.replace(sweep, switch=dataclasses.replace(sweep.switch, on_change=options.on_change))
     return sweep
 
@@ -145,7 +145,7 @@ def _campaign(options):
     campaign = Campaign(_directory_of(options))
     campaign.plan = campaign.read_plan()
     if campaign.plan is None:
-        raise ReportError(f"{campaign.directory}: no campaign was begun here; weir-sweep submit begins one")
+        raise ReportError(f"{campaign.directory}: no campaign was started here; weir-sweep submit starts one")
     return campaign
 
 
@@ -191,8 +191,8 @@ def _collect(options):
             print(compare_text.table(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False))
         else:
             print("\n".join(collection.remarks + sweep_collect.missing(collection)))
-            print(f"no page: {len(complete)} complete run{'' if len(complete) == 1 else 's'} of one setting at most; two "
-                  "settings are needed. weir-report shows single runs")
+            print(f"no page: {counted(len(complete), 'complete run')} of one setting at most; two settings are needed. "
+                  "weir-report shows single runs")
         print("\n" + "\n".join(f"written  {path}" for path in written))
     return 0
 

@@ -1,7 +1,7 @@
-"""The sweep file: one TOML file that says what a campaign varies, how often it repeats, and where it runs.
+"""The sweep file: one TOML file with what a campaign varies, how often it repeats, and where it runs.
 
-Everything in it is checked here, before anything is planned or started; what a value of an option means is weir's
-business and asked of `weir run --dry-run` (sweep_check.py). All keys: slurm/README.md.
+Everything in it is checked here, before anything is planned or started; values of options are checked by
+`weir run --dry-run` (sweep_check.py). All keys: slurm/README.md.
 """
 
 from __future__ import annotations
@@ -130,17 +130,17 @@ def parse_sweep(path, text):
     try:
         document = loads(text)
     except RecursionError as error:
-        raise ReportError(f"{path}: nested too deeply; a sweep file is flat") from error
+        raise ReportError(f"{path}: nested too deeply for a sweep file") from error
     except error_kind as error:
         raise ReportError(f"{path}: {error}") from error
     if not document:
-        raise ReportError(f"{path}: it sets nothing; a sweep file has tables such as [run] and [axes]")
+        raise ReportError(f"{path}: it has no content; a sweep file has tables such as [run] and [axes]")
     top = _Table(path, "", document)
     tables = {name: top.table(name) for name in ("run", "tags", "environment", "axes", "switch", "slurm", "local",
                                                  "simulation")}
     name = top.text("name", path.stem)
     if not NAME.fullmatch(name):
-        raise ReportError(f"{path}: name: '{name}' is to name directories and jobs: letters, digits and ._+- (at most 64)")
+        raise ReportError(f"{path}: name: '{name}' cannot name directories and jobs: letters, digits and ._+- are allowed (at most 64)")
     sweep = SweepFile(
         path=path.resolve(),
         name=name,
@@ -259,10 +259,10 @@ def _plain(table, key, value):
 def _option(table, key, value):
     """The (option, text) pairs of one key; a list repeats the option."""
     if not OPTION.fullmatch(key):
-        raise ReportError(f"{table.where(key)}: '{key}' is no name of an option; write it without the dashes in front: "
+        raise ReportError(f"{table.where(key)}: '{key}' is not the name of an option; write it without the dashes in front: "
                           f"{key.strip('-').lower() or 'rate'}")
     if key in OWN_OPTIONS:
-        raise ReportError(f"{table.where(key)}: the sweep itself gives --{key}; leave it out")
+        raise ReportError(f"{table.where(key)}: weir-sweep sets --{key} itself; leave it out")
     values = value if isinstance(value, list) else [value]
     return tuple((key, _plain(table, key, each)) for each in values)
 
@@ -274,14 +274,14 @@ def _options(table):
 def _tags(table):
     for key in table.content:
         if key in OWN_TAGS:
-            raise ReportError(f"{table.where(key)}: the sweep itself gives this tag; take another name")
+            raise ReportError(f"{table.where(key)}: weir-sweep sets this tag itself; use another name")
     return tuple((key, _plain(table, key, value)) for key, value in table.content.items())
 
 
 def _environment(table):
     for key in table.content:
         if not VARIABLE.fullmatch(key):
-            raise ReportError(f"{table.where(key)}: '{key}' is no name of a variable")
+            raise ReportError(f"{table.where(key)}: '{key}' is not the name of a variable")
     return tuple((key, _plain(table, key, value)) for key, value in table.content.items())
 
 
@@ -294,14 +294,14 @@ def _axis(table, key, values):
         raise ReportError(f"{table.where(key)}: an axis is a list of its values, such as [\"balanced\", \"token\"]")
     if key in OWN_TAGS or key == "switch":
         raise ReportError(f"{table.where(key)}: " + ("switch settings are in the table [switch]" if key == "switch" else
-                                                     "the sweep itself gives this tag; take another name"))
+                                                     "weir-sweep sets this tag itself; use another name"))
     compound = [isinstance(value, dict) for value in values]
     if any(compound) and not all(compound):
         raise ReportError(f"{table.where(key)}: values are either all tables, such as {{ name = \"a\", rate = \"1Gb/s\" }}, "
                           "or all plain")
     if all(compound):
         if not NAME.fullmatch(key):
-            raise ReportError(f"{table.where(key)}: '{key}' is to be a tag: letters, digits and ._+-")
+            raise ReportError(f"{table.where(key)}: '{key}' cannot be a tag: letters, digits and ._+- are allowed")
         made = [_compound(table, key, value) for value in values]
         is_option = False
     else:
@@ -331,7 +331,7 @@ def _no_doubles(table, key, values):
     names = [value.name for value in values]
     for name in names:
         if names.count(name) > 1:
-            raise ReportError(f"{table.where(key)}: '{name}' is there twice; more runs of each value: repetitions")
+            raise ReportError(f"{table.where(key)}: '{name}' is there twice; for more runs of each value, use repetitions")
 
 
 def _switch(table):
@@ -367,11 +367,11 @@ def _sbatch(table):
     options += table.texts("options")
     for option in options:
         if not option.startswith("-"):
-            raise ReportError(f"{table.where('options')}: '{option}' is no option of sbatch; write --NAME=VALUE")
+            raise ReportError(f"{table.where('options')}: '{option}' is not an option of sbatch; write --NAME=VALUE")
         for own in ("--array", "-a", "--output", "-o", "--nodes", "-N", "--ntasks", "-n", "--time", "-t", "--signal",
                     "--wrap", "--job-name", "-J"):
             if option == own or option.startswith(own + "="):
-                raise ReportError(f"{table.where('options')}: the sweep itself gives {own}; leave it out")
+                raise ReportError(f"{table.where('options')}: weir-sweep sets {own} itself; leave it out")
     return tuple(options)
 
 
@@ -407,7 +407,7 @@ def _slurm(table):
     names = [name for name, _ in made.parts]
     if names and not {"producers", "consumers"} <= set(names):
         raise ReportError(f"{table.path}: slurm: a heterogeneous job needs the tables [slurm.producers] and "
-                          f"[slurm.consumers]; here is only [slurm.{names[0]}]")
+                          f"[slurm.consumers]; only [slurm.{names[0]}] was found")
     if names and scheduler == "own":
         raise ReportError(f"{table.where('scheduler')}: 'own' is a table of its own here: [slurm.scheduler]")
     if names and made.concurrent > 1:
@@ -425,25 +425,24 @@ def _check_together(sweep):
     for axis in sweep.all_axes:
         count *= len(axis.values)
     if count > SETTINGS_MAX:
-        raise ReportError(f"{sweep.path}: axes: {count} settings are more than {SETTINGS_MAX}; a sweep of fewer values "
-                          "ends")
+        raise ReportError(f"{sweep.path}: axes: {count} settings are too many; at most {SETTINGS_MAX} are allowed")
     owners = {}
     for axis in sweep.all_axes:
         for kind in ("options", "environment"):
             for name in dict.fromkeys(key for value in axis.values for key, _ in getattr(value, kind)):
                 other = owners.setdefault((kind, name), axis)
                 if other is not axis:
-                    raise ReportError(f"{sweep.path}: axes: {other.name} and {axis.name} both set {name}; one axis may")
+                    raise ReportError(f"{sweep.path}: axes: {other.name} and {axis.name} both set {name}; only one axis can")
     if ("options", "seed") in owners:
         raise ReportError(f"{sweep.path}: axes: {owners['options', 'seed'].name} sets seed; each repetition has a seed of "
-                          "its own already, from that of [run] on")
+                          "its own already, counted from that of [run]")
     seeds = [text for key, text in sweep.options if key == "seed"]
     if len(seeds) > 1 or any(not re.fullmatch(r"[0-9]{1,18}", text) for text in seeds):
         raise ReportError(f"{sweep.path}: run.seed: {', '.join(seeds)} is not one whole number")
     tags = dict(sweep.tags)
     for axis in sweep.all_axes:
         if axis.name in tags:
-            raise ReportError(f"{sweep.path}: tags.{axis.name}: the axis of this name gives this tag; leave it out")
+            raise ReportError(f"{sweep.path}: tags.{axis.name}: the axis of this name sets this tag; leave it out")
     if sweep.switch and sweep.slurm.concurrent > 1:
-        raise ReportError(f"{sweep.path}: slurm.concurrent: runs that set the switch ([switch]) go one after the other; "
-                          "leave it out")
+        raise ReportError(f"{sweep.path}: slurm.concurrent: runs with a table [switch] run one after the other; leave it "
+                          "out")

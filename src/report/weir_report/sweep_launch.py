@@ -13,7 +13,7 @@ _HERE = Path(__file__).resolve()
 
 
 def programs():
-    """The directory in which weir-sweep was started, as its launcher says; None if there was no launcher."""
+    """The directory of weir-sweep's launcher; None if there was no launcher."""
     named = os.environ.get("WEIR_PROGRAMS")
     return Path(named) if named else None
 
@@ -22,12 +22,12 @@ def find_weir():
     """$WEIR, the one beside weir-sweep, or that of the PATH."""
     if named := os.environ.get("WEIR"):
         if not os.access(named, os.X_OK):
-            raise ReportError(f"WEIR: '{named}' is no program")
+            raise ReportError(f"WEIR: '{named}' is not a program")
         return str(Path(named).resolve())
     beside = programs() / "weir" if programs() else None
     found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which("weir")
     if not found:
-        raise ReportError("there is no weir beside weir-sweep or in the PATH; the variable WEIR names it")
+        raise ReportError("no weir was found beside weir-sweep or in the PATH; set the variable WEIR to its path")
     return found
 
 
@@ -43,21 +43,20 @@ def find_script(name):
 def weir_sbatch():
     found = find_script("weir.sbatch")
     if not found:
-        raise ReportError(f"slurm/weir.sbatch is not where it should be, beside {_HERE.parents[1]}: is the installation "
-                          "complete?")
+        raise ReportError(f"slurm/weir.sbatch was not found beside {_HERE.parents[1]}: the installation is incomplete")
     return found
 
 
-def local_launcher(asked):
-    """As words. `asked`: launcher of [local]."""
-    if asked:
-        return list(asked)
+def local_launcher(given):
+    """As words. `given`: launcher of [local], empty for the default."""
+    if given:
+        return list(given)
     found = find_script("mpirun-local")
     return [found] if found else ["mpirun", "--oversubscribe", "--bind-to", "none"]
 
 
 def run_options(world, point, attempt, options):
-    """Words after `weir run`: the options, and what makes the run known as this point."""
+    """Words after `weir run`: the options, and the labels that identify this point."""
     plan = world.plan
     setting = plan.setting_of(point)
     left_out = world.axes_left_out()
@@ -71,7 +70,7 @@ def run_options(world, point, attempt, options):
 
 
 def command(world, point, attempt, job):
-    """(words, variables to add) for one run. `job`: what the submission says, see sweep_submit.py."""
+    """(words, variables to add) for one run. `job`: the record of the submission, see sweep_submit.py."""
     setting = world.plan.setting_of(point)
     words = run_options(world, point, attempt, sweep_check.in_world(setting, [tuple(pair) for pair in job["options"]]))
     variables = dict(setting.environment)

@@ -39,7 +39,7 @@ def overview_table(collection, by=None):
     rows = []
     for name, runs, simulated, besides in all_groups:
         chosen = [besides[position] for position in shown]
-        rows.append({"name": name, "what": f"{runs} run{'' if runs == 1 else 's'}",
+        rows.append({"name": name, "what": units.counted(runs, "run"),
                      "cells": [units.text(beside.measured, beside.figure.unit) for beside in chosen], "kind": "measured"})
         if collection.predicted:
             rows.append({"name": "", "what": f"{simulated} predicted",

@@ -1,7 +1,7 @@
 """What a campaign runs, and in which order. A sweep file in, settings and points out; nothing is read or started here.
 
 A *setting* is one value of each axis. A *point* is one repetition of a setting: one run. The order is what keeps drift
-from posing as a difference:
+from looking like a difference:
 
 - Without a switch, every repetition goes through all settings, each time in a fresh random order.
 - With a switch, the points of one switch setting follow each other (`stay`), so that the switch is set once per stay.
@@ -65,7 +65,7 @@ class Plan:
         return self.settings[point.setting]
 
     def run_name(self, point, without=()):
-        """The name of the run directory: sorts in the order of the plan, and says what it is. `without`: these axes."""
+        """The name of the run directory: sorts in the order of the plan, and describes it. `without`: these axes."""
         values = [pair for pair in self.setting_of(point).values if pair[0] not in without]
         safe = re.sub(r"[^A-Za-z0-9._+=-]+", "_", name_of(values) or self.name)[:SAFE_NAME_MAX]
         return f"{point.name}-{safe.strip('_')}-r{point.repetition}"
@@ -137,7 +137,7 @@ def _next_stays(before, switches, block, generator):
 
 
 def runs_per_job(plan, slurm):
-    """One block of repetitions of all settings, unless the file says otherwise: what is compared runs on the same
+    """One block of repetitions of all settings, unless the file has another number: what is compared runs on the same
     nodes."""
     return min(slurm.runs_per_job or plan.hold * len(plan.settings), len(plan.points))
 
@@ -225,13 +225,13 @@ def from_record(record):
         Point(int(entry["point"]), int(entry["setting"]), int(entry["repetition"]), int(entry["seed"]))
         for entry in record["points"])
     if any(not 0 <= point.setting < len(settings) for point in points):
-        raise ValueError("a point of a setting that is not there")
+        raise ValueError("a point has a setting that does not exist")
     return Plan(record["name"], int(record["seed"]), int(record["repetitions"]), int(record["hold"]), settings, points,
                 tuple(record["axes"]), record.get("baseline"), record.get("file"))
 
 
 def difference(old, new):
-    """Why `new` cannot go on with what was begun as `old`: a sentence, or None. More repetitions at the end are fine."""
+    """Why `new` cannot continue what was started as `old`: a sentence, or None. More repetitions at the end are fine."""
     if old.name != new.name:
         return f"its name was {old.name} and is {new.name}"
     if old.settings != new.settings:
@@ -240,20 +240,20 @@ def difference(old, new):
         if gone or added:
             parts = [f"{verb} {', '.join(names[:3])}{' and more' if len(names) > 3 else ''}"
                      for verb, names in (("without", gone), ("with", added)) if names]
-            return "its settings are others now: " + ", ".join(parts)
+            return "its settings changed: " + ", ".join(parts)
         changed = next((name for name in before if before[name] != after[name]), None)
         if changed is None:
-            return "its settings are in another order now"
+            return "the order of its settings changed"
         for what in ("options", "environment", "tags"):
             one, other = dict(getattr(before[changed], what)), dict(getattr(after[changed], what))
             for key in {**one, **other}:
                 if one.get(key) != other.get(key):
                     return f"{key} of {changed} was {one.get(key, 'not given')} and is {other.get(key, 'not given')}"
-        return f"{changed} is another setting now"
+        return f"the setting {changed} changed"
     if old.points != new.points[:len(old.points)]:
         if old.seed != new.seed:
             return f"its seed was {old.seed} and is {new.seed}"
         if old.repetitions > new.repetitions:
             return f"it had {old.repetitions} repetitions and has {new.repetitions}"
-        return "its order is another now (hold, seed of [run], or a last block that was not full)"
+        return "its order changed (hold, seed of [run], or a last block that was not full)"
     return None

@@ -1,5 +1,5 @@
-"""SLURM as a sweep needs it: is a job alive, submit jobs, take them back. Its own tools are called, each with a limit in
-time: a controller that is down must not hang a command."""
+"""What a sweep needs of SLURM: is a job alive, submit jobs, cancel them. SLURM's tools are called, each with a time limit: a
+controller that is down must not hang a command."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _WAITING = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD
 
 
 class SlurmError(ReportError):
-    """SLURM did not answer, or not as expected."""
+    """SLURM did not respond, or not as expected."""
 
 
 def is_here():
     return shutil.which("sbatch") is not None and shutil.which("squeue") is not None
 
 
-def answers():
-    """Whether the controller is there."""
+def is_responding():
+    """Whether the controller responds."""
     try:
         status, out, _ = call("scontrol", "ping", limit_s=20.0)
     except SlurmError:
@@ -36,8 +36,8 @@ def answers():
 
 
 def starts_steps():
-    """Whether the job in which this runs can start something on all of its nodes, as runs must. For some seconds after the
-    controller's start it answers and starts nothing."""
+    """Whether the job in which this runs can start something on all of its nodes, as runs must. For some seconds after its start, the
+    controller responds and starts nothing."""
     parts = int(os.environ.get("SLURM_HET_SIZE") or 1)
     # Each node once, whatever numbers of tasks the job has in its variables.
     where = [f"--het-group=0-{parts - 1}"] if parts > 1 else [f"--nodes={os.environ.get('SLURM_JOB_NUM_NODES', '1')}",
@@ -55,20 +55,20 @@ def call(*command, limit_s=LIMIT_S):
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False,
                               stdin=subprocess.DEVNULL)
     except FileNotFoundError as error:
-        raise SlurmError(f"there is no {command[0]} here; this is for a host on which SLURM's commands work") from error
+        raise SlurmError(f"there is no {command[0]} here; a host with SLURM's commands is needed") from error
     except subprocess.TimeoutExpired as error:
-        raise SlurmError(f"SLURM does not answer: {command[0]} took more than {limit_s:.0f} s. Is its controller down? "
+        raise SlurmError(f"SLURM does not respond: {command[0]} took more than {limit_s:.0f} s. Is its controller down? "
                          "(scontrol ping)") from error
     return done.returncode, done.stdout, done.stderr
 
 
 def job_states(job):
-    """States of a job, or of all tasks of an array or parts of a heterogeneous job; empty if SLURM has forgotten it."""
+    """States of a job, or of all tasks of an array or parts of a heterogeneous job; empty if SLURM no longer has it."""
     status, out, error = call("squeue", "--noheader", "--states=all", "--format=%T", f"--jobs={job}")
     if status != 0:
         if "Invalid job id" in error:
             return []
-        raise SlurmError(f"SLURM does not say what became of job {job}: {last_line(error)}")
+        raise SlurmError(f"SLURM does not show the state of job {job}: {last_line(error)}")
     return out.split()
 
 
@@ -80,7 +80,7 @@ def queued_or_running(jobs):
     if status != 0:
         if "Invalid job id" in error:
             return []
-        raise SlurmError(f"SLURM does not say what became of job {', '.join(jobs)}: {last_line(error)}")
+        raise SlurmError(f"SLURM does not show the state of job {', '.join(jobs)}: {last_line(error)}")
     alive = set()
     for line in out.splitlines():
         number, array, state = line.split()
@@ -90,16 +90,16 @@ def queued_or_running(jobs):
 
 
 class Jobs:
-    """Answers for one look at a campaign: each job is asked for once."""
+    """States of jobs, each of which is read once."""
 
     @functools.cache
-    def _answers(self):
-        return shutil.which("squeue") is not None and answers()
+    def _is_responding(self):
+        return shutil.which("squeue") is not None and is_responding()
 
     @functools.cache
     def is_running(self, job):
-        """Whether a job's processes may be there: True, False, or None if SLURM cannot be asked."""
-        if not self._answers():  # squeue would try for half a minute
+        """Whether a job's processes may be there: True, False, or None if SLURM does not respond."""
+        if not self._is_responding():  # squeue would wait for half a minute
             return None
         try:
             return any(state not in _OVER and state not in _WAITING for state in job_states(job))
@@ -122,7 +122,7 @@ def jobs_named(name):
 
 
 def seconds_left(job):
-    """Until a running job's time limit; None if it has none or SLURM cannot be asked."""
+    """Until a running job's time limit; None if it has none or SLURM does not respond."""
     try:
         status, out, _ = call("squeue", "--noheader", "--format=%L", f"--jobs={job}")
     except SlurmError:
@@ -150,10 +150,10 @@ def partition_limit_s(partition):
 
 
 def check_submission(arguments):
-    """Asks SLURM whether it would take this job, and submits nothing. Raises ReportError with SLURM's words."""
+    """Checks with SLURM whether it would accept this job, and submits nothing. Raises ReportError with SLURM's reason."""
     status, _, error = call("sbatch", "--test-only", *arguments)
     if status != 0:
-        raise ReportError(f"SLURM would not take the jobs: {reason(error)}. Nothing was submitted; look at [slurm] in the "
+        raise ReportError(f"SLURM would not accept the jobs: {reason(error)}. Nothing was submitted; look at [slurm] in the "
                           "sweep file")
 
 
@@ -162,7 +162,7 @@ def submit(arguments):
     status, out, error = call("sbatch", "--parsable", *arguments)
     number = out.strip().split(";")[0]
     if status != 0 or not number.isdigit():
-        raise ReportError(f"sbatch did not take a job: {reason(error) or out.strip() or 'it said nothing'}")
+        raise ReportError(f"sbatch did not accept a job: {reason(error) or out.strip() or 'no message'}")
     return number
 
 
@@ -178,13 +178,13 @@ def release(job):
 
 
 def reason(error):
-    """SLURM's own words, without its names of tools and functions."""
+    """SLURM's message, without its names of tools and functions."""
     lines = [re.sub(r"^(sbatch|allocation failure|error|fatal)\s*: *", "", line) for line in error.splitlines()]
     lines = [re.sub(r"^(error|fatal): *", "", line).strip() for line in lines]
-    said = [line.removeprefix("Batch job submission failed: ") for line in lines if line]
-    return "; ".join(dict.fromkeys(said))
+    reasons = [line.removeprefix("Batch job submission failed: ") for line in lines if line]
+    return "; ".join(dict.fromkeys(reasons))
 
 
 def last_line(error):
     lines = [line for line in error.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "it said nothing"
+    return lines[-1].strip() if lines else "no message"

@@ -1,7 +1,7 @@
-"""Starts a campaign, or goes on with it: in SLURM, on this machine, in the simulator.
+"""Starts a campaign, or continues it: in SLURM, on this machine, in the simulator.
 
-Everything is checked before anything is written, and a submission is written down before SLURM hears of it; so whatever
-stops this in the middle, the next `weir-sweep submit` knows what there is.
+Everything is checked before anything is written, and a submission is recorded before it is sent to SLURM; so if this is
+interrupted, the next `weir-sweep submit` finds all jobs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from . import sweep_check, sweep_claims, sweep_launch, sweep_plan, sweep_slurm, 
 from .errors import ReportError
 from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
 from .sweep_worker import TIME_RESERVE_S, Worker
+from .units import counted
 
-SIGNAL_S = 60  # before the time limit, the worker is told to end the run
+SIGNAL_S = 60  # so long before the time limit, the worker gets a signal to end the run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +80,7 @@ def prepare(sweep, world, directory):
     elif world == "local":
         unknown = next((setting.name for setting, forecast in zip(plan.settings, made) if not forecast.ranks), None)
         if unknown:
-            raise ReportError(f"{sweep.path}: no option says how many producers and consumers {unknown} has; give both, in "
+            raise ReportError(f"{sweep.path}: no option gives the numbers of producers and consumers of {unknown}; give both, in "
                               "[run] or in [local]")
     campaign = Campaign(directory, plan)
     disk = sum(made[point.setting].disk_bytes() for point in campaign.world(world).points())
@@ -88,7 +89,7 @@ def prepare(sweep, world, directory):
 
 
 def begin(prepared):
-    """Writes the campaign's directory, or checks that it goes on with what is there. The world's directory."""
+    """Writes the campaign's directory, or checks that it continues what is there. The world's directory."""
     prepared.campaign.begin(prepared.plan, prepared.sweep.text)
     world = prepared.campaign.world(prepared.world)
     world.begin([forecast.plan for forecast in prepared.forecasts])
@@ -101,7 +102,7 @@ def to_do(states, retry_failed):
 
 
 def job_record(prepared, points):
-    """What the worker needs to know. It does not read the sweep file, which may change meanwhile."""
+    """What the worker needs. It does not read the sweep file, which may change meanwhile."""
     sweep, plan = prepared.sweep, prepared.plan
     hook = prepared.hook
     by_setting = list(zip(plan.settings, prepared.forecasts))
@@ -130,7 +131,7 @@ def job_record(prepared, points):
             "parts": ",".join(name for name, _ in slurm.parts),
         }
     elif prepared.world == "simulation":
-        # A simulation may take longer than what it simulates, and nobody is kept waiting by it.
+        # A simulation may take longer than what it simulates, and holds nothing up.
         record["limit_s"] = {setting.name: 86400.0 for setting in plan.settings}
     return record
 
@@ -147,7 +148,7 @@ def run_here(prepared, retry_failed, say):
     job = job_record(prepared, points)
     submission = sweep_claims.take(world.directory / "submissions", "submission", number, begun=now_text(), job=job)
     if submission is None:
-        raise ReportError(f"{world.directory}: another weir-sweep submit was faster")
+        raise ReportError(f"{world.directory}: another weir-sweep submit has started")
     worker = Worker(world, number + 1, job, say)
     status = 1
     try:
@@ -161,32 +162,31 @@ def nothing_to_do(states, retry_failed):
     failed = sum(state.state in FAILED for state in states)
     busy = sum(state.state in ("running", "unknown") for state in states)
     if failed and not retry_failed:
-        return f"nothing to do: {failed} runs failed, and are repeated with --retry-failed"
-    return "nothing to do: " + (f"{busy} runs are under way" if busy else "all runs are complete")
+        return f"nothing to do: {counted(failed, 'run')} failed; --retry-failed repeats {'it' if failed == 1 else 'them'}"
+    return "nothing to do: " + (f"{counted(busy, 'run')} in progress" if busy else "all runs are complete")
 
 
 # --- SLURM.
 
 
 def check_slurm(prepared):
-    """Asks SLURM whether it would take the jobs. Raises ReportError."""
+    """Checks with SLURM whether it would accept the jobs. Raises ReportError."""
     if not sweep_slurm.is_here():
-        raise ReportError("there is no sbatch here. On a cluster's login host this is `weir-sweep submit`; without SLURM "
-                          "there are --local and --simulate")
+        raise ReportError("there is no sbatch here. Use a login host of the cluster; without SLURM, use --local or --simulate")
     for command in _commands(prepared, prepared.points, "weir-check", "/dev/null", "true", check=True)[:1]:
         sweep_slurm.check_submission(command)
     limit = job_limit_s(prepared, prepared.points)
     longest = max(forecast.expected_s for forecast in prepared.forecasts)
     if limit < longest + TIME_RESERVE_S:
         raise ReportError(f"{prepared.sweep.path}: slurm.time: {limit:.0f} s is too short for a run of {longest:.0f} s; "
-                          f"{longest + TIME_RESERVE_S:.0f} s are needed to end it in time")
+                          f"{longest + TIME_RESERVE_S:.0f} s are needed")
     partitions = {option.partition("=")[2] for option in prepared.sweep.slurm.sbatch if option.startswith("--partition=")}
     for partition in partitions or {None}:
         allowed = sweep_slurm.partition_limit_s(partition)
         if allowed is not None and limit > allowed:
             raise ReportError(f"{prepared.sweep.path}: slurm.runs-per-job: {prepared.job_size} runs per job need "
                               f"{limit / 60:.0f} min, but the partition allows {allowed / 60:.0f} min. Nothing was submitted; "
-                              "use fewer")
+                              "use fewer runs per job")
 
 
 def job_limit_s(prepared, points):
@@ -198,12 +198,12 @@ def job_limit_s(prepared, points):
 
 def submit(prepared, retry_failed, say):
     """Hands jobs to SLURM. Returns the exit status."""
-    if sweep_slurm.is_here() and not sweep_slurm.answers():  # its other tools would try for half a minute
-        raise ReportError("SLURM's controller does not answer (scontrol ping). Nothing was submitted")
+    if sweep_slurm.is_here() and not sweep_slurm.is_responding():  # its other tools would wait for half a minute
+        raise ReportError("SLURM's controller does not respond (scontrol ping). Nothing was submitted")
     submissions = prepared.campaign.world("slurm").submissions()
     if queued := _queued(submissions):
-        say(f"nothing submitted: job {', '.join(queued)} is queued or running, and does what is left. `scancel "
-            f"{' '.join(queued)}` gives it up")
+        say(f"nothing submitted: job {', '.join(queued)} is queued or running, and runs what is left. `scancel "
+            f"{' '.join(queued)}` ends it")
         return 0
     check_slurm(prepared)
     world = begin(prepared)
@@ -215,7 +215,7 @@ def submit(prepared, retry_failed, say):
     if not points:
         say(nothing_to_do(states, retry_failed))
         return 0
-    number = len(submissions) + 1  # if somebody submits meanwhile, the claim below fails
+    number = len(submissions) + 1  # if another one submits meanwhile, the claim below fails
     name = f"weir-{prepared.plan.name}-{secrets.token_hex(3)}"
     script = world.submission_file(number, ".sbatch")
     output = world.submission_file(number, "-%A_%a.txt" if not prepared.sweep.slurm.parts else "-%j.txt")
@@ -223,7 +223,7 @@ def submit(prepared, retry_failed, say):
     claim = sweep_claims.take(world.directory / "submissions", "submission", number - 1, begun=now_text(), job_name=name,
                               job=job_record(prepared, points))
     if claim is None:
-        raise ReportError(f"{world.directory}: another weir-sweep submit was faster; look at weir-sweep status")
+        raise ReportError(f"{world.directory}: another weir-sweep submit has started; look at weir-sweep status")
     jobs = []
     try:
         _submit_all(_commands(prepared, points, name, str(output), str(script)), jobs)
@@ -234,8 +234,8 @@ def submit(prepared, retry_failed, say):
     claim.finish(at=now_text(), jobs=jobs)
     tasks = math.ceil(len(points) / prepared.job_size)
     shown = jobs[0] if len(jobs) == 1 else f"{jobs[0]} to {jobs[-1]}"
-    say(f"submitted {len(points)} runs as job {shown} ({tasks} job{'' if tasks == 1 else 's'}, {prepared.job_size} runs each "
-        "at most)")
+    say(f"submitted {counted(len(points), 'run')} as job {shown} ({counted(tasks, 'job')} with at most "
+        f"{counted(prepared.job_size, 'run')} each)")
     return 0
 
 
@@ -255,8 +255,8 @@ def _queued(submissions):
         if claim.end is not None:
             found += sweep_slurm.queued_or_running(claim.end.get("jobs", []))
         elif sweep_claims.is_alive(claim.holder, sweep_slurm.Jobs().is_running) is not False:
-            raise ReportError(f"{sweep_claims.holder_text(claim.holder)} is submitting just now. Nothing was submitted; if "
-                              f"that cannot be, remove {claim.path}")
+            raise ReportError(f"{sweep_claims.holder_text(claim.holder)} is submitting now. Nothing was submitted; if "
+                              f"it no longer exists, remove {claim.path}")
         else:
             # It was killed, before or after SLURM took the jobs.
             jobs = sweep_slurm.jobs_named(claim.record.get("job_name", ""))

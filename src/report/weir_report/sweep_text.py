@@ -1,10 +1,11 @@
-"""A campaign as text for people, and as data for programs: what is planned, and how far it is."""
+"""A campaign as text and as JSON: what is planned, and its progress."""
 
 import math
 
 from . import sweep_plan
 from .sweep_campaign import STATES, counts
 from .sweep_submit import job_limit_s
+from .units import counted
 
 WHERE = {"slurm": "in SLURM", "local": "on this machine", "simulation": "in the simulator"}
 NAMED_MAX = 20
@@ -40,12 +41,12 @@ def plan_record(prepared):
 
 
 def plan_lines(prepared, with_points=True):
-    """The answer to: what will this cost, and what will be done in which order?"""
+    """What the campaign will cost, and in which order it runs."""
     plan, record = prepared.plan, plan_record(prepared)
     runs = record["runs"]
     settings = len(plan.settings)
-    lines = [f"{plan.name}: {settings} setting{_s(settings)} x {plan.repetitions} repetition{_s(plan.repetitions)}"
-             + (f" = {runs} runs" if runs == len(plan.points) else f", {runs} different runs") + f" {WHERE[prepared.world]}"]
+    lines = [f"{plan.name}: {counted(settings, 'setting')} x {counted(plan.repetitions, 'repetition')}"
+             + (f" = {counted(runs, 'run')}" if runs == len(plan.points) else f", {runs} different runs") + f" {WHERE[prepared.world]}"]
     if prepared.world == "slurm":
         lines += _cost(prepared, record)
     elif prepared.world == "local":
@@ -75,12 +76,12 @@ def plan_lines(prepared, with_points=True):
 def _cost(prepared, record):
     jobs, slurm = record["jobs"], prepared.sweep.slurm
     parts = jobs["parts"]
-    nodes = f"{jobs['nodes']} node{_s(jobs['nodes'])}" + (
+    nodes = counted(jobs["nodes"], "node") + (
         "" if "all" in parts else " (" + ", ".join(f"{number} for {_of_part(name)}" for name, number in parts.items()) + ")")
     each = "one job" if jobs["number"] == 1 else f"{jobs['number']} jobs" + (
         ", one after the other" if slurm.concurrent == 1 else f", {slurm.concurrent} at a time")
     kind = "" if slurm.parts or jobs["number"] == 1 else " (a job array)"
-    return [f"jobs        {each}{kind}, {jobs['runs_per_job']} run{_s(jobs['runs_per_job'])} each on {nodes}, "
+    return [f"jobs        {each}{kind}, {counted(jobs['runs_per_job'], 'run')} each on {nodes}, "
             f"time limit {duration(jobs['time_limit_s'])}",
             f"time        about {duration(record['expected_s'] / slurm.concurrent)} without waiting in the queue",
             f"node hours  {jobs['node_hours']:.3g}"]
@@ -98,17 +99,13 @@ def _order(prepared, record):
     lines = [f"order       random, seed {plan.seed}: {hold} goes through all switch settings, every second one in reverse "
              "(A B B A)"]
     if plan.hold >= plan.repetitions:
-        lines.append("warning     hold: all repetitions of a switch setting follow each other, so what drifts looks like a "
+        lines.append("warning     hold: all repetitions of a switch setting follow each other, so a drift looks like a "
                      "difference")
     if prepared.hook:
-        lines.append(f"switch      set {record['changes']} times by: {prepared.hook}")
+        lines.append(f"switch      set {counted(record['changes'], 'time')} by: {prepared.hook}")
     else:
-        lines.append("warning     switch: no on-change, so nobody sets it; runs are only labelled")
+        lines.append("warning     switch: no on-change, so it is not set; runs are only labelled")
     return lines
-
-
-def _s(number):
-    return "" if number == 1 else "s"
 
 
 def duration(seconds):
@@ -125,7 +122,7 @@ def size(count):
     return f"{count} B"
 
 
-# --- How far it is.
+# --- Progress.
 
 
 def status_record(world, states):
@@ -146,10 +143,10 @@ def status_record(world, states):
 
 
 def status_lines(world, states, every):
-    """One line of numbers, and the points that are neither complete nor merely waiting."""
+    """One line of numbers, and the points that are neither complete nor waiting."""
     number = counts(states)
-    said = ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
-    lines = [f"{world.plan.name} {WHERE[world.name]}: {said}, of {len(states)} runs"]
+    numbers = ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
+    lines = [f"{world.plan.name} {WHERE[world.name]}: {numbers}, of {counted(len(states), 'run')}"]
     shown = [state for state in states if every or state.state not in ("complete", "waiting")]
     for state in shown if every else shown[:NAMED_MAX]:
         tries = f", attempt {len(state.attempts)}" if len(state.attempts) > 1 else ""

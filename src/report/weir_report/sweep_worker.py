@@ -1,7 +1,7 @@
 """Runs the points of a submission one after the other, in the order of the plan: in a job of SLURM, or here.
 
-A worker takes the next point that nobody has claimed. So the order holds whatever happens to single jobs, a job that was
-killed is made up for by the next one, and no point runs twice. It needs Python's own library only: it runs on the nodes.
+A worker takes the next point that has no claim. So the order holds whatever happens to single jobs, the next job runs what
+a killed one left, and no point runs twice. It needs Python's own library only: it runs on the nodes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from . import sweep_claims, sweep_launch, sweep_slurm
 from .errors import ReportError
 from .sweep_campaign import now_text
 from .sweep_child import Child, Stop
+from .units import counted
 
 TURN_LIMIT_S = 180.0
 # How often a run that could not be started for SLURM's sake is tried again by the same job.
@@ -37,7 +38,7 @@ class Worker:
         self._ends_at = None
 
     def work(self):
-        """Exit status: 0 all that was done is complete, 1 something failed, 130 or 143 told to stop."""
+        """Exit status: 0 all that was done is complete, 1 something failed, 130 or 143 stopped by a signal."""
         self.stop.listen()
         in_slurm = self.world.name == "slurm"
         if in_slurm and (left := sweep_slurm.seconds_left(os.environ.get("SLURM_JOB_ID", ""))) is not None:
@@ -63,11 +64,11 @@ class Worker:
                 if self._is_taken(points[name], claims):
                     break
                 if not self._wait_for_slurm(points[name], doubtful=tries > 1):
-                    self.say("the job has no time left for another run; the next job goes on", flush=True)
+                    self.say("the job has no time left for another run; the next job continues", flush=True)
                     return
                 claim = sweep_claims.take(self.world.directory / "claims", name, len(claims), submission=self.number,
                                           begun=now_text())
-                if claim is None:  # somebody was faster
+                if claim is None:  # another worker has it
                     break
                 outcome = self._do(points[name], claim, last_try=tries == TRIES)
                 if outcome != "interrupted" or self.stop or tries == TRIES:
@@ -76,14 +77,14 @@ class Worker:
                     break
 
     def _is_taken(self, point, claims):
-        """Complete already, tried in this submission, or held by somebody who may be alive."""
+        """Complete already, tried in this submission, or claimed by a worker that may be alive."""
         if not claims:
             return False
         last = claims[-1]
         if last.end is None and sweep_claims.is_alive(last.holder, sweep_slurm.Jobs().is_running) is not False:
             return True
         if last.record.get("submission") == self.number and last.end is not None:
-            # Interrupted: the job that did it was told to stop, not this point.
+            # Interrupted: its job was stopped; the point did not fail.
             if last.end.get("outcome") != "interrupted":
                 return True
         return self.world.state(point, sweep_slurm.Jobs().is_running).state == "complete"
@@ -95,18 +96,18 @@ class Worker:
         return self._ends_at - time.monotonic() >= needed
 
     def _wait_for_slurm(self, point, doubtful):
-        """SLURM starts the programs of a run on the job's nodes: while it does not, there is no point in trying. False if
+        """SLURM starts the programs of a run on the job's nodes: while it does not, a run cannot start. False if
         there is no time left for this run. `doubtful`: the last one was not started."""
-        told = False
+        announced = False
         while self._time_for(point):
             if self.world.name != "slurm" or self.stop:
                 return True
-            if sweep_slurm.answers() and (not doubtful or sweep_slurm.starts_steps()):
+            if sweep_slurm.is_responding() and (not doubtful or sweep_slurm.starts_steps()):
                 return True
             doubtful = True
-            if not told:
-                self.say("SLURM's controller does not answer, or starts nothing; waiting for it", flush=True)
-                told = True
+            if not announced:
+                self.say("SLURM's controller does not respond or starts nothing; waiting for it", flush=True)
+                announced = True
             time.sleep(2.0)
         return False
 
@@ -129,7 +130,7 @@ class Worker:
         words, variables = sweep_launch.command(self.world, point, claim.number, self.job)
         setting = self.world.plan.setting_of(point)
         with open(self.world.output_file(point, claim.number), "wb") as output:
-            # In SLURM, weir.sbatch knows what to do about each signal.
+            # In SLURM, weir.sbatch handles each signal.
             in_slurm = self.world.name == "slurm"
             child = Child(words, output, self.job["base"], variables, own_session=not in_slurm,
                           **({"end_with": None} if in_slurm else {}))
@@ -143,22 +144,22 @@ class Worker:
         if child.too_long:
             return "failed", f"it did not end within {self.job['limit_s'][setting.name]:.0f} s", status
         if record.get("status") == "interrupted":
-            return "interrupted", (record.get("failure") or {}).get("what", "somebody ended it"), status
+            return "interrupted", (record.get("failure") or {}).get("what", "it was ended from outside"), status
         if record:
-            return "failed", (record.get("failure") or {}).get("what", "it says not why"), status
-        refusal, words = self._last_words(point, claim)
+            return "failed", (record.get("failure") or {}).get("what", "no reason is recorded"), status
+        refusal, printed = self._last_output(point, claim)
         # It was not started. If weir did not refuse it, that was SLURM or the launcher, and may be over soon.
         again = self.world.name == "slurm" and not refusal and not last_try
-        return "interrupted" if again else "failed", refusal or words, status
+        return "interrupted" if again else "failed", refusal or printed, status
 
-    def _last_words(self, point, claim):
-        """Of a run that left no record: what weir said, and what its launcher did."""
+    def _last_output(self, point, claim):
+        """Of a run that left no record: (weir's error message, what else was printed)."""
         path = self.world.output_file(point, claim.number)
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        said = [line for line in lines if line.startswith(("weir run: ", "weir simulate: ", "weir.sbatch: "))]
+        errors = [line for line in lines if line.startswith(("weir run: ", "weir simulate: ", "weir.sbatch: "))]
         # Open MPI puts its messages between lines of dashes.
-        words = [line.strip() for line in lines if line.strip("- ") and not line.startswith("== ")]
-        return said[-1] if said else "", " ".join(words)[:200] or f"it ended without a word; see {path}"
+        printed = [line.strip() for line in lines if line.strip("- ") and not line.startswith("== ")]
+        return errors[-1] if errors else "", " ".join(printed)[:200] or f"it ended without a message; see {path}"
 
     # --- The switch.
 
@@ -210,7 +211,7 @@ class Worker:
     # --- One worker at a time.
 
     def _take_turn(self):
-        """Waits until no other worker has the network; in vain: ReportError."""
+        """Waits until no other worker has the network. Raises ReportError if that takes too long."""
         directory = self.world.directory / "turns"
         deadline = time.monotonic() + (TURN_LIMIT_S if self.world.name == "slurm" else 0.0)
         while not self.stop:
@@ -222,8 +223,8 @@ class Worker:
                 if turn is not None:
                     return turn
             elif time.monotonic() >= deadline:
-                raise ReportError(f"{sweep_claims.holder_text(last.holder)} is at work on {self.world.directory}; runs go "
-                                  "one after the other")
+                raise ReportError(f"{sweep_claims.holder_text(last.holder)} is running on {self.world.directory}; runs of a "
+                                  "campaign run one after the other")
             else:
                 time.sleep(1.0)
         return None
@@ -236,5 +237,5 @@ def work_in_job(world, number):
         raise ReportError(f"{world.directory / 'submissions'}: there is no submission {number}")
     worker = Worker(world, number, claims[number - 1].record["job"])
     status = worker.work()
-    print(f"{len(worker.outcomes)} runs, {worker.outcomes.count('complete')} complete", file=sys.stderr)
+    print(f"{counted(len(worker.outcomes), 'run')}, {worker.outcomes.count('complete')} complete", file=sys.stderr)
     return status

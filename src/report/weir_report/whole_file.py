@@ -45,7 +45,7 @@ def _temporary(path, content):
         os.chmod(name, 0o666 & ~_umask())
     except OSError as error:
         _remove(name)
-        # The name of what was to be written says more than that of the temporary file.
+        # Name the file that was to be written, not the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
     return name
 
