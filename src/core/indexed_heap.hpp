@@ -1,5 +1,5 @@
-// A priority queue over the indices 0 .. n-1 whose keys may change: a binary min-heap and the place of every
-// index in it. Equal keys are ordered by index, so the top does not depend on history. Rejected:
+// A priority queue over the indices 0 .. n-1 whose keys may change: a binary min-heap and the position of
+// every index in it. Equal keys are ordered by index, so the top does not depend on history. Rejected:
 // std::priority_queue (keys cannot change; leaving stale entries in it needs memory without bound) and
 // std::set (allocates).
 #pragma once
@@ -18,15 +18,15 @@ template <typename Key>
 class IndexedHeap {
   public:
     /// Holds any of the indices 0 .. capacity-1, at first none.
-    explicit IndexedHeap(std::uint32_t capacity) : keys_(capacity), places_(capacity, absent) {
+    explicit IndexedHeap(std::uint32_t capacity) : keys_(capacity), positions_(capacity, absent) {
         heap_.reserve(capacity);
     }
 
     [[nodiscard]] bool empty() const { return heap_.empty(); }
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()); }
     [[nodiscard]] bool contains(std::uint32_t index) const {
-        WEIR_ASSERT(index < places_.size());
-        return places_[index] != absent;
+        WEIR_ASSERT(index < positions_.size());
+        return positions_[index] != absent;
     }
 
     /// Key of an index that is in the heap.
@@ -45,17 +45,17 @@ class IndexedHeap {
     void update(std::uint32_t index, Key key) {
         if (!contains(index)) {
             keys_[index] = std::move(key);
-            places_[index] = size();
+            positions_[index] = size();
             heap_.push_back(index);
-            sift_up(places_[index]);
+            sift_up(positions_[index]);
             return;
         }
         const bool sooner = key < keys_[index];
         keys_[index] = std::move(key);
         if (sooner) {
-            sift_up(places_[index]);
+            sift_up(positions_[index]);
         } else {
-            sift_down(places_[index]);
+            sift_down(positions_[index]);
         }
     }
 
@@ -63,14 +63,14 @@ class IndexedHeap {
     /// of keys that change.
     void update_unsorted(std::uint32_t index, Key key) {
         if (!contains(index)) {
-            places_[index] = size();
+            positions_[index] = size();
             heap_.push_back(index);
         }
         keys_[index] = std::move(key);
     }
     void restore() {
-        for (std::uint32_t place = size() / 2; place > 0; --place) {
-            sift_down(place - 1);
+        for (std::uint32_t position = size() / 2; position > 0; --position) {
+            sift_down(position - 1);
         }
     }
 
@@ -79,14 +79,14 @@ class IndexedHeap {
         if (!contains(index)) {
             return;
         }
-        const std::uint32_t place = places_[index];
+        const std::uint32_t position = positions_[index];
         const std::uint32_t last = heap_.back();
         heap_.pop_back();
-        places_[index] = absent;
+        positions_[index] = absent;
         if (last != index) {
-            put(last, place);
-            sift_up(place);
-            sift_down(places_[last]);
+            put(last, position);
+            sift_up(position);
+            sift_down(positions_[last]);
         }
     }
 
@@ -100,24 +100,24 @@ class IndexedHeap {
         return !(keys_[b] < keys_[a]) && a < b;
     }
 
-    void put(std::uint32_t index, std::uint32_t place) {
-        heap_[place] = index;
-        places_[index] = place;
+    void put(std::uint32_t index, std::uint32_t position) {
+        heap_[position] = index;
+        positions_[index] = position;
     }
 
-    void sift_up(std::uint32_t place) {
-        const std::uint32_t index = heap_[place];
-        while (place > 0 && before(index, heap_[(place - 1) / 2])) {
-            put(heap_[(place - 1) / 2], place);
-            place = (place - 1) / 2;
+    void sift_up(std::uint32_t position) {
+        const std::uint32_t index = heap_[position];
+        while (position > 0 && before(index, heap_[(position - 1) / 2])) {
+            put(heap_[(position - 1) / 2], position);
+            position = (position - 1) / 2;
         }
-        put(index, place);
+        put(index, position);
     }
 
-    void sift_down(std::uint32_t place) {
-        const std::uint32_t index = heap_[place];
+    void sift_down(std::uint32_t position) {
+        const std::uint32_t index = heap_[position];
         for (;;) {
-            std::uint32_t child = 2 * place + 1;
+            std::uint32_t child = 2 * position + 1;
             if (child >= size()) {
                 break;
             }
@@ -127,14 +127,14 @@ class IndexedHeap {
             if (!before(heap_[child], index)) {
                 break;
             }
-            put(heap_[child], place);
-            place = child;
+            put(heap_[child], position);
+            position = child;
         }
-        put(index, place);
+        put(index, position);
     }
 
-    std::vector<Key> keys_;              ///< by index
-    std::vector<std::uint32_t> places_;  ///< by index: where in heap_, or absent
+    std::vector<Key> keys_;                 ///< by index
+    std::vector<std::uint32_t> positions_;  ///< by index: where in heap_, or absent
     std::vector<std::uint32_t> heap_;
 };
 
