@@ -1,4 +1,5 @@
 // What ranks hand in at the end, against arbitrary bytes: accounts, and the text of a host's counters.
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "fuzz_input.hpp"
