@@ -81,7 +81,7 @@ telemetry::Failure FailureDetector::cause_of(const Evidence& evidence) const {
 }
 
 std::string FailureDetector::silence_text(int rank) const {
-    return fmt::format("{} has not been heard for {:.1f} s", name_of(rank),
+    return fmt::format("{} has not responded for {:.1f} s", name_of(rank),
                        settings_.silence_timeout.in_seconds());
 }
 
@@ -93,7 +93,7 @@ telemetry::Failure FailureDetector::own_host_cut_off(const std::vector<int>& sil
     }
     return failure_of(
         settings_, self_,
-        fmt::format("{} hears no other host any more: none of the {} ranks there for {:.1f} s{}{}",
+        fmt::format("{} receives nothing from other hosts: none of the {} ranks there for {:.1f} s{}{}",
                     name_of(self_), silent.size(), shortest.in_seconds(), consequence.empty() ? "" : "; ",
                     consequence));
 }

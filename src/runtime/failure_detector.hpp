@@ -44,7 +44,7 @@ class FailureDetector {
     /// After that, the leader waits so long for heartbeats of ranks that were not heard since the signal;
     /// longer where heartbeats are further apart.
     static constexpr core::Duration signal_silence_wait = core::Duration::milliseconds(500);
-    /// A rank that has not been heard for this long, or half the silence time-out, is missed; longer where
+    /// A rank that has not responded for this long, or half the silence time-out, is missed; longer where
     /// heartbeats are further apart.
     static constexpr core::Duration missed_after = core::Duration::seconds(2);
     /// How long a rank waits for the leader's order after it has reported a signal, or a failure.

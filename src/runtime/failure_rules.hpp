@@ -25,7 +25,7 @@ enum class Phase : std::uint8_t { exchange, loop };
 struct Evidence {
     enum class Kind : std::uint8_t {
         process_gone,      ///< the process of `rank`, on this host, does not exist any more
-        silence,           ///< `rank` has not been heard for the silence time-out
+        silence,           ///< `rank` has not responded for the silence time-out
         signal,            ///< this process has received `signal`
         signal_reported,   ///< another rank has received `signal`
         failure_reported,  ///< a rank reports that the run cannot go on because of `rank`

@@ -79,8 +79,8 @@ void Job::Waiting::check() {
         job_.check_notices(what_);
     }
     if (now_ns - began_ns_ > limit_.ns) {
-        throw ExchangeTimeout(
-            fmt::format("waited {:.0f} s in vain for the other ranks: {}", limit_.in_seconds(), what_));
+        throw ExchangeTimeout(fmt::format("waited {:.0f} s for the other ranks without success: {}",
+                                          limit_.in_seconds(), what_));
     }
 }
 

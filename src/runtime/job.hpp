@@ -26,8 +26,8 @@ class JobError : public std::runtime_error {
 };
 
 /// An exchange did not end in time, or another rank reports this: some rank does not come, or cannot be
-/// reached. Job::call_roll() finds out which. what() continues the name of this rank: "waited 60 s in vain
-/// ...".
+/// reached. Job::call_roll() finds out which. what() continues the name of this rank: "waited
+/// 60 s for ...".
 class ExchangeTimeout : public JobError {
   public:
     using JobError::JobError;

@@ -1,6 +1,6 @@
-// The part of Job that finds out which ranks still answer after an exchange has failed. A rank that waits in
-// vain notifies the leader. The leader, notified so or waiting in vain itself, calls every rank; who is
-// there, answers. Point to point, because a collective needs everybody.
+// The part of Job that finds out which ranks still answer after an exchange has failed. A rank whose exchange
+// did not end in time notifies the leader. The leader, notified so or waiting itself, calls every rank; who
+// is there, answers. Point to point, because a collective needs everybody.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -65,7 +65,7 @@ void Job::receive_notice(const char* what) const {
                    what);
     if (notice.kind != Notice::Kind::failure) {
         throw ExchangeTimeout("was notified by rank " + std::to_string(status.MPI_SOURCE) +
-                              " that it waits in vain: " + what);
+                              " that it waits without success: " + what);
     }
     const bool exists = notice.rank >= 0 && notice.rank < size_;
     throw RankFailed(exists ? notice.rank : status.MPI_SOURCE, text_of(notice));

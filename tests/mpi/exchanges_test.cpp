@@ -72,10 +72,10 @@ void missing_rank(Job& job) {
     } catch (const ExchangeTimeout& error) {
         const std::string_view what = error.what();
         check(job,
-              what == "waited 1 s in vain for the other ranks: a test" ||
+              what == "waited 1 s for the other ranks without success: a test" ||
                   what == "was called to the roll: a test" ||
                   (what.starts_with("was notified by rank ") &&
-                   what.ends_with("that it waits in vain: a test")),
+                   what.ends_with("that it waits without success: a test")),
               std::string(what));
     }
     const Job::Roll roll = job.call_roll(core::Duration::seconds(2), [] { return false; });

@@ -50,11 +50,11 @@ def killed_scheduler():
 
 
 def stopped_consumer():
-    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not been heard for 5.0 s"])
+    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 5.0 s"])
 
 
 def stopped_scheduler():
-    disturbed(lambda run: run.send(0, signal.SIGSTOP), "failed", ["rank 0 (scheduler on ", "not been heard for 5.0 s"])
+    disturbed(lambda run: run.send(0, signal.SIGSTOP), "failed", ["rank 0 (scheduler on ", "not responded for 5.0 s"])
 
 
 def one_sided(transport, rank, number, expect_words):
@@ -69,7 +69,7 @@ def put_to_a_killed_consumer():
 
 
 def put_to_a_stopped_consumer():
-    one_sided("put", 7, signal.SIGSTOP, ["rank 7 (consumer 3 on ", "not been heard for 2.0 s"])
+    one_sided("put", 7, signal.SIGSTOP, ["rank 7 (consumer 3 on ", "not responded for 2.0 s"])
 
 
 def get_from_a_killed_producer():
@@ -77,7 +77,7 @@ def get_from_a_killed_producer():
 
 
 def get_from_a_stopped_producer():
-    one_sided("get", 3, signal.SIGSTOP, ["rank 3 (producer 2 on ", "not been heard for 2.0 s"])
+    one_sided("get", 3, signal.SIGSTOP, ["rank 3 (producer 2 on ", "not responded for 2.0 s"])
 
 
 def datagrams_to_a_killed_consumer():

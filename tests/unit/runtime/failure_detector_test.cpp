@@ -97,7 +97,7 @@ TEST_CASE("The one rank that is not heard is the cause") {
     CHECK(is_nothing(leader.look_at(5)));
     const auto failure = failure_of_end(leader.look_at(5.1));
     CHECK(failure.rank == 3);
-    CHECK(failure.what == "rank 3 (consumer 1 on fn02) has not been heard for 5.0 s");
+    CHECK(failure.what == "rank 3 (consumer 1 on fn02) has not responded for 5.0 s");
     CHECK(failure.role == "consumer 1");
     CHECK(failure.host == "fn02");
 }
@@ -116,14 +116,14 @@ TEST_CASE("Ranks that are silent as well are counted with their hosts") {
     leader.heard_at(2, {4});
     leader.heard_at(5, {1});
     CHECK(failure_of_end(leader.look_at(5.1)).what ==
-          "rank 2 (consumer 0 on fn01) has not been heard for 5.0 s; nor have 2 more ranks on fn01, fn02");
+          "rank 2 (consumer 0 on fn01) has not responded for 5.0 s; nor have 2 more ranks on fn01, fn02");
 }
 
 TEST_CASE("Of many silent hosts some are named and the others counted") {
     Rank leader({"ctl01", "eb01", "fn01", "fn02", "fn03", "fn04", "fn05", "fn06"});
     leader.heard_at(5, {1});
     CHECK(failure_of_end(leader.look_at(5.1)).what ==
-          "rank 2 (consumer 0 on fn01) has not been heard for 5.0 s; nor have 5 more ranks on fn02, fn03, "
+          "rank 2 (consumer 0 on fn01) has not responded for 5.0 s; nor have 5 more ranks on fn02, fn03, "
           "fn04, fn05 and 1 other host");
 }
 
@@ -132,8 +132,9 @@ TEST_CASE("A leader that hears no other host names its own") {
     leader.heard_at(0.4, {2});
     const auto failure = failure_of_end(leader.look_at(5.1));
     CHECK(failure.rank == leader_rank);
-    CHECK(failure.what ==
-          "rank 0 (scheduler on ctl01) hears no other host any more: none of the 3 ranks there for 4.7 s");
+    CHECK(
+        failure.what ==
+        "rank 0 (scheduler on ctl01) receives nothing from other hosts: none of the 3 ranks there for 4.7 s");
 }
 
 TEST_CASE("Of two hosts that do not hear each other the other one is named") {
@@ -255,9 +256,10 @@ TEST_CASE("After a signal a leader that has not heard any other host for long na
     CHECK(is_nothing(leader.judge({.kind = Found::signal, .signal = SIGTERM})));
     const auto failure = failure_of_end(leader.look_at(10.2));
     CHECK(failure.rank == leader_rank);
-    CHECK(failure.what ==
-          "rank 0 (scheduler on ctl01) hears no other host any more: none of the 3 ranks there for 3.2 s; "
-          "signal 15 (Terminated) ended the run");
+    CHECK(
+        failure.what ==
+        "rank 0 (scheduler on ctl01) receives nothing from other hosts: none of the 3 ranks there for 3.2 s; "
+        "signal 15 (Terminated) ended the run");
 }
 
 TEST_CASE("Only the first signal counts") {
@@ -282,9 +284,10 @@ TEST_CASE("A transfer that fails is the peer's failure while other hosts are hea
     leader.turn_until(12);
     const auto own = failure_of_end(leader.judge(evidence));
     CHECK(own.rank == leader_rank);
-    CHECK(own.what ==
-          "rank 0 (scheduler on ctl01) hears no other host any more: none of the 3 ranks there for 3.0 s; "
-          "broken");
+    CHECK(
+        own.what ==
+        "rank 0 (scheduler on ctl01) receives nothing from other hosts: none of the 3 ranks there for 3.0 s; "
+        "broken");
     for (const int no_peer : {-1, leader_rank, 4}) {
         CHECK(failure_of_end(leader.judge({.kind = Found::network_failed, .rank = no_peer, .text = "broken"}))
                   .what == "rank 0 (scheduler on ctl01): broken");

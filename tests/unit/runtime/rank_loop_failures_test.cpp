@@ -20,7 +20,7 @@ TEST_CASE("A silent leader is lost") {
     CHECK(end.kind == Kind::leader_lost);
     CHECK(end.failure.rank == scheduler_rank);
     CHECK(end.failure.host == "eb00");
-    CHECK(contains(end.failure.what, "rank 1 (scheduler on eb00) has not been heard"));
+    CHECK(contains(end.failure.what, "rank 1 (scheduler on eb00) has not responded"));
     CHECK(rig.clock.now() >= Instant{} + Duration::milliseconds(250));
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("Of several ranks the leader names the silent one") {
     CHECK(end.failure.rank == consumer_rank);
     CHECK(end.failure.role == "consumer 0");
     CHECK(end.failure.host == "eb02");
-    CHECK(contains(end.failure.what, "rank 2 (consumer 0 on eb02) has not been heard"));
+    CHECK(contains(end.failure.what, "rank 2 (consumer 0 on eb02) has not responded"));
 }
 
 TEST_CASE("The loop of a leader that hears no other host ends") {
@@ -54,7 +54,7 @@ TEST_CASE("The loop of a leader that hears no other host ends") {
     CHECK(end.kind == Kind::failed);
     CHECK(end.failure.rank == scheduler_rank);
     CHECK(end.failure.host == "eb00");
-    CHECK(contains(end.failure.what, "hears no other host any more"));
+    CHECK(contains(end.failure.what, "receives nothing from other hosts"));
 }
 
 TEST_CASE("The leader notes when a rank begins to be missed and when all are heard again") {
