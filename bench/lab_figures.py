@@ -1,21 +1,10 @@
 """Figures of bench/lab-paper's tables, by matplotlib."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-
-WORLDS = {"paper": ("#444444", "D"), "simulator": ("#1f77b4", "o"), "lab": ("#d95f02", "s")}
+from paper_figures import WORLDS, pyplot, save
 
 
 def number(run, name):
     return float(run[name]) if run[name] else None
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=110, metadata={"Software": None})
-    pyplot.close(figure)
-    print(path)
 
 
 def five_rows(runs, paper, path):

@@ -21,6 +21,13 @@ def stored(tmp_path):
     return copy
 
 
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Nearly all of a page's time is for drawing its still pictures. Tests of text and script do without."""
+    from weir_report import matplotlib_figures
+    monkeypatch.setattr(matplotlib_figures, "rendered", lambda chart, formats, title=None: dict.fromkeys(formats, b"picture"))
+
+
 @pytest.fixture(scope="session")
 def weir():
     """The program; tests that need fresh runs are skipped where ctest does not say where it is."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from comparing import compared, make, run  # noqa: F401 (a fixture)
 
-from weir_report import compare
+from weir_report import run_pairs
 from weir_report.key_figures import KEY_FIGURES
 from weir_report.run import read_run
 
@@ -164,14 +164,14 @@ def test_drift_alone_is_no_change(capsys, make):
 def test_runs_that_do_not_take_turns_are_no_pairs(make, order):
     runs = [read_run(make(f"run-{place}", minute=place)) for place in range(6)]
     sides = [[one for one, letter in zip(runs, order) if letter == side] for side in "AB"]
-    assert compare.find_pairs(*sides) is None
+    assert run_pairs.find_pairs(*sides) is None
 
 
 @pytest.mark.parametrize("order", ["ABABAB", "ABBAAB", "BABABA"])
 def test_runs_that_take_turns_are_pairs(make, order):
     runs = [read_run(make(f"run-{place}", minute=place)) for place in range(6)]
     sides = [[one for one, letter in zip(runs, order) if letter == side] for side in "AB"]
-    assert len(compare.find_pairs(*sides).baseline) == 3
+    assert len(run_pairs.find_pairs(*sides).baseline) == 3
 
 
 def test_equal_seeds_of_simulations_are_pairs(capsys, make):

@@ -40,23 +40,30 @@ def check_drawn(document, figures):
     return drawn
 
 
-@pytest.mark.parametrize("name", ["measured", "interrupted"])
-def test_a_stored_run_is_drawn(stored, in_browser, name):
-    directory = stored(name)
-    assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
-    document = in_browser(directory / "report.html")
-    drawn = check_drawn(document, 4)
-    assert drawn == ["run-1-buffers", "run-1-over-time", "run-1-where-the-time-went", "run-1-heat-map"]
-    # Curves and cells, not only empty axes: each panel has lines in it.
-    for identity, least in (("run-1-over-time", 10), ("run-1-where-the-time-went", 11)):
-        section = document[document.index(f'id="{identity}"'):]
-        section = section[:section.index("</figure>")]
-        assert section.count('class="js-line"') + section.count('class="js-fill"') >= least
-    record = json.loads((directory / "run.json").read_text())
-    assert f'data-value="{record["totals"]["received_events"]}">{record["totals"]["received_events"]}<' in document
+def test_stored_runs_are_drawn(stored, in_browser, tmp_path, no_pictures):
+    directories = [stored("measured"), stored("interrupted")]
+    page = tmp_path / "page.html"
+    assert report_command.main([*map(str, directories), "--quiet", "--figures", "none", "--out", str(page)]) == 0
+    document = in_browser(page)
+    drawn = check_drawn(document, 8)
+    assert drawn == [f"run-{number}-{name}" for number in (1, 2)
+                     for name in ("buffers", "over-time", "where-the-time-went", "heat-map")]
+    for number, directory in enumerate(directories, start=1):
+        # Curves and cells, not only empty axes: each panel has lines in it.
+        for name, least in (("over-time", 10), ("where-the-time-went", 11)):
+            section = document[document.index(f'id="run-{number}-{name}"'):]
+            section = section[:section.index("</figure>")]
+            assert section.count('class="js-line"') + section.count('class="js-fill"') >= least
+        received = json.loads((directory / "run.json").read_text())["totals"]["received_events"]
+        assert f'data-value="{received}">{received}<' in document
+    # One view of a heat map at a time, and a button for each.
+    heat_map = document[document.index('id="run-1-heat-map"'):]
+    heat_map = heat_map[:heat_map.index("</figure>")]
+    assert heat_map.count("<button") == heat_map.count('class="panel"') == 4 and heat_map.count('hidden=""') == 3
+    assert "var(--" not in heat_map[heat_map.index("<svg"):]  # colours were replaced by those of the style
 
 
-def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
+def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser, no_pictures):
     directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                          "poisson:60ms,quantum=10ms", "--warmup", "1s", "--duration", "4s")
     assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
@@ -64,7 +71,7 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
     assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
 
 
-def test_a_comparison_is_drawn(simulate, in_browser, tmp_path):
+def test_a_comparison_is_drawn(simulate, in_browser, tmp_path, no_pictures):
     options = ("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                "poisson:60ms,quantum=10ms", "--duration", "4s")
     sides = [[str(simulate(*options, "--seed", seed, "--slots", slots)) for seed in "123"] for slots in "42"]
@@ -73,7 +80,7 @@ def test_a_comparison_is_drawn(simulate, in_browser, tmp_path):
     check_drawn(in_browser(page), 2)
 
 
-def test_a_script_that_fails_leaves_the_pictures_and_says_so(stored, in_browser):
+def test_a_script_that_fails_leaves_the_pictures_and_gives_the_reason(stored, in_browser, no_pictures):
     directory = stored("measured")
     assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
     page = directory / "report.html"

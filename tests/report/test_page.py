@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weir_report import matplotlib_figures, report_command, time_charts
+from weir_report import report_command, time_charts
 from weir_report.run import read_run
 
 SOURCE = Path(report_command.__file__).parents[1]
@@ -145,12 +145,6 @@ def edited(directory, change):
     change(record)
     (directory / "run.json").write_text(json.dumps(record))
     return directory
-
-
-@pytest.fixture
-def no_pictures(monkeypatch):
-    """Nearly all of a page's time is for drawing its still pictures. Tests of its text do without."""
-    monkeypatch.setattr(matplotlib_figures, "rendered", lambda chart, formats, title=None: dict.fromkeys(formats, b"picture"))
 
 
 @pytest.fixture

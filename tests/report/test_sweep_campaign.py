@@ -240,6 +240,7 @@ def test_collectors_do_not_disturb_each_other(sweep):
         if path.exists():
             table = list(csv.DictReader(path.open()))
             assert len(table) == 6 and None not in table[-1].values()  # whole at any moment
+        time.sleep(0.02)
     assert [process.wait() for process in several] == [0] * 4 and table
     assert (sweep.campaign / "comparison.html").read_text().rstrip().endswith("</html>")
     assert sorted(path.name for path in sweep.campaign.iterdir() if path.is_file()) == [
@@ -280,7 +281,7 @@ def test_a_damaged_campaign_is_refused(sweep):
 
 def test_one_of_many_gets_a_claim(tmp_path):
     script = ("import sys; from weir_report import sweep_claims\n"
-              "won = sum(sweep_claims.take(sys.argv[1], f'{n}', 0) is not None for n in range(200))\nprint(won)")
+              "won = sum(sweep_claims.create_claim(sys.argv[1], f'{n}', 0) is not None for n in range(200))\nprint(won)")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src/report")}
     several = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True,
                                 env=environment) for _ in range(4)]

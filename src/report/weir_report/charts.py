@@ -5,7 +5,7 @@ import typing
 
 import numpy as np
 
-# What a line means. `limit`: what must not be exceeded; `target`: what was asked for; `link`: what the network can carry.
+# What a line means. `limit`: what must not be exceeded; `target`: the planned rate; `link`: what the network can carry.
 Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link"]
 
 

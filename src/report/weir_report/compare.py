@@ -11,13 +11,13 @@ import numpy as np
 from . import statistics
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
+from .run_groups import Group, describe_plan_differences, plan_differences, refuse_shared_runs, usable, worlds_and_versions
+from .run_pairs import find_pairs
 from .units import counted
 
 BETTER, WORSE, NO_DIFFERENCE, INCONCLUSIVE = "better", "worse", "no difference", "inconclusive"
 NOT_SCORED = None  # the call of figures that explain
 SEED = 20211021
-# Different seeds are what makes simulated repetitions different.
-NEVER_A_DIFFERENCE = ("seed",)
 # Units of what is measured rather than counted; a counted value comes in steps of 1.
 _MEASURED_UNITS = ("b/s", "B", "s", "%", "1")
 # Deterministic runs have no spread: without this, rounding of the last digit would be a difference.
@@ -32,12 +32,6 @@ class Settings:
     allow_different_plans: bool = False
     figures: tuple | None = None  # names; None: all
     seed: int = SEED
-
-
-@dataclasses.dataclass
-class Group:
-    name: str
-    runs: list
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,158 +123,18 @@ class Report:
 def compare(baseline, new_groups, settings=Settings(), by=None):
     """Judges each of `new_groups` against `baseline`. Raises ReportError if the runs cannot be compared."""
     remarks = []
-    groups = [_usable(group, remarks) for group in (baseline, *new_groups)]
+    groups = [usable(group, remarks) for group in (baseline, *new_groups)]
     baseline, new_groups = groups[0], groups[1:]
-    _refuse_shared_runs(groups)
+    refuse_shared_runs(groups)
     differences = plan_differences(groups)
     if differences and not settings.allow_different_plans:
         raise ReportError(
             "the runs have different plans: " + describe_plan_differences(differences, groups) +
             ". Runs of one plan are expected; --allow-different-plans compares them nevertheless")
-    remarks += _worlds_and_versions(groups)
+    remarks += worlds_and_versions(groups)
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
     return Report(comparisons, differences, groups, remarks, by, settings)
-
-
-def _usable(group, remarks):
-    """Complete runs, each of them once."""
-    kept, seen = [], {}
-    for run in group.runs:
-        if run.status != "complete":
-            what = "was interrupted" if run.status == "interrupted" else "failed"
-            remarks.append(
-                f"Left out of {group.name}: {run.directory} {what}; only complete runs are compared.")
-            continue
-        identities = [("directory", str(run.directory.resolve()))]
-        if run.world == "simulation":
-            identities.append(_simulation(run))
-        first = next((seen[identity] for identity in identities if identity in seen), None)
-        if first is not None:
-            reason = ("it is the same directory" if first.directory.resolve() == run.directory.resolve() else
-                      f"simulated with the same seed {run.plan.get('seed')}, plan and commit")
-            remarks.append(
-                f"Counted once in {group.name}: {run.directory} is a copy of {first.directory}, not a "
-                f"repetition ({reason}).")
-            continue
-        seen.update(dict.fromkeys(identities, run))
-        kept.append(run)
-    if not kept:
-        raise ReportError(f"{group.name}: no complete run among its {counted(len(group.runs), 'run')}; "
-                          f"{statistics.FEWEST_RUNS} or more complete runs are expected")
-    return Group(group.name, kept)
-
-
-def _simulation(run):
-    """Simulations that have this in common are the same, byte for byte."""
-    environment = run.record["environment"]
-    return ("simulation", tuple(sorted(run.plan.items())), environment.get("weir_commit"),
-            environment.get("weir_version"))
-
-
-def _refuse_shared_runs(groups):
-    owners = {}
-    for group in groups:
-        for run in group.runs:
-            other = owners.setdefault(str(run.directory.resolve()), group)
-            if other is not group:
-                raise ReportError(f"{run.directory} is in {other.name} and in {group.name}; "
-                                  "a run can be on one side only")
-
-
-def plan_differences(groups):
-    """Options whose values are not the same in all runs: {option: [values in each group, as text]}."""
-    options = dict.fromkeys(option for group in groups for run in group.runs for option in run.plan)
-    differences = {}
-    for option in options:
-        if option in NEVER_A_DIFFERENCE:
-            continue
-        values = [
-            list(dict.fromkeys(str(run.plan.get(option, "not given"))
-                               for run in group.runs))
-            for group in groups
-        ]
-        if len({value for of_group in values for value in of_group}) > 1:
-            differences[option] = [" or ".join(of_group) for of_group in values]
-    return differences
-
-
-def describe_plan_differences(differences, groups):
-    """slots: 10 in the baseline, 2 in the new runs; ..."""
-    return "; ".join(f"{option}: " + ", ".join(f"{value} in {group.name}"
-                                               for value, group in zip(values, groups))
-                     for option, values in differences.items())
-
-
-def _worlds_and_versions(groups):
-    remarks = []
-    worlds = [{run.world for run in group.runs} for group in groups]
-    if len(set.union(*worlds)) > 1:
-        names = {"measurement": "measured", "simulation": "simulated"}
-        counts = [
-            ", ".join(f"{sum(run.world == world for run in group.runs)} {names[world]}"
-                      for world in sorted(of_group)) + f" in {group.name}"
-            for group, of_group in zip(groups, worlds)
-        ]
-        remarks.append("Measured and simulated runs are mixed: " + "; ".join(counts)
-                       + ". Their differences are those of the model as well as those of the network.")
-    of_baseline = {_simulation(run) for run in groups[0].runs if run.world == "simulation"}
-    for group in groups[1:]:
-        copies = sum(run.world == "simulation" and _simulation(run) in of_baseline for run in group.runs)
-        if copies:
-            remarks.append(f"Copies: {copies} of {counted(len(group.runs), 'run')} in {group.name} simulated with "
-                           f"the same seed, plan and commit as runs in {groups[0].name}; they cannot differ.")
-    versions = [list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in group.runs))
-                for group in groups]
-    if len({version for of_group in versions for version in of_group}) > 1:
-        remarks.append("Different versions of weir: " + "; ".join(
-            f"{' and '.join(of_group)} in {group.name}" for group, of_group in zip(groups, versions)) + ".")
-    return remarks
-
-
-@dataclasses.dataclass
-class Pairs:
-    baseline: list  # runs
-    new: list  # run i belongs to baseline's run i
-    in_time: bool
-    why: str
-
-    def times(self):
-        """Of the runs of both sides, in seconds."""
-        if not self.in_time:
-            return None, None
-        sides = [[run.started_at.timestamp() for run in side] for side in (self.baseline, self.new)]
-        first = min(min(side) for side in sides)
-        return tuple([time - first for time in side] for side in sides)
-
-
-def find_pairs(baseline, new):
-    """Pairs, if runs belong together beyond doubt, else None."""
-    if len(baseline) != len(new):
-        return None
-    runs = [*baseline, *new]
-    if all(run.world == "simulation" for run in runs):
-        seeds = [[run.plan.get("seed") for run in side] for side in (baseline, new)]
-        if None in seeds[0] or len(set(seeds[0])) < len(baseline) or set(seeds[0]) != set(seeds[1]):
-            return None
-        place = {run.plan["seed"]: run for run in new}
-        return Pairs(baseline, [place[seed] for seed in seeds[0]], False,
-                     "by seed: both sides were simulated with the same seeds")
-    if any(run.world != "measurement" or run.started_at is None for run in runs):
-        return None
-    in_time = sorted(runs, key=lambda run: run.started_at)
-    if any(one.started_at == other.started_at for one, other in zip(in_time, in_time[1:])):
-        return None
-    of_baseline = {id(run) for run in baseline}
-    order_a, order_b = [], []
-    for two in zip(in_time[0::2], in_time[1::2]):
-        first = [run for run in two if id(run) in of_baseline]
-        if len(first) != 1:
-            return None
-        order_a += first
-        order_b += [run for run in two if id(run) not in of_baseline]
-    return Pairs(order_a, order_b, True,
-                 "by time: the runs of both sides took turns, so that a slow drift cancels")
 
 
 def _measure(baseline, new, settings, remarks):

@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 
 from . import compare_text, network_mechanisms
-from .compare import BETTER, INCONCLUSIVE, SEED, WORSE, Group, Settings, compare
+from .compare import BETTER, INCONCLUSIVE, SEED, WORSE, Settings, compare
 from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
 from .key_figures import KEY_FIGURES
 from .run import read_run
+from .run_groups import Group
 from .version import VERSION
 
 SCHEMA = "weir-compare/1"

@@ -41,7 +41,7 @@ SCORED_FIGURES = (
     KeyFigure("longest_stay", "longest time until an event was delivered", "s", "lower", rank=MARGIN),
     KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
-    KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer in a second or rate window", "b/s", "higher"),
+    KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer in a rate window", "b/s", "higher"),
     KeyFigure("slowest_consumer_mean", "mean rate of the slowest consumer", "b/s", "higher"),
     KeyFigure("delivery_p99", "delivery latency p99", "s", "lower", LATENCY_RESOLUTION),
     KeyFigure("delivery_p99_9", "delivery latency p99.9", "s", "lower", LATENCY_RESOLUTION),

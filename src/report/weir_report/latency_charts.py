@@ -44,7 +44,7 @@ def latencies(run):
         x = np.array(buckets["upper_us"], float)
         events = np.array(buckets["events"], float)
         longer = 1.0 - np.cumsum(events) / events.sum()
-        # The last bucket's end is "nobody": the slowest event itself stands there instead.
+        # The end of the last bucket would be a share of 0: the slowest event is there instead.
         keep = (longer > 0.5 / events.sum()) & (x > 0)
         x = np.append(x[keep], max(entry["max_us"], x[keep][-1] if keep.any() else 0.0))
         y = np.append(longer[keep], 1.0 / events.sum())

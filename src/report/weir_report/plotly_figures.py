@@ -145,11 +145,16 @@ def _bars(chart):
     data = [{"type": "bar", "x": [_escaped(name) for name in chart.names], "y": _list(chart.values),
              "marker": {"color": [_colour("vermilion" if value > chart.limit else "blue") for value in chart.values]},
              "hovertemplate": f"%{{x}}: %{{y}} {chart.unit}<extra></extra>"}]
-    layout = {"xaxis": _axis(showgrid=False, nticks=9, tickangle=0), "bargap": 0.25 if len(chart.names) > 1 else 0.7,
+    layout = {"xaxis": _axis(showgrid=False, nticks=_labels_beside(chart.names), tickangle=0), "bargap": 0.25 if len(chart.names) > 1 else 0.7,
               "yaxis": _axis(nticks=5, range=[0, top]),
               "shapes": [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": chart.limit, "y1": chart.limit,
                           "line": {"color": _colour("ink"), "width": 1.5, "dash": "dash"}}]}
     return [_panel(_titled(chart.axis, chart.unit), 200, data, layout, [(_colour("ink"), "dash", chart.limit_name)])]
+
+
+def _labels_beside(names):
+    """How many of these fit beside each other below a plot."""
+    return max(2, min(10, 110 // max(map(len, names))))
 
 
 def _heat(chart):
@@ -162,7 +167,9 @@ def _heat(chart):
                  "colorscale": [[index / steps, colour] for index, colour in enumerate(charts.HEAT_COLOURS)],
                  "hoverongaps": False, "colorbar": {"thickness": 10, "outlinewidth": 0, "xpad": 4, "nticks": 5},
                  "hovertemplate": f"%{{y}}, {chart.x_title} %{{x}}: %{{z}} {view.unit}<extra></extra>"}]
-        layout = {"xaxis": _axis(showgrid=False, nticks=10, tickangle=0, **({"title": _x_title(chart.x_title)} if chart.x_title else {})),
+        layout = {"xaxis": _axis(showgrid=False, tickangle=0,
+                                 nticks=10 if isinstance(view.columns, np.ndarray) else _labels_beside(view.columns),
+                                 **({"title": _x_title(chart.x_title)} if chart.x_title else {})),
                   "yaxis": _axis(autorange="reversed", showgrid=False, nticks=12) | {"automargin": True},
                   "plot_bgcolor": _colour("absent"), "margin": {"l": 52, "r": 4, "t": 9, "b": 40}}
         panels.append(_panel(_titled(view.title, view.unit), 70 + int(min(480, max(130, 14 * len(view.values)))), data, layout))

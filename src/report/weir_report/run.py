@@ -16,7 +16,7 @@ import numpy as np
 
 from .errors import ReportError
 from .input_file import read_text
-from .rows import Rows, read_table, read_rows
+from .rows import read_rows, read_table
 
 SCHEMA = re.compile(r"weir-run/(\d+)")
 KNOWN_SCHEMA = 1
@@ -25,7 +25,7 @@ RANK_FILE = re.compile(r"rank-(\d+)-(producer|consumer|scheduler)\.csv")
 
 @dataclasses.dataclass
 class Run:
-    """What a run directory holds. Rows are read when they are asked for, and kept."""
+    """What a run directory holds. Rows are read when they are first needed, and kept."""
 
     directory: Path
     record: dict  # run.json

@@ -58,7 +58,7 @@ def last_claim(directory, name):
     return found[-1] if found else None
 
 
-def take(directory, name, after, **record):
+def create_claim(directory, name, after, **record):
     """Makes the claim that follows number `after` (0: none yet). None if another worker was first."""
     path = Path(directory) / f"{name}-{after + 1}.json"
     record = {"holder": this_holder(), **record}

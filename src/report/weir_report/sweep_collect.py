@@ -11,10 +11,11 @@ import io
 import statistics
 
 from . import sweep_plan, sweep_slurm
-from .compare import Group, Settings, compare
+from .compare import Settings, compare
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
 from .run import Run, read_run
+from .run_groups import Group
 from .units import counted
 
 # Ends of columns' names, by the key figures' units.

@@ -173,7 +173,7 @@ def _toml():
 
 
 class _Table:
-    """A table of the file whose keys are taken one by one; what is left in the end is unknown."""
+    """A table of the file whose keys are read one by one; those that are left in the end are unknown."""
 
     def __init__(self, path, name, content):
         self.path, self.name, self.content = path, name, dict(content)
@@ -182,7 +182,7 @@ class _Table:
     def where(self, key):
         return f"{self.path}: {self.name + '.' if self.name else ''}{key}"
 
-    def take(self, key, default, kinds, what):
+    def read(self, key, default, kinds, what):
         self.known.append(key)
         if key not in self.content:
             return default
@@ -192,16 +192,16 @@ class _Table:
         return value
 
     def text(self, key, default):
-        return self.take(key, default, str, 'a text, such as "this"')
+        return self.read(key, default, str, 'a text, such as "this"')
 
     def integer(self, key, default, least, most):
-        value = self.take(key, default, int, f"a whole number from {least} to {most}")
+        value = self.read(key, default, int, f"a whole number from {least} to {most}")
         if value is not None and not least <= value <= most:
             raise ReportError(f"{self.where(key)}: {value} is not a whole number from {least} to {most}")
         return value
 
     def time(self, key, default):
-        text = self.take(key, None, str, 'a time with its unit, such as "90s"')
+        text = self.read(key, None, str, 'a time with its unit, such as "90s"')
         if text is None:
             return default
         seconds = seconds_of(text)
@@ -216,7 +216,7 @@ class _Table:
         return value
 
     def texts(self, key):
-        value = self.take(key, [], (list, str), 'a list of texts, such as ["--exclusive"]')
+        value = self.read(key, [], (list, str), 'a list of texts, such as ["--exclusive"]')
         value = value.split() if isinstance(value, str) else value
         for text in value:
             if not isinstance(text, str):
@@ -224,7 +224,7 @@ class _Table:
         return tuple(value)
 
     def table(self, key):
-        content = self.take(key, {}, dict, f"a table ([{key}])")
+        content = self.read(key, {}, dict, f"a table ([{key}])")
         return _Table(self.path, f"{self.name}.{key}" if self.name else key, content)
 
     def no_others(self):
@@ -319,7 +319,7 @@ def _axis(table, key, values):
 def _compound(table, key, value):
     """{ name = "14x72", producers = 14, consumers = 72, environment = { UCX_TLS = "rc" } }"""
     inner = _Table(table.path, f"{table.name}.{key}", value)
-    name = inner.take("name", None, (str, int, float), "a name")
+    name = inner.read("name", None, (str, int, float), "a name")
     if name is None:
         raise ReportError(f"{inner.path}: {inner.name}: a value that is a table needs a name, such as "
                           "{ name = \"small\", slots = 2 }")
@@ -337,7 +337,7 @@ def _no_doubles(table, key, values):
 def _switch(table):
     if not table.content:
         return None
-    values = table.take("settings", None, list, "a list of names")
+    values = table.read("settings", None, list, "a list of names")
     if not values:
         raise ReportError(f"{table.where('settings')}: missing; [switch] needs the names of its settings, such as "
                           "[\"pfc\", \"ecn\"]")

@@ -13,7 +13,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from . import sweep_check, sweep_claims, sweep_launch, sweep_plan, sweep_slurm, whole_file
+from . import sweep_check, sweep_claims, sweep_launch, sweep_needs, sweep_plan, sweep_slurm, whole_file
 from .errors import ReportError
 from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
 from .sweep_worker import TIME_RESERVE_S, Worker
@@ -54,7 +54,7 @@ class Prepared:
         return sweep_plan.runs_per_job(self.plan, self.sweep.slurm) if self.world == "slurm" else len(self.points)
 
     def job_times(self, points):
-        return sweep_check.job_times(self.plan, points, self.forecasts, self.sweep.switch if self.hook else None)
+        return sweep_needs.job_times(self.plan, points, self.forecasts, self.sweep.switch if self.hook else None)
 
 
 def world_options(sweep, world):
@@ -76,7 +76,7 @@ def prepare(sweep, world, directory):
     nodes = None
     if world == "slurm":
         sweep_launch.weir_sbatch()
-        nodes = sweep_check.nodes_needed(sweep, made)
+        nodes = sweep_needs.nodes_needed(sweep, made)
     elif world == "local":
         unknown = next((setting.name for setting, forecast in zip(plan.settings, made) if not forecast.ranks), None)
         if unknown:
@@ -84,7 +84,7 @@ def prepare(sweep, world, directory):
                               "[run] or in [local]")
     campaign = Campaign(directory, plan)
     disk = sum(made[point.setting].disk_bytes() for point in campaign.world(world).points())
-    free = sweep_check.check_disk(directory, disk)
+    free = sweep_needs.check_disk(directory, disk)
     return Prepared(sweep, plan, world, campaign, weir, tuple(made), nodes, disk, free)
 
 
@@ -146,7 +146,7 @@ def run_here(prepared, retry_failed, say):
         return 0
     number = len(world.submissions())
     job = job_record(prepared, points)
-    submission = sweep_claims.take(world.directory / "submissions", "submission", number, begun=now_text(), job=job)
+    submission = sweep_claims.create_claim(world.directory / "submissions", "submission", number, begun=now_text(), job=job)
     if submission is None:
         raise ReportError(f"{world.directory}: another weir-sweep submit has started")
     worker = Worker(world, number + 1, job, say)
@@ -220,7 +220,7 @@ def submit(prepared, retry_failed, say):
     script = world.submission_file(number, ".sbatch")
     output = world.submission_file(number, "-%A_%a.txt" if not prepared.sweep.slurm.parts else "-%j.txt")
     whole_file.replace(script, _script(prepared, number))
-    claim = sweep_claims.take(world.directory / "submissions", "submission", number - 1, begun=now_text(), job_name=name,
+    claim = sweep_claims.create_claim(world.directory / "submissions", "submission", number - 1, begun=now_text(), job_name=name,
                               job=job_record(prepared, points))
     if claim is None:
         raise ReportError(f"{world.directory}: another weir-sweep submit has started; look at weir-sweep status")

@@ -43,7 +43,7 @@ class Worker:
         in_slurm = self.world.name == "slurm"
         if in_slurm and (left := sweep_slurm.seconds_left(os.environ.get("SLURM_JOB_ID", ""))) is not None:
             self._ends_at = time.monotonic() + left
-        turn = self._take_turn() if self.job["exclusive"] else None
+        turn = self._wait_for_turn() if self.job["exclusive"] else None
         try:
             self._work()
         finally:
@@ -66,7 +66,7 @@ class Worker:
                 if not self._wait_for_slurm(points[name], doubtful=tries > 1):
                     self.say("the job has no time left for another run; the next job continues", flush=True)
                     return
-                claim = sweep_claims.take(self.world.directory / "claims", name, len(claims), submission=self.number,
+                claim = sweep_claims.create_claim(self.world.directory / "claims", name, len(claims), submission=self.number,
                                           begun=now_text())
                 if claim is None:  # another worker has it
                     break
@@ -210,7 +210,7 @@ class Worker:
 
     # --- One worker at a time.
 
-    def _take_turn(self):
+    def _wait_for_turn(self):
         """Waits until no other worker has the network. Raises ReportError if that takes too long."""
         directory = self.world.directory / "turns"
         deadline = time.monotonic() + (TURN_LIMIT_S if self.world.name == "slurm" else 0.0)
@@ -219,7 +219,7 @@ class Worker:
             last = turns[-1] if turns else None
             if last is None or last.end is not None or \
                     sweep_claims.is_alive(last.holder, sweep_slurm.Jobs().is_running) is False:
-                turn = sweep_claims.take(directory, "turn", len(turns))
+                turn = sweep_claims.create_claim(directory, "turn", len(turns))
                 if turn is not None:
                     return turn
             elif time.monotonic() >= deadline:

@@ -44,7 +44,7 @@ function draw({plot, text}) {
     layout.margin.l = 38;
     if (typeof data[0].x[0] === "string") {
       layout.xaxis.tickangle = 35;
-      layout.margin.b += 30;
+      layout.xaxis.automargin = true;
     }
     if (layout.xaxis.nticks) layout.xaxis.nticks = Math.min(layout.xaxis.nticks, 4);
   }

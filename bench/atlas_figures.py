@@ -1,17 +1,6 @@
 """Figures of the pages of bench/atlas-paper, by matplotlib."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-
-COLOURS = ("#d95f02", "#1f77b4", "#1b9e77", "#7570b3", "#e7298a", "#666666")
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=110, metadata={"Software": None})
-    pyplot.close(figure)
-    print(path)
+from paper_figures import COLOURS, pyplot, save
 
 
 def rates(curves, paper, path):

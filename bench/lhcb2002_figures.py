@@ -1,17 +1,6 @@
 """Figures of bench/lhcb2002-paper's tables, by matplotlib."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-
-WORLDS = {"paper": ("#444444", "D"), "simulator": ("#1f77b4", "o"), "lab": ("#d95f02", "s"), "shared memory": ("#1b9e77", "^")}
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=110, metadata={"Software": None})
-    pyplot.close(figure)
-    print(path)
+from paper_figures import WORLDS, pyplot, save
 
 
 def rates(rows, paper, runs, path):

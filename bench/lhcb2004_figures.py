@@ -1,15 +1,6 @@
 """Figures of the page of bench/lhcb2004-paper, by matplotlib."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=110, metadata={"Software": None})
-    pyplot.close(figure)
-    print(path)
+from paper_figures import pyplot, save
 
 
 def sizes(worlds, path):

@@ -1,18 +1,8 @@
 """Figures of the page of bench/lhcb2005-paper, by matplotlib."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from paper_figures import WORLDS, pyplot, save
 
 AT_ONCE_US = 0.3
-COLOURS = {"simulator": ("#1f77b4", "o"), "lab": ("#d95f02", "s")}
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=110, metadata={"Software": None})
-    pyplot.close(figure)
-    print(path)
 
 
 def receive(worlds, path):
@@ -20,7 +10,7 @@ def receive(worlds, path):
     figure, axes = pyplot.subplots(figsize=(6, 5), layout="constrained")
     for world, points in worlds:
         if points:
-            colour, marker = COLOURS[world]
+            colour, marker = WORLDS[world]
             axes.plot(*zip(*sorted(points)), marker=marker, color=colour, linestyle="", label=world)
     ends = [value for _, points in worlds for point in points for value in point]
     if ends:

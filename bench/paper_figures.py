@@ -1,0 +1,17 @@
+"""What the figures of the pages of results/ share: matplotlib without a display, colours and markers of the worlds, and how a
+figure is written."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+COLOURS = ("#d95f02", "#1f77b4", "#1b9e77", "#7570b3", "#e7298a", "#666666")
+WORLDS = {"paper": ("#444444", "D"), "simulator": ("#1f77b4", "o"), "lab": ("#d95f02", "s"), "shared memory": ("#1b9e77", "^")}
+
+
+def save(figure, path):
+    """Writes `figure` and closes it. The same figure gives the same bytes."""
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    pyplot.close(figure)
+    print(path)

@@ -1,0 +1,111 @@
+"""Groups of runs that are to be compared: which runs count, and what else than the question differs between the groups."""
+
+import dataclasses
+
+from . import statistics
+from .errors import ReportError
+from .units import counted
+
+# Different seeds are what makes simulated repetitions different.
+NEVER_A_DIFFERENCE = ("seed",)
+
+
+@dataclasses.dataclass
+class Group:
+    name: str
+    runs: list
+
+
+def usable(group, remarks):
+    """Complete runs, each of them once."""
+    kept, seen = [], {}
+    for run in group.runs:
+        if run.status != "complete":
+            what = "was interrupted" if run.status == "interrupted" else "failed"
+            remarks.append(
+                f"Left out of {group.name}: {run.directory} {what}; only complete runs are compared.")
+            continue
+        identities = [("directory", str(run.directory.resolve()))]
+        if run.world == "simulation":
+            identities.append(_simulation(run))
+        first = next((seen[identity] for identity in identities if identity in seen), None)
+        if first is not None:
+            reason = ("it is the same directory" if first.directory.resolve() == run.directory.resolve() else
+                      f"simulated with the same seed {run.plan.get('seed')}, plan and commit")
+            remarks.append(
+                f"Counted once in {group.name}: {run.directory} is a copy of {first.directory}, not a "
+                f"repetition ({reason}).")
+            continue
+        seen.update(dict.fromkeys(identities, run))
+        kept.append(run)
+    if not kept:
+        raise ReportError(f"{group.name}: no complete run among its {counted(len(group.runs), 'run')}; "
+                          f"{statistics.FEWEST_RUNS} or more complete runs are expected")
+    return Group(group.name, kept)
+
+
+def _simulation(run):
+    """Simulations that have this in common are the same, byte for byte."""
+    environment = run.record["environment"]
+    return ("simulation", tuple(sorted(run.plan.items())), environment.get("weir_commit"),
+            environment.get("weir_version"))
+
+
+def refuse_shared_runs(groups):
+    owners = {}
+    for group in groups:
+        for run in group.runs:
+            other = owners.setdefault(str(run.directory.resolve()), group)
+            if other is not group:
+                raise ReportError(f"{run.directory} is in {other.name} and in {group.name}; "
+                                  "a run can be on one side only")
+
+
+def plan_differences(groups):
+    """Options whose values are not the same in all runs: {option: [values in each group, as text]}."""
+    options = dict.fromkeys(option for group in groups for run in group.runs for option in run.plan)
+    differences = {}
+    for option in options:
+        if option in NEVER_A_DIFFERENCE:
+            continue
+        values = [
+            list(dict.fromkeys(str(run.plan.get(option, "not given"))
+                               for run in group.runs))
+            for group in groups
+        ]
+        if len({value for of_group in values for value in of_group}) > 1:
+            differences[option] = [" or ".join(of_group) for of_group in values]
+    return differences
+
+
+def describe_plan_differences(differences, groups):
+    """slots: 10 in the baseline, 2 in the new runs; ..."""
+    return "; ".join(f"{option}: " + ", ".join(f"{value} in {group.name}"
+                                               for value, group in zip(values, groups))
+                     for option, values in differences.items())
+
+
+def worlds_and_versions(groups):
+    remarks = []
+    worlds = [{run.world for run in group.runs} for group in groups]
+    if len(set.union(*worlds)) > 1:
+        names = {"measurement": "measured", "simulation": "simulated"}
+        counts = [
+            ", ".join(f"{sum(run.world == world for run in group.runs)} {names[world]}"
+                      for world in sorted(of_group)) + f" in {group.name}"
+            for group, of_group in zip(groups, worlds)
+        ]
+        remarks.append("Measured and simulated runs are mixed: " + "; ".join(counts)
+                       + ". Their differences are those of the model as well as those of the network.")
+    of_baseline = {_simulation(run) for run in groups[0].runs if run.world == "simulation"}
+    for group in groups[1:]:
+        copies = sum(run.world == "simulation" and _simulation(run) in of_baseline for run in group.runs)
+        if copies:
+            remarks.append(f"Copies: {copies} of {counted(len(group.runs), 'run')} in {group.name} simulated with "
+                           f"the same seed, plan and commit as runs in {groups[0].name}; they cannot differ.")
+    versions = [list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in group.runs))
+                for group in groups]
+    if len({version for of_group in versions for version in of_group}) > 1:
+        remarks.append("Different versions of weir: " + "; ".join(
+            f"{' and '.join(of_group)} in {group.name}" for group, of_group in zip(groups, versions)) + ".")
+    return remarks

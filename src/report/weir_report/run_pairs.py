@@ -1,0 +1,48 @@
+"""Which runs of two groups belong together, so that what they share cancels in their difference."""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Pairs:
+    baseline: list  # runs
+    new: list  # run i belongs to baseline's run i
+    in_time: bool
+    why: str
+
+    def times(self):
+        """Of the runs of both sides, in seconds."""
+        if not self.in_time:
+            return None, None
+        sides = [[run.started_at.timestamp() for run in side] for side in (self.baseline, self.new)]
+        first = min(min(side) for side in sides)
+        return tuple([time - first for time in side] for side in sides)
+
+
+def find_pairs(baseline, new):
+    """Pairs, if runs belong together beyond doubt, else None."""
+    if len(baseline) != len(new):
+        return None
+    runs = [*baseline, *new]
+    if all(run.world == "simulation" for run in runs):
+        seeds = [[run.plan.get("seed") for run in side] for side in (baseline, new)]
+        if None in seeds[0] or len(set(seeds[0])) < len(baseline) or set(seeds[0]) != set(seeds[1]):
+            return None
+        place = {run.plan["seed"]: run for run in new}
+        return Pairs(baseline, [place[seed] for seed in seeds[0]], False,
+                     "by seed: both sides were simulated with the same seeds")
+    if any(run.world != "measurement" or run.started_at is None for run in runs):
+        return None
+    in_time = sorted(runs, key=lambda run: run.started_at)
+    if any(one.started_at == other.started_at for one, other in zip(in_time, in_time[1:])):
+        return None
+    of_baseline = {id(run) for run in baseline}
+    order_a, order_b = [], []
+    for two in zip(in_time[0::2], in_time[1::2]):
+        first = [run for run in two if id(run) in of_baseline]
+        if len(first) != 1:
+            return None
+        order_a += first
+        order_b += [run for run in two if id(run) not in of_baseline]
+    return Pairs(order_a, order_b, True,
+                 "by time: the runs of both sides took turns, so that a slow drift cancels")
