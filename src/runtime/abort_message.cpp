@@ -19,7 +19,7 @@ struct Prepared {
     const std::string* temporary_path;
 };
 Prepared prepared;
-std::atomic<const Prepared*> message{nullptr};
+std::atomic<const Prepared*> prepared_message{nullptr};
 
 /// MPI may have one of its own, which shows where the program was.
 struct sigaction handler_before = {};
@@ -48,7 +48,7 @@ bool write_all(int descriptor, const std::string& text) {
 }  // namespace
 
 AbortMessage::AbortMessage() {
-    WEIR_ASSERT(message.load() == nullptr);
+    WEIR_ASSERT(prepared_message.load() == nullptr);
     struct sigaction action = {};
     action.sa_handler = at_abort;
     sigemptyset(&action.sa_mask);
@@ -56,20 +56,20 @@ AbortMessage::AbortMessage() {
 }
 
 AbortMessage::~AbortMessage() {
-    message = nullptr;
+    prepared_message = nullptr;
     sigaction(SIGABRT, &handler_before, nullptr);
 }
 
 void AbortMessage::set(Content content) {
-    message = nullptr;
+    prepared_message = nullptr;
     content_ = std::move(content);
     temporary_path_ = content_.path + ".last";
     prepared = {&content_, &temporary_path_};
-    message = &prepared;
+    prepared_message = &prepared;
 }
 
 void AbortMessage::write_now() {
-    const Prepared* now = message.exchange(nullptr);
+    const Prepared* now = prepared_message.exchange(nullptr);
     if (now == nullptr) {
         return;
     }

@@ -101,7 +101,7 @@ void RankLoop::feed_chunks(core::Instant now) {
     }
 }
 
-void RankLoop::record_socket(core::Instant now) {
+void RankLoop::record_socket(core::Instant now) const {
     const transport::SocketState* const state = parts_.transport.socket_state();
     if (state == nullptr) {
         return;

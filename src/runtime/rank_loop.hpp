@@ -70,7 +70,7 @@ class RankLoop {
     [[nodiscard]] core::Instant clock_now() const { return parts_.clock.clock().now(); }
     void turn(core::Instant now);
     void feed_chunks(core::Instant now);
-    void record_socket(core::Instant now);
+    void record_socket(core::Instant now) const;
     void receive_packets(core::Instant now);
     /// False: `packet` is not what a rank like this one gets.
     [[nodiscard]] bool receive_packet(core::Instant now, int rank, std::span<const std::byte> packet);
