@@ -34,8 +34,8 @@ class RandomDraw {
     }
     /// The name of a row of a table.
     template <typename Table>
-    std::string_view name_of(const Table& table) {
-        return table[random_.below(table.size())].name;
+    std::string_view name_of(const Table& named_rows) {
+        return named_rows[random_.below(named_rows.size())].name;
     }
 
     template <typename... Values>

@@ -336,7 +336,7 @@ bool Consumer::on(Instant /*now*/, NodeId from, const Finish& /*finish*/, Action
     return true;
 }
 
-void Consumer::report_progress(Actions& out) {
+void Consumer::report_progress(Actions& out) const {
     const Tally& received = ledger_.received;
     const Tally& lost = ledger_.incomplete;
     out.messages.push_back(

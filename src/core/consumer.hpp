@@ -105,14 +105,14 @@ class Consumer {
 
     // Slots and credits.
     void open_places(SlotId slot, Actions& out);
-    bool empty_slot(SlotId slot, Actions& out);
-    void give_credit(SlotId slot, Actions& out);
-    void send_result(SlotId slot, Actions& out);
+    bool empty_slot(SlotId id, Actions& out);
+    void give_credit(SlotId id, Actions& out);
+    void send_result(SlotId id, Actions& out);
     void give_withheld(Actions& out);
     [[nodiscard]] bool withholds();
-    void begin_event(SlotId slot, std::uint64_t number);
-    void end_event(Instant now, SlotId slot, Actions& out);
-    [[nodiscard]] Done done(SlotId slot) const;
+    void begin_event(SlotId id, std::uint64_t number);
+    void end_event(Instant now, SlotId id, Actions& out);
+    [[nodiscard]] Done done(SlotId id) const;
 
     // Fragments.
     /// Whether a fragment of this event belongs into this place now.
@@ -143,7 +143,7 @@ class Consumer {
     bool on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
         return false;
     }
-    void report_progress(Actions& out);
+    void report_progress(Actions& out) const;
     void close(Actions& out);
 
     Plan plan_;

@@ -135,7 +135,7 @@ class Scheduler {
     void add_credit(ConsumerId consumer, SlotId slot);
     /// Whether the result that goes ahead of the credit of `slot` has arrived. It is used up with that.
     bool claim_result(ConsumerId consumer, SlotId slot, std::uint32_t result_bytes);
-    void return_grant(ConsumerId consumer, SlotId slot, Bytes actual);
+    void return_grant(ConsumerId consumer, SlotId id, Bytes actual);
     void grant_all(Actions& out);
     void grant(Pairing pair, Actions& out);
     void send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const;

@@ -45,9 +45,9 @@ class Checker {
     explicit Checker(const core::Plan& plan);
 
     // What a node does.
-    void place_opened(core::ConsumerId consumer, core::PlaceId place);
+    void place_opened(core::ConsumerId consumer, core::PlaceId opened);
     void chunk_handed_over(core::ProducerId producer, const core::SendChunk& sent);
-    void message_sent(core::NodeId from, const core::SendMessage& sent);
+    void message_sent(core::NodeId from, const core::SendMessage& message);
     void observed(core::Instant now, core::NodeId node, const core::Observation& observation) {
         using Kind = core::Observation::Kind;
         const Kind kind = observation.kind;
@@ -70,7 +70,7 @@ class Checker {
                        const core::ControlMessage& message);
     void chunk_left(core::Instant now, core::ProducerId producer, const core::ChunkDescription& chunk);
     void chunk_dropped(core::ProducerId producer, const core::ChunkDescription& chunk);
-    void chunk_arrived(core::ConsumerId consumer, core::PlaceId place, const core::ChunkDescription& chunk);
+    void chunk_arrived(core::ConsumerId consumer, core::PlaceId into, const core::ChunkDescription& chunk);
 
     /// The protocol has come to its end everywhere. Producers say of so many sets that they know their fate,
     /// and that so many were late.

@@ -61,6 +61,11 @@ struct ChunkRun {
 /// Whoever drives a network: what is reported to it, and what the network may ask of it.
 class NetworkClient {
   public:
+    NetworkClient() = default;
+    NetworkClient(const NetworkClient&) = delete;
+    NetworkClient& operator=(const NetworkClient&) = delete;
+    virtual ~NetworkClient() = default;
+
     /// Chunks have left their producer. It has a turn, in which it may send more.
     virtual void chunks_left(const ChunkRun& run) = 0;
     /// Chunks have arrived at their consumer. It has a turn.
@@ -89,9 +94,6 @@ class NetworkClient {
     /// passed whole, and since when something of which no chunk has arrived is on its way (Instant::never():
     /// nothing is).
     virtual void record_moving(FlatNode node, core::Bytes bytes, core::Instant since) = 0;
-
-  protected:
-    ~NetworkClient() = default;
 };
 
 class Network {

@@ -94,8 +94,8 @@ void LiveView::show_text(const ClusterSecond& second) {
     if (lines_++ % lines_per_header == 0) {
         show_header(unit);
     }
-    const auto cell = [&](std::size_t width, const std::string& text, bool alarming) {
-        const std::string padded = fmt::format("{:>{}}", text, width);
+    const auto cell = [&](std::size_t cell_width, const std::string& text, bool alarming) {
+        const std::string padded = fmt::format("{:>{}}", text, cell_width);
         return terminal_ && alarming ? fmt::format("{}{}{}", colour_red, padded, colour_none) : padded;
     };
     const bool has_sets = std::isfinite(second.max_occupancy);

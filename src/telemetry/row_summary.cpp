@@ -95,25 +95,25 @@ LiveSample live_sample_of(const RankSummary& summary, const RowFacts& row) {
             .rows = summary.rows};
 }
 
-bool are_live_samples(std::span<const LiveSample> reports, core::NodeId node) {
-    return std::all_of(reports.begin(), reports.end(),
+bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node) {
+    return std::all_of(samples.begin(), samples.end(),
                        [&](const LiveSample& report) { return is_report(report, node); });
 }
 
-RankSummary summary_from(const LiveSample& report) {
+RankSummary summary_from(const LiveSample& sample) {
     RankSummary summary;
-    summary.node = report.node;
-    summary.rows = report.rows;
-    summary.last_second = report.start.second;
-    summary.run = report.run;
-    summary.measured = report.measured;
-    summary.time = report.time;
-    summary.covered = report.covered;
-    summary.whole_seconds = report.whole_seconds;
-    summary.max_occupancy = report.max_occupancy;
-    summary.max_occupancy_second = report.max_occupancy_second;
-    summary.first_overflow_second = report.first_overflow_second;
-    summary.sets_in_time = report.sets_in_time;
+    summary.node = sample.node;
+    summary.rows = sample.rows;
+    summary.last_second = sample.start.second;
+    summary.run = sample.run;
+    summary.measured = sample.measured;
+    summary.time = sample.time;
+    summary.covered = sample.covered;
+    summary.whole_seconds = sample.whole_seconds;
+    summary.max_occupancy = sample.max_occupancy;
+    summary.max_occupancy_second = sample.max_occupancy_second;
+    summary.first_overflow_second = sample.first_overflow_second;
+    summary.sets_in_time = sample.sets_in_time;
     return summary;
 }
 

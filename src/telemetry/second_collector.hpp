@@ -66,7 +66,7 @@ class SecondCollector {
 
     /// A sample of any rank. Samples of seconds that were passed on already only count for latest(). Samples
     /// of partial seconds (the rank began or ended in it) complete the second but do not count in the rates.
-    void add(const LiveSample& sample);
+    void add(const LiveSample& report);
     /// Passes on what is complete or has waited long enough; to be called several times a second.
     void poll(core::Instant now);
     /// Passes on everything that is open.

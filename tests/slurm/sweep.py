@@ -121,7 +121,7 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
     check("SLURM's controller does not respond (scontrol ping). Nothing was submitted" in said, said)
     Path("hold").unlink()
     printed = path.with_suffix("") / "slurm/submissions"
-    wait_until(lambda: any("controller does not answer, or" in file.read_text() for file in printed.glob("*.txt")),
+    wait_until(lambda: any("controller does not respond or" in file.read_text() for file in printed.glob("*.txt")),
                lambda: everything(path))
     CLUSTER.start_controller()
     CLUSTER.wait_for_nodes()
