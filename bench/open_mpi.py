@@ -37,8 +37,8 @@ def version():
 
 def launcher(major, words):
     """The program to call as mpirun with these words."""
-    # Debian 13's mpirun (5.0.7) crashes on `-np 1 a : -np 2 b` (github.com/open-mpi/ompi/issues/13303); the launcher
-    # that it is a face of does not.
+    # Debian 13's mpirun (5.0.7) crashes on `-np 1 a : -np 2 b` (github.com/open-mpi/ompi/issues/13303); prterun,
+    # which it calls, does not.
     return "prterun" if major >= 5 and ":" in words and shutil.which("prterun") else "mpirun"
 
 

@@ -173,8 +173,8 @@ bool first_on_host() {
     return true;
 }
 
-/// Findings with which MPI does not start: UCX ends the process, or tries for ever, and its words do not
-/// always tell why.
+/// Findings with which MPI does not start: UCX ends the process or hangs, and its messages do not
+/// always state the cause.
 std::vector<preflight::Finding> what_keeps_mpi_from_starting(const CheckResult& local) {
     constexpr std::array<std::string_view, 3> topics{"device", "gid", "locked_memory"};
     std::vector<preflight::Finding> found;

@@ -6,7 +6,7 @@
 
 namespace weir::cli {
 
-/// Fills in plan, options, labels and requirements. The layout must be settled.
+/// Fills in plan, options, labels and requirements. The layout must be known.
 void describe(const config::RunRequest& request, participant::RunDescription& run);
 
 }  // namespace weir::cli

@@ -27,7 +27,7 @@ struct Introduction {
 /// Every rank calls it. Throws runtime::JobError.
 Introduction introduce(runtime::Job& job, const config::RunRequest& request);
 
-/// Puts together what all ranks were asked for (MPMD), and settles the layout. Throws config::UsageError, the
+/// Puts together what all ranks were asked for (MPMD), and fixes the layout. Throws config::UsageError, the
 /// same on every rank.
 core::RoleMap agree_on_layout(const Introduction& all, config::RunRequest& request);
 

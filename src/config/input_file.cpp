@@ -49,20 +49,20 @@ const char* kind_of(mode_t mode) {
     }
 }
 
-[[noreturn]] void refuse(const std::string& why, std::string_view what_is_right) {
-    throw UsageError(fmt::format("{}; write {}", why, what_is_right), UsageError::Reach::this_host);
+[[noreturn]] void refuse(const std::string& why, std::string_view expected) {
+    throw UsageError(fmt::format("{}; write {}", why, expected), UsageError::Reach::this_host);
 }
 
 }  // namespace
 
-std::string read_input_file(const std::string& name, std::size_t most_bytes, std::string_view what_is_right) {
+std::string read_input_file(const std::string& name, std::size_t most_bytes, std::string_view expected) {
     const auto refuse_call = [&](int error) {
         refuse(fmt::format("'{}' cannot be read: {}", name, std::generic_category().message(error)),
-               what_is_right);
+               expected);
     };
     const auto check_kind = [&](const struct stat& status) {
         if (!S_ISREG(status.st_mode)) {
-            refuse(fmt::format("'{}' is {}, not a file", name, kind_of(status.st_mode)), what_is_right);
+            refuse(fmt::format("'{}' is {}, not a file", name, kind_of(status.st_mode)), expected);
         }
     };
     struct stat status = {};
@@ -91,7 +91,7 @@ std::string read_input_file(const std::string& name, std::size_t most_bytes, std
         }
         content.append(block.data(), static_cast<std::size_t>(got));
     }
-    refuse(fmt::format("'{}' is larger than {} bytes", name, most_bytes), what_is_right);
+    refuse(fmt::format("'{}' is larger than {} bytes", name, most_bytes), expected);
 }
 
 }  // namespace weir::config

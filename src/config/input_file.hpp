@@ -12,6 +12,6 @@ namespace weir::config {
 
 /// The whole content. `what` is right instead ends the message: "write the name of a file with ...".
 /// Throws UsageError that reaches this host only.
-std::string read_input_file(const std::string& name, std::size_t most_bytes, std::string_view what_is_right);
+std::string read_input_file(const std::string& name, std::size_t most_bytes, std::string_view expected);
 
 }  // namespace weir::config

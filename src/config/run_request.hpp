@@ -1,5 +1,5 @@
 // All options of a run, resolved: what `weir run` is to do. The options fill it
-// (option_table), resolve() completes and checks it, the number of ranks settles the layout
+// (option_table), resolve() completes and checks it, the number of ranks fixes the layout
 // (role_assignment).
 #pragma once
 

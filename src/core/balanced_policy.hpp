@@ -3,7 +3,7 @@
 // one with the most bytes waiting, of equals the one that was granted the fewest bytes. Remaining ties: the
 // lowest index.
 //
-// Such a rule may pass the same node over for ever (a producer with one small event among full ones; a
+// Such a rule may pass the same node over indefinitely (a producer with one small event among full ones; a
 // consumer that is never the readiest). So a producer that is eligible, or a consumer with a free slot, that
 // has not been chosen in the last starvation_factor x N choices (N: all producers or all consumers) is taken
 // next, the longest waiting first. As at most N can be overdue at once, none waits for more than

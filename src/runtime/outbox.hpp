@@ -1,5 +1,5 @@
 // Collects the control messages of one turn of the loop and sends all that go to one rank in one packet.
-// Nothing waits for company beyond the turn, so batching costs no latency; a later offer replaces an earlier
+// Nothing is kept beyond the turn, so batching costs no latency; a later offer replaces an earlier
 // one of the same packet, because offers are cumulative.
 #pragma once
 

@@ -97,7 +97,7 @@ void SetDeadlines::generated(Instant generated_at) {
     next_closing_ = std::min(next_closing_, closing(number));
 }
 
-void SetDeadlines::settle(Instant now, Duration since_generated, bool never_gone) {
+void SetDeadlines::count_end(Instant now, Duration since_generated, bool never_gone) {
     const Instant generated_at = now - since_generated;
     if (!counts(generated_at)) {
         return;
@@ -117,11 +117,11 @@ void SetDeadlines::settle(Instant now, Duration since_generated, bool never_gone
 }
 
 void SetDeadlines::gone(Instant now, Duration since_generated) {
-    settle(now, since_generated, false);
+    count_end(now, since_generated, false);
 }
 
 void SetDeadlines::left_over(Instant now, Duration since_generated) {
-    settle(now, since_generated, true);
+    count_end(now, since_generated, true);
 }
 
 void SetDeadlines::dropped(Instant now, Duration since_generated) {

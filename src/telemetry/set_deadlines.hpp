@@ -78,7 +78,7 @@ class SetDeadlines {
     void close_until(core::Instant now);
     void know(OpenSet& set);
     void find_late(OpenSet& set, core::Instant deadline);
-    void settle(core::Instant now, core::Duration since_generated, bool never_gone);
+    void count_end(core::Instant now, core::Duration since_generated, bool never_gone);
 
     /// Of the sets that have events, these are the youngest. At most two of them have their deadlines still
     /// to come.

@@ -11,7 +11,7 @@ namespace weir::transport {
 
 namespace {
 
-/// Calls of the kernel in one poll, so that a rank whose datagrams never end still comes round.
+/// Calls of the kernel in one poll, so that the loop of a rank that always has datagrams goes on.
 constexpr int receives_per_poll = 8;
 
 }  // namespace

@@ -58,8 +58,8 @@ class TransportBase : public Transport, public ChunkDisturber {
     [[nodiscard]] std::size_t packets_under_way() const final;
 
     /// Collective, once, when all ranks have constructed theirs: makes those chunk buffers that peers reach
-    /// into reachable. Throws CapacityError and TransportError, maybe on this rank only: others may then wait
-    /// here for ever, so the job must be aborted.
+    /// into reachable. Throws CapacityError and TransportError, maybe on this rank only: others may then hang
+    /// here, so the job must be aborted.
     virtual void expose_buffers() {}
 
     // Warm-up. All ranks do it, before any place is opened; until it is done no chunk may be sent. Also fills

@@ -52,7 +52,7 @@ def refusals():
 
 
 def settings_without_which_mpi_cannot_start():
-    """UCX would try for ever, or end the process with other words: the check ends before."""
+    """UCX would hang, or end the process with another message: the check ends before."""
     for variable, locked_memory, said in (("UCX_IB_GID_INDEX=9", "unlimited", "GID index 9"),
                                           ("UCX_NET_DEVICES=mlx5_7:1", "unlimited", "mlx5_7"),
                                           ("UCX_TLS=rc", "65536", "a process may lock 65.54 kB")):

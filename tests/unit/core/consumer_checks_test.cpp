@@ -156,7 +156,7 @@ TEST_CASE("An event with a corrupt payload is received and counted as corrupt") 
     CHECK(consumer->ledger().received == one);
     CHECK(consumer->ledger().corrupt == one);
 
-    // The next event in the same slot is innocent.
+    // The next event in the same slot is not affected.
     consumer.whole_event(at_ms(2), 0, event_b);
     CHECK(consumer->ledger().corrupt == one);
 }

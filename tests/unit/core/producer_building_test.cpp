@@ -254,7 +254,7 @@ TEST_CASE("Streams that a shaped producer holds back take turns") {
     for (std::uint32_t event = 1; event < 4; ++event) {
         CHECK(producer.grant(at_ms(1), 0, event, event).chunks.empty());
     }
-    // Whichever stream sent takes the next event at once; the other one must not wait behind it for ever.
+    // Whichever stream sent takes the next event at once; the other one must not starve.
     for (std::int64_t ms = 2; ms < 4; ++ms) {
         REQUIRE(chunks.size() == 1);
         producer.sent(at_ms(ms - 1), chunks.front());

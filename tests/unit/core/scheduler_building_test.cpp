@@ -10,19 +10,10 @@ using namespace weir::core;
 namespace {
 
 Plan build_plan() {
-    Plan plan;
+    Plan plan = scheduler_test::small_plan();
     plan.pattern = Pattern::build;
     plan.producers = 3;
     plan.consumers = 2;
-    plan.rate = {1000000};
-    plan.interval = Duration::seconds(1);
-    plan.chunk_size = {40};
-    plan.slot_size = {100};
-    plan.window = 2;
-    plan.slots = 2;
-    plan.streams = 2;
-    plan.duration = Duration::seconds(10);
-    plan.drain = Duration::seconds(5);
     return plan;
 }
 
