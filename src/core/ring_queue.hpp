@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace weir::core {
 template <typename T>
 class RingQueue {
   public:
+    /// Without a bound: for what is bounded elsewhere.
+    RingQueue() : bound_(std::numeric_limits<std::size_t>::max()) {}
     /// A queue that never holds more than `bound` elements.
     explicit RingQueue(std::size_t bound) : bound_(bound) {}
 

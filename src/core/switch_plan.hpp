@@ -1,0 +1,118 @@
+// The switch, the NICs and the protocols that a simulation packet by packet assumes. Values that stand here
+// are those of the sources named beside them; config sets what differs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/units.hpp"
+
+namespace weir::core {
+
+/// 802.1p priority. Where priorities are strict, the higher one goes first.
+using Priority = std::uint8_t;
+inline constexpr std::size_t priority_count = 8;
+/// One bit for each priority.
+using PriorityMask = std::uint8_t;
+constexpr PriorityMask mask_of(Priority priority) {
+    return static_cast<PriorityMask>(1U << priority);
+}
+
+/// When a switch marks a packet (RED on the length of the queue): never up to `none_below`, with a
+/// probability that grows to `probability_at_top` at `all_above`, and always beyond. Values: Zhu et al.,
+/// "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015.
+struct EcnPlan {
+    bool on = false;
+    Bytes none_below{5'000};
+    Bytes all_above{200'000};
+    double probability_at_top = 0.01;
+    bool at_enqueue = false;  ///< by the queue that a packet finds, and not by the one that it leaves
+    bool operator==(const EcnPlan&) const = default;
+};
+
+/// A switch with one pool of memory that all ports share. Values: QFX5200-32C; HPCC's simulator (Li et al.,
+/// SIGCOMM 2019); Linux, mlxsw.
+struct SwitchPlan {
+    Bytes pool{16'000'000};
+    PriorityMask lossless = 0;  ///< priorities with flow control
+    /// A lossless (port, priority) may hold `ingress_alpha` x what is free of the pool before it is paused.
+    double ingress_alpha = 0.125;
+    Bytes ingress_threshold{};  ///< instead, if above 0: a fixed one
+    /// Memory kept for what is under way when a pause is sent, for a port of 100 Gb/s; of others in
+    /// proportion.
+    Bytes headroom_at_100g{102'528};
+    Bytes resume_offset{3'000};  ///< a pause ends this far below the threshold
+    /// A queue of a lossy priority may hold `egress_alpha` x what is free of the pool.
+    double egress_alpha = 1;
+    Bytes egress_threshold{};  ///< instead, if above 0: a fixed one for each port and priority
+    EcnPlan ecn;
+    PriorityMask strict = 0;  ///< go first, the highest of them first
+    std::array<std::uint32_t, priority_count> weights{1, 1, 1, 1, 1, 1, 1, 1};  ///< of the others
+    bool operator==(const SwitchPlan&) const = default;
+};
+
+/// DCQCN. Values: Zhu et al. 2015.
+struct DcqcnPlan {
+    bool on = false;
+    Duration cnp_spacing = Duration::microseconds(50);  ///< notification point: between two CNPs of a flow
+    Duration alpha_period = Duration::microseconds(55);
+    Duration rate_period = Duration::microseconds(55);
+    double gain = 1.0 / 256;
+    std::uint32_t fast_stages = 5;
+    Bytes byte_counter{10'000'000};
+    BitRate additive_increase{40'000'000};
+    BitRate hyper_increase{40'000'000};
+    BitRate least_rate{10'000'000};
+    bool operator==(const DcqcnPlan&) const = default;
+};
+
+enum class LossRecovery : std::uint8_t { go_back_n, selective };
+
+struct NicPlan {
+    Bytes payload{4096};                 ///< of a full packet
+    Bytes overhead{82};                  ///< of a packet, preamble and gap included
+    Bytes ack_bytes{84};                 ///< of an acknowledgement or CNP on the wire
+    std::uint32_t packets_per_ack = 16;  ///< besides one at the end of each message
+    LossRecovery recovery = LossRecovery::go_back_n;
+    Duration nak_spacing = Duration::microseconds(4);           // HPCC's simulator
+    Duration ack_timeout = Duration::nanoseconds(4'096 << 14);  // IBTA 9.7.6.1.3, exponent 14: 67 ms
+    Bytes window{};  ///< selective: under way at most; 0: 4096 packets
+    Priority ack_priority = 0;
+    Priority cnp_priority = 0;
+    PriorityMask strict = 0;  ///< as in SwitchPlan
+    DcqcnPlan dcqcn;
+    bool operator==(const NicPlan&) const = default;
+};
+
+enum class CongestionControl : std::uint8_t { newreno, cubic, dctcp };
+
+struct TcpPlan {
+    Bytes payload{1448};  ///< of a full segment: MTU 1500 with time stamps
+    Bytes overhead{90};   ///< Ethernet 38, IP 20, TCP 32
+    CongestionControl control = CongestionControl::cubic;
+    bool ecn = false;                                      ///< packets may be marked; DCTCP needs it
+    std::uint32_t most_packets = 4096;                     ///< under way: send and receive buffer
+    Duration initial_timeout = Duration::seconds(1);       // RFC 6298
+    Duration least_timeout = Duration::milliseconds(200);  // Linux
+    Duration most_timeout = Duration::seconds(60);
+    bool operator==(const TcpPlan&) const = default;
+};
+
+/// Which model of the network a simulation uses.
+enum class NetworkModel : std::uint8_t {
+    fluid,   ///< transfers share links fairly; a switch without limits
+    packet,  ///< every packet through the buffers of a switch
+};
+
+/// All that the packet model needs beside the speeds of links.
+struct FabricPlan {
+    SwitchPlan switches;
+    NicPlan nics;
+    TcpPlan tcp;
+    Priority data_priority = 3;
+    Priority control_priority = 3;
+    bool operator==(const FabricPlan&) const = default;
+};
+
+}  // namespace weir::core

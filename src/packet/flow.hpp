@@ -1,0 +1,78 @@
+// What a connection between two hosts does, whatever its protocol: has packets to send, takes what comes
+// back. Both ends in one object. No clock: time is an argument.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "packet/message_stream.hpp"
+#include "packet/packet.hpp"
+#include "packet/picoseconds.hpp"
+
+namespace weir::packet {
+
+class Flow {
+  public:
+    struct Ends {
+        FlowIndex index;
+        NodeIndex from;
+        NodeIndex to;
+        Priority priority = 0;
+        core::BitRate line_rate;  ///< of the sender's link
+    };
+
+    Flow(const Ends& ends, core::Bytes payload) : ends_(ends), messages_(payload) {}
+    Flow(const Flow&) = delete;
+    Flow& operator=(const Flow&) = delete;
+    virtual ~Flow() = default;
+
+    // Sender
+
+    void post(MessageHandle handle, core::Bytes bytes) {
+        messages_.post(handle, bytes);
+        update();
+    }
+    /// A packet may be sent once next_send() has come.
+    [[nodiscard]] bool has_packet() const { return has_packet_; }
+    [[nodiscard]] Picoseconds next_send() const { return next_send_; }
+    /// Only with has_packet().
+    virtual Packet send(Picoseconds now) = 0;
+    /// An acknowledgement, a NAK or a CNP. Appends the messages that are through.
+    virtual void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) = 0;
+    /// When on_timeout() is due; never() while nothing is under way.
+    [[nodiscard]] virtual Picoseconds timeout_at() const = 0;
+    virtual void on_timeout(Picoseconds now) = 0;
+
+    // Receiver
+
+    struct Replies {
+        bool acknowledge = false;
+        bool negative = false;  ///< the acknowledgement is a NAK
+        bool notify = false;    ///< and a CNP
+        bool echo = false;      ///< the acknowledgement reports a mark
+    };
+    /// Appends the messages that are whole.
+    virtual Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) = 0;
+    /// The next packet that the receiver expects: all before have arrived.
+    [[nodiscard]] std::uint32_t expected() const { return expected_; }
+
+    [[nodiscard]] const Ends& ends() const { return ends_; }
+    [[nodiscard]] std::uint64_t packets_sent_again() const { return packets_sent_again_; }
+
+    bool queued = false;        ///< the host's: it stands in the row of those that have packets
+    bool timer_is_set = false;  ///< the network's: an event for timeout_at() is pending
+
+  protected:
+    /// Sets has_packet_ after anything has changed.
+    virtual void update() = 0;
+
+    // What the network reads for every packet, without a virtual call.
+    bool has_packet_ = false;
+    Picoseconds next_send_;
+    Ends ends_;
+    std::uint32_t expected_ = 0;
+    std::uint64_t packets_sent_again_ = 0;
+    MessageStream messages_;
+};
+
+}  // namespace weir::packet

@@ -1,0 +1,53 @@
+#include "packet/message_stream.hpp"
+
+#include <limits>
+
+#include "core/assertion.hpp"
+
+namespace weir::packet {
+
+MessageStream::MessageStream(core::Bytes payload) : payload_(payload.count) {
+    WEIR_ASSERT(payload_ > 0);
+}
+
+void MessageStream::post(MessageHandle handle, core::Bytes bytes) {
+    WEIR_ASSERT(bytes.count > 0);
+    const std::int64_t packets = (bytes.count + payload_ - 1) / payload_;
+    WEIR_ASSERT(end_ + packets < std::numeric_limits<std::uint32_t>::max());
+    const Message message{handle, bytes.count, end_, end_ + static_cast<std::uint32_t>(packets)};
+    end_ = message.end;
+    sending_.push(message);
+    arriving_.push(message);
+}
+
+MessageStream::Piece MessageStream::piece(std::uint32_t sequence) {
+    if (cursor_ >= sending_.size() || sequence < sending_.at(cursor_).first) {
+        cursor_ = 0;
+    }
+    while (sending_.at(cursor_).end <= sequence) {
+        ++cursor_;
+    }
+    const Message& message = sending_.at(cursor_);
+    WEIR_ASSERT(sequence >= message.first);
+    if (sequence + 1 < message.end) {
+        return {payload_, false};
+    }
+    return {message.bytes - payload_ * (message.end - 1 - message.first), true};
+}
+
+void MessageStream::acknowledge(std::uint32_t until, std::vector<MessageHandle>& sent) {
+    while (!sending_.empty() && sending_.front().end <= until) {
+        sent.push_back(sending_.pop().handle);
+        cursor_ -= cursor_ > 0 ? 1 : 0;
+    }
+}
+
+bool MessageStream::arrive(std::uint32_t until, std::vector<MessageHandle>& arrived) {
+    const std::size_t before = arrived.size();
+    while (!arriving_.empty() && arriving_.front().end <= until) {
+        arrived.push_back(arriving_.pop().handle);
+    }
+    return arrived.size() != before;
+}
+
+}  // namespace weir::packet

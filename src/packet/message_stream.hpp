@@ -1,0 +1,52 @@
+// The messages of a connection and the packets that they are cut into, which are numbered 0, 1, 2, ...
+// throughout. Both ends in one object: what has been acknowledged, and what has arrived in order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ring_queue.hpp"
+#include "core/units.hpp"
+
+namespace weir::packet {
+
+/// What the caller calls a message.
+using MessageHandle = std::uint64_t;
+
+class MessageStream {
+  public:
+    /// Every packet of a message but its last one carries `payload`.
+    explicit MessageStream(core::Bytes payload);
+
+    void post(MessageHandle handle, core::Bytes bytes);
+    /// After the last packet of the last message.
+    [[nodiscard]] std::uint32_t end() const { return end_; }
+
+    struct Piece {
+        std::int64_t payload_bytes = 0;
+        bool ends_message = false;
+    };
+    /// What packet `sequence` carries, which must be neither acknowledged nor beyond end().
+    [[nodiscard]] Piece piece(std::uint32_t sequence);
+
+    /// All packets before `until` are acknowledged. Appends the messages that are so as a whole.
+    void acknowledge(std::uint32_t until, std::vector<MessageHandle>& sent);
+    /// All packets before `until` have arrived. Appends the messages that have so as a whole; returns whether
+    /// there are any.
+    bool arrive(std::uint32_t until, std::vector<MessageHandle>& arrived);
+
+  private:
+    struct Message {
+        MessageHandle handle = 0;
+        std::int64_t bytes = 0;
+        std::uint32_t first = 0;
+        std::uint32_t end = 0;
+    };
+    std::int64_t payload_;
+    core::RingQueue<Message> sending_;   ///< not acknowledged as a whole
+    core::RingQueue<Message> arriving_;  ///< not arrived as a whole
+    std::size_t cursor_ = 0;             ///< in sending_: where the last piece was
+    std::uint32_t end_ = 0;
+};
+
+}  // namespace weir::packet

@@ -1,0 +1,48 @@
+// A packet on a link or in a queue. Its payload exists only as a number of bytes.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/switch_plan.hpp"
+
+namespace weir::packet {
+
+/// Hosts and switches, as the topology numbers them.
+struct NodeIndex {
+    std::uint32_t value = 0;
+    constexpr auto operator<=>(const NodeIndex&) const = default;
+};
+
+/// A sender and its receiver: a queue pair, a TCP connection, a stream of datagrams.
+struct FlowIndex {
+    std::uint32_t value = 0;
+    constexpr auto operator<=>(const FlowIndex&) const = default;
+};
+
+using core::Priority;
+using core::priority_count;
+using core::PriorityMask;
+
+struct Packet {
+    enum class Kind : std::uint8_t {
+        data,
+        ack,  ///< `sequence`: the next packet that the receiver expects
+        nak,  ///< likewise; a packet further ahead has come (`detail`: which)
+        cnp,  ///< congestion notification packet (RoCE v2, annex A17)
+    };
+    FlowIndex flow;
+    NodeIndex to;
+    std::uint32_t sequence = 0;  ///< data: 0, 1, 2, ... in the flow
+    std::uint32_t detail = 0;
+    std::uint16_t wire_bytes = 0;    ///< with headers, preamble and gap
+    std::uint16_t ingress_port = 0;  ///< of the switch that it is in
+    Kind kind = Kind::data;
+    Priority priority = 0;
+    bool ecn_capable = false;
+    bool marked = false;  ///< congestion experienced
+    bool ends_message = false;
+};
+static_assert(sizeof(Packet) <= 28 && std::is_trivially_copyable_v<Packet>);
+
+}  // namespace weir::packet

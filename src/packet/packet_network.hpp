@@ -1,0 +1,168 @@
+// Hosts with NICs and switches on a virtual clock, packet by packet: queues, shared memory, pauses (PFC),
+// marks (ECN), DCQCN, losses and their recovery. Deterministic for a seed.
+//
+// A link is its transmitter and the cable behind it: what is on the cable stands in a ring, in the order in
+// which it will arrive. Events are few kinds of small records, and nothing is allocated per packet.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/random.hpp"
+#include "core/ring_queue.hpp"
+#include "core/switch_plan.hpp"
+#include "packet/event_lines.hpp"
+#include "packet/packet.hpp"
+#include "packet/queue_pair.hpp"
+#include "packet/shared_buffer.hpp"
+#include "packet/tcp_connection.hpp"
+#include "packet/topology.hpp"
+
+namespace weir::packet {
+
+/// What one direction of a cable has carried, of one priority.
+struct LinkCounts {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;    ///< on the wire
+    std::uint64_t marked = 0;   ///< by the switch that sends on it
+    std::uint64_t dropped = 0;  ///< for which there was no room in its queue
+    std::uint64_t pauses =
+        0;  ///< PAUSE frames that came back on it and stopped the sender of the other direction
+    Picoseconds paused{};  ///< for so long nothing might be sent
+    std::int64_t peak_queue_bytes = 0;
+};
+
+class PacketNetwork {
+  public:
+    struct Setup {
+        const Topology& topology;
+        core::SwitchPlan switches;
+        core::NicPlan nics;
+        core::TcpPlan tcp{};
+        std::uint64_t seed = 1;
+    };
+    explicit PacketNetwork(const Setup& setup);
+
+    enum class Protocol : std::uint8_t { queue_pair, tcp };
+    FlowIndex connect(NodeIndex from, NodeIndex to, Priority priority,
+                      Protocol protocol = Protocol::queue_pair);
+    /// Hands a message to a flow. `now` is not before what advance() has reported; what has happened within
+    /// the nanosecond before it comes first.
+    void post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes);
+
+    /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
+    void set_speed(Picoseconds now, NodeIndex host, double factor);
+
+    struct Report {
+        enum class Kind : std::uint8_t {
+            arrived,  ///< the receiver has the whole message
+            sent,     ///< the sender knows that it has
+        };
+        Kind kind = Kind::arrived;
+        FlowIndex flow;
+        MessageHandle message = 0;
+        Picoseconds at;
+    };
+    /// When something happens next; never() if nothing is under way.
+    [[nodiscard]] Picoseconds next_time() const { return events_.next_time(); }
+    /// Goes on to `until`, or to the first instant at which there is something to report.
+    const std::vector<Report>& advance(Picoseconds until);
+
+    [[nodiscard]] Picoseconds now() const { return now_; }
+    [[nodiscard]] const LinkCounts& counts(LinkIndex link, Priority priority) const {
+        return counts_[link * priority_count + priority];
+    }
+    /// Bytes that wait before a link.
+    [[nodiscard]] std::int64_t queued_bytes(LinkIndex link, Priority priority) const {
+        return links_[link].queue_bytes[priority];
+    }
+    [[nodiscard]] const Flow& flow(FlowIndex flow) const { return *flows_[flow.value]; }
+    [[nodiscard]] const SharedBuffer& buffer(NodeIndex node) const { return *nodes_[node.value].buffer; }
+    /// Packets that have gone over a link so far, pauses included.
+    [[nodiscard]] std::uint64_t transmissions() const { return transmissions_; }
+
+  private:
+    enum class EventKind : std::uint8_t { transmitted, arrived, wake, timeout, pause, resume, refresh };
+    struct Event {
+        EventKind kind = EventKind::transmitted;
+        Priority priority = 0;
+        std::uint32_t index = 0;  ///< link; wake: host; timeout: flow
+    };
+    struct Link {
+        Picoseconds free_at;
+        std::int64_t picoseconds_per_byte_fixed = 0;  ///< x 2^16; of the moment
+        std::int64_t full_speed_fixed = 0;            ///< likewise, undisturbed
+        bool down = false;                            ///< carries nothing
+        Picoseconds delay;
+        bool waiting = false;       ///< an event `transmitted` is pending
+        std::uint8_t paused = 0;    ///< mask of priorities
+        std::uint8_t nonempty = 0;  ///< likewise: queues
+        std::uint8_t refreshing = 0;
+        bool from_switch = false;
+        bool to_switch = false;
+        std::uint32_t from = 0;
+        std::uint32_t to = 0;
+        std::uint32_t from_port = 0;
+        std::uint32_t to_port = 0;
+        core::RingQueue<Packet> on_the_way;
+        std::array<std::int64_t, priority_count> queue_bytes{};
+        std::array<std::int64_t, priority_count> deficits{};
+        std::array<Picoseconds, priority_count> paused_from{};
+        std::uint8_t turn = 0;
+        std::vector<core::RingQueue<Packet>> queues;
+    };
+    struct Node {
+        LinkIndex uplink = 0;                             ///< hosts
+        std::vector<core::RingQueue<FlowIndex>> ready{};  ///< hosts: flows with packets, by priority
+        std::uint8_t ready_mask = 0;
+        Picoseconds wake_at = Picoseconds::never();
+        std::unique_ptr<SharedBuffer> buffer{};  ///< switches
+        std::vector<std::uint32_t> first_way{};  ///< switches, by host, in ways_
+        std::vector<std::uint32_t> way_count{};
+    };
+
+    void handle(Event event);
+    void set_now(Picoseconds now) { now_ = std::max(now_, std::min(now, next_time())); }
+    void kick(LinkIndex index);
+    void begin_next(LinkIndex index);
+    void transmit(LinkIndex index, const Packet& packet);
+    bool next_of_switch(Link& link, LinkIndex index, Packet& packet);
+    bool next_of_host(Link& link, LinkIndex index, Packet& packet);
+    bool next_of_flows(Node& host, Priority priority, Packet& packet, Picoseconds& earliest);
+    [[nodiscard]] int choose_priority(Link& link, std::uint8_t candidates);
+    void receive_at_switch(Link& link, LinkIndex index, Packet packet);
+    void receive_at_host(const Packet& packet);
+    void send_pause(LinkIndex index, Priority priority, bool on);
+    void pause_arrived(LinkIndex index, Priority priority, bool on);
+    void refresh(LinkIndex index, Priority priority);
+    void reply(const Packet& to, Packet::Kind kind, bool marked);
+    void enqueue_at_host(const Packet& packet, NodeIndex host);
+    void activate(FlowIndex flow);
+    void timed_out(FlowIndex flow);
+    [[nodiscard]] bool is_marked(std::int64_t queue_bytes);
+    [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
+    LinkCounts& count(LinkIndex link, Priority priority) { return counts_[link * priority_count + priority]; }
+
+    core::SwitchPlan switches_;
+    // Flows refer to these.
+    std::unique_ptr<core::NicPlan> nics_;
+    std::unique_ptr<core::TcpPlan> tcp_;
+    core::Random random_;
+    Picoseconds now_;
+    EventLines<Event> events_;
+    std::vector<Link> links_;
+    std::vector<Node> nodes_;
+    std::vector<LinkIndex> ways_;
+    std::vector<std::unique_ptr<Flow>> flows_;
+    std::vector<LinkCounts> counts_;
+    std::vector<std::vector<LinkIndex>> ports_;
+    std::vector<Report> reports_;
+    std::vector<MessageHandle> finished_;
+    std::uint64_t transmissions_ = 0;
+};
+
+}  // namespace weir::packet

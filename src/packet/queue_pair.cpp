@@ -1,0 +1,176 @@
+#include "packet/queue_pair.hpp"
+
+#include <algorithm>
+
+namespace weir::packet {
+
+namespace {
+
+/// Selective repeat keeps a bit for each packet under way, so their number has a limit also without a window.
+constexpr std::uint32_t most_under_way = 4096;
+
+std::uint32_t window_packets(const core::NicPlan& plan) {
+    const auto packets =
+        static_cast<std::uint32_t>((plan.window.count + plan.payload.count - 1) / plan.payload.count);
+    return packets == 0 && plan.recovery == core::LossRecovery::selective ? most_under_way : packets;
+}
+
+std::uint32_t bits_needed(const core::NicPlan& plan) {
+    return plan.recovery == core::LossRecovery::selective ? window_packets(plan) : 0;
+}
+
+}  // namespace
+
+QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
+    : Flow(ends, plan.payload),
+      plan_(&plan),
+      reaction_(plan.dcqcn, ends.line_rate),
+      window_(window_packets(plan)),
+      known_(bits_needed(plan)),
+      ahead_(bits_needed(plan)),
+      // No CNP has been sent yet.
+      notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {}
+
+// Sender
+
+std::uint32_t QueuePair::next_sequence(Picoseconds now) {
+    if (recovering()) {
+        const std::uint32_t sequence = resend_next_++;
+        skip_known();
+        ++packets_sent_again_;
+        return sequence;
+    }
+    if (acknowledged_ == highest_) {
+        progress_at_ = now;
+    }
+    if (next_ == highest_) {
+        ++highest_;
+    } else {
+        ++packets_sent_again_;
+    }
+    return next_++;
+}
+
+Packet QueuePair::send(Picoseconds now) {
+    const std::uint32_t sequence = next_sequence(now);
+    const MessageStream::Piece piece = messages_.piece(sequence);
+    const auto wire_bytes = static_cast<std::uint16_t>(piece.payload_bytes + plan_->overhead.count);
+    const auto spacing = static_cast<std::int64_t>(wire_bytes * 8e12 / reaction_.rate(now));
+    next_send_ = std::max(next_send_, now) + Picoseconds{spacing};
+    reaction_.on_sent({wire_bytes});
+    update();
+    return {.flow = ends_.index,
+            .to = ends_.to,
+            .sequence = sequence,
+            .wire_bytes = wire_bytes,
+            .priority = ends_.priority,
+            .ecn_capable = true,
+            .ends_message = piece.ends_message};
+}
+
+void QueuePair::skip_known() {
+    while (recovering() && known_.has(resend_next_)) {
+        ++resend_next_;
+    }
+}
+
+void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent) {
+    if (until <= acknowledged_) {
+        return;
+    }
+    WEIR_ASSERT(until <= highest_);
+    if (selective()) {
+        for (std::uint32_t sequence = acknowledged_; sequence < until; ++sequence) {
+            known_.clear(sequence);
+        }
+        resend_next_ = std::max(resend_next_, until);
+        resend_end_ = std::max(resend_end_, until);
+    }
+    acknowledged_ = until;
+    next_ = std::max(next_, until);
+    progress_at_ = now;
+    messages_.acknowledge(until, sent);
+}
+
+void QueuePair::on_nak(const Packet& nak) {
+    if (!selective()) {
+        if (nak.sequence == acknowledged_) {
+            next_ = acknowledged_;
+        }
+        return;
+    }
+    if (nak.detail < acknowledged_) {
+        return;
+    }
+    known_.set(nak.detail);
+    if (acknowledged_ >= recover_until_) {
+        recover_until_ = highest_;
+        resend_next_ = acknowledged_;
+    }
+    resend_end_ = std::max(resend_end_, nak.detail);
+    skip_known();
+}
+
+void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) {
+    if (reply.kind == Packet::Kind::cnp) {
+        reaction_.on_notification(now);
+        return;
+    }
+    acknowledge(reply.sequence, now, sent);
+    if (reply.kind == Packet::Kind::nak) {
+        on_nak(reply);
+    }
+    update();
+}
+
+void QueuePair::on_timeout(Picoseconds now) {
+    progress_at_ = now;
+    if (selective()) {
+        resend_next_ = acknowledged_;
+        resend_end_ = recover_until_ = highest_;
+        skip_known();
+    } else {
+        next_ = acknowledged_;
+    }
+    update();
+}
+
+// Receiver
+
+Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
+    Replies replies;
+    if (packet.marked && plan_->dcqcn.on && now - notified_at_ >= Picoseconds::of(plan_->dcqcn.cnp_spacing)) {
+        notified_at_ = now;
+        replies.notify = true;
+    }
+    if (packet.sequence < expected_) {
+        replies.acknowledge = true;  // the sender does not know
+        return replies;
+    }
+    if (packet.sequence > expected_) {
+        if (selective() && ahead_.covers(expected_, packet.sequence)) {
+            ahead_.set(packet.sequence);
+        }
+        // Go-back-N sends one NAK for what is missing, and another one if that does not help.
+        replies.negative = selective() || !nak_sent_ || now - nak_at_ >= Picoseconds::of(plan_->nak_spacing);
+        if (replies.negative) {
+            nak_sent_ = true;
+            nak_at_ = now;
+        }
+        return replies;
+    }
+    ++expected_;
+    ++unacknowledged_;
+    nak_sent_ = false;
+    if (selective()) {
+        expected_ = ahead_.consume(expected_);
+    }
+    const bool whole = messages_.arrive(expected_, arrived);
+    if (whole || unacknowledged_ >= plan_->packets_per_ack) {
+        replies.acknowledge = true;
+        unacknowledged_ = 0;
+    }
+    return replies;
+}
+
+}  // namespace weir::packet

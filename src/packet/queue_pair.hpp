@@ -1,0 +1,62 @@
+// A reliable connection as RoCE's RC queue pairs are: the receiver acknowledges, and what is lost is sent
+// again, either everything from the first missing packet on (go-back-N) or only what is missing (selective
+// repeat, as in Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018). DCQCN sets the pace.
+#pragma once
+
+#include "core/switch_plan.hpp"
+#include "packet/dcqcn.hpp"
+#include "packet/flow.hpp"
+#include "packet/received_ahead.hpp"
+
+namespace weir::packet {
+
+class QueuePair final : public Flow {
+  public:
+    /// `plan` must outlive the queue pair.
+    QueuePair(const core::NicPlan& plan, const Ends& ends);
+
+    Packet send(Picoseconds now) override;
+    void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
+    [[nodiscard]] Picoseconds timeout_at() const override {
+        return acknowledged_ == highest_ ? Picoseconds::never()
+                                         : progress_at_ + Picoseconds::of(plan_->ack_timeout);
+    }
+    void on_timeout(Picoseconds now) override;
+    Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
+
+    [[nodiscard]] ReactionPoint& reaction() { return reaction_; }
+
+  private:
+    void update() override {
+        has_packet_ =
+            (next_ < messages_.end() && (window_ == 0 || next_ - acknowledged_ < window_)) || recovering();
+    }
+    [[nodiscard]] bool recovering() const { return resend_next_ < resend_end_; }
+    [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
+    [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
+    void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
+    void on_nak(const Packet& nak);
+    void skip_known();
+
+    const core::NicPlan* plan_;
+    ReactionPoint reaction_;
+    std::uint32_t window_ = 0;  ///< packets; 0: no limit
+
+    std::uint32_t acknowledged_ = 0;
+    std::uint32_t next_ = 0;
+    std::uint32_t highest_ = 0;  ///< after the last packet ever sent
+    Picoseconds progress_at_;
+    // Selective repeat.
+    std::uint32_t resend_next_ = 0;
+    std::uint32_t resend_end_ = 0;
+    std::uint32_t recover_until_ = 0;  ///< a NAK starts no new recovery before this one is acknowledged
+    ReceivedAhead known_;              ///< to the sender, by NAKs
+    ReceivedAhead ahead_;              ///< at the receiver
+
+    std::uint32_t unacknowledged_ = 0;
+    bool nak_sent_ = false;  ///< for what is missing now
+    Picoseconds nak_at_;
+    Picoseconds notified_at_;
+};
+
+}  // namespace weir::packet

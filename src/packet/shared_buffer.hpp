@@ -1,0 +1,71 @@
+// The memory of a switch: who may hold how much of it, when a sender is to be paused, and when a packet is
+// dropped. Pure bookkeeping.
+//
+// Lossless priorities are counted where they come in: a (port, priority) above its threshold is paused, and
+// what still comes goes into the headroom of that port and priority. Lossy ones are limited where they leave.
+// The order of the checks is that of the simulator of HPCC (Li et al., SIGCOMM 2019): admission, then
+// counters, then the pause at each packet that comes; the end of a pause only when one leaves.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "packet/packet.hpp"
+
+namespace weir::packet {
+
+class SharedBuffer {
+  public:
+    /// One rate for each port.
+    SharedBuffer(const core::SwitchPlan& plan, const std::vector<core::BitRate>& port_rates);
+
+    /// Whether a packet may be stored; if so it is counted. `queued`: bytes in the queue that it is for.
+    [[nodiscard]] bool admit(std::uint32_t ingress_port, Priority priority, std::int64_t bytes,
+                             std::int64_t queued);
+    /// A packet has left. With the port and priority with which it came.
+    void release(std::uint32_t ingress_port, Priority priority, std::int64_t bytes);
+
+    /// Whether this sender is to be paused, and is not.
+    [[nodiscard]] bool must_pause(std::uint32_t ingress_port, Priority priority) const;
+    /// Whether the pause of this sender is to end.
+    [[nodiscard]] bool may_resume(std::uint32_t ingress_port, Priority priority) const;
+    void set_paused(std::uint32_t ingress_port, Priority priority, bool paused) {
+        account(ingress_port, priority).paused = paused;
+    }
+    [[nodiscard]] bool paused(std::uint32_t ingress_port, Priority priority) const {
+        return account(ingress_port, priority).paused;
+    }
+
+    [[nodiscard]] bool lossless(Priority priority) const { return (plan_.lossless >> priority & 1U) != 0; }
+    /// Bytes stored, headroom included.
+    [[nodiscard]] std::int64_t used() const { return shared_ + in_headroom_; }
+    [[nodiscard]] std::int64_t peak() const { return peak_; }
+    /// Of the pool without all headroom; what may be shared.
+    [[nodiscard]] std::int64_t sharable() const { return sharable_; }
+
+  private:
+    struct Account {
+        std::int64_t shared = 0;
+        std::int64_t headroom = 0;
+        std::int64_t headroom_limit = 0;
+        bool paused = false;
+    };
+    [[nodiscard]] Account& account(std::uint32_t port, Priority priority) {
+        return accounts_[port * priority_count + priority];
+    }
+    [[nodiscard]] const Account& account(std::uint32_t port, Priority priority) const {
+        return accounts_[port * priority_count + priority];
+    }
+    [[nodiscard]] std::int64_t free() const { return sharable_ - shared_; }
+    [[nodiscard]] std::int64_t ingress_threshold() const;
+    [[nodiscard]] std::int64_t egress_threshold() const;
+
+    core::SwitchPlan plan_;
+    std::vector<Account> accounts_;
+    std::int64_t sharable_ = 0;
+    std::int64_t shared_ = 0;
+    std::int64_t in_headroom_ = 0;
+    std::int64_t peak_ = 0;
+};
+
+}  // namespace weir::packet

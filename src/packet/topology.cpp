@@ -1,0 +1,65 @@
+#include "packet/topology.hpp"
+
+#include <deque>
+#include <limits>
+
+#include "core/assertion.hpp"
+
+namespace weir::packet {
+
+NodeIndex Topology::add_node(bool is_switch) {
+    is_switch_.push_back(is_switch);
+    ports_.emplace_back();
+    return {static_cast<std::uint32_t>(is_switch_.size() - 1)};
+}
+
+LinkIndex Topology::connect(NodeIndex a, NodeIndex b, core::BitRate rate, core::Duration delay) {
+    WEIR_ASSERT(a != b && a.value < nodes() && b.value < nodes() && rate.bits_per_second > 0);
+    const auto index = static_cast<LinkIndex>(links_.size());
+    const auto port_a = static_cast<std::uint32_t>(ports_[a.value].size());
+    const auto port_b = static_cast<std::uint32_t>(ports_[b.value].size());
+    links_.push_back({a, b, port_a, port_b, rate, delay});
+    links_.push_back({b, a, port_b, port_a, rate, delay});
+    ports_[a.value].push_back(index);
+    ports_[b.value].push_back(index + 1);
+    return index;
+}
+
+std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host) const {
+    constexpr auto far = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> distance(nodes(), far);
+    std::vector<std::vector<LinkIndex>> ways(nodes());
+    std::deque<NodeIndex> waiting{host};
+    distance[host.value] = 0;
+    while (!waiting.empty()) {
+        const NodeIndex node = waiting.front();
+        waiting.pop_front();
+        for (const LinkIndex leaving : ports_[node.value]) {
+            const NodeIndex neighbour = links_[leaving].to;
+            if (distance[neighbour.value] == far) {
+                distance[neighbour.value] = distance[node.value] + 1;
+                if (is_switch(neighbour)) {
+                    waiting.push_back(neighbour);
+                }
+            }
+            if (distance[neighbour.value] == distance[node.value] + 1) {
+                ways[neighbour.value].push_back(leaving ^ 1U);
+            }
+        }
+    }
+    return ways;
+}
+
+Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay) {
+    Topology topology;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+        topology.add_host();
+    }
+    const NodeIndex middle = topology.add_switch();
+    for (std::uint32_t host = 0; host < hosts.size(); ++host) {
+        topology.connect({host}, middle, hosts[host], delay);
+    }
+    return topology;
+}
+
+}  // namespace weir::packet

@@ -1,0 +1,53 @@
+// Which hosts and switches there are, how they are connected, and which way packets take: a graph, and the
+// shortest paths in it. Of several equally short ones, each flow takes one, by a hash of its number (ECMP).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/units.hpp"
+#include "packet/packet.hpp"
+
+namespace weir::packet {
+
+/// One direction of a cable: 2 x cable from its first end to the second one, 2 x cable + 1 back.
+using LinkIndex = std::uint32_t;
+
+class Topology {
+  public:
+    NodeIndex add_host() { return add_node(false); }
+    NodeIndex add_switch() { return add_node(true); }
+    /// Both directions. Returns the link from `a` to `b`; the other one is that ^ 1.
+    LinkIndex connect(NodeIndex a, NodeIndex b, core::BitRate rate, core::Duration delay);
+
+    struct Link {
+        NodeIndex from;
+        NodeIndex to;
+        std::uint32_t from_port = 0;  ///< each node numbers its cables 0, 1, ...
+        std::uint32_t to_port = 0;
+        core::BitRate rate;
+        core::Duration delay;
+    };
+    [[nodiscard]] std::size_t nodes() const { return is_switch_.size(); }
+    [[nodiscard]] bool is_switch(NodeIndex node) const { return is_switch_[node.value]; }
+    [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+    /// Links that leave a node, by its ports.
+    [[nodiscard]] const std::vector<LinkIndex>& ports(NodeIndex node) const { return ports_[node.value]; }
+
+    /// From each node, the links on shortest paths to `host`; empty where there is none. Hosts do not
+    /// forward.
+    [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host) const;
+
+  private:
+    NodeIndex add_node(bool is_switch);
+
+    std::vector<bool> is_switch_;
+    std::vector<Link> links_;
+    std::vector<std::vector<LinkIndex>> ports_;
+};
+
+/// One switch in the middle. Hosts are nodes 0 .. n-1, the switch is node n.
+Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay);
+
+}  // namespace weir::packet
