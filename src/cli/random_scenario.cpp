@@ -38,12 +38,14 @@ class ScenarioDraw {
         draw_faults(draw_, range_);
         judgement();
         draw_.add("seed", "{}", seed_);
+        packets();
         return std::move(draw_).options();
     }
 
   private:
     /// One of the scenarios that weir has, with fewer nodes and shorter.
     void named() {
+        lossy_ = true;
         const std::vector<std::string> names = config::scenario_names();
         draw_.add(
             "scenario", "{}",
@@ -232,6 +234,7 @@ class ScenarioDraw {
     }
 
     void datagrams() {
+        lossy_ = true;
         draw_.add("transport", "datagram");
         // From less than a datagram to more than all that can be under way.
         draw_.add("port-buffer", "{}B", draw_.number(1000, 1000 + slot_ * (draw_.one_in(3) ? 100 : 2)));
@@ -407,11 +410,26 @@ class ScenarioDraw {
         }
     }
 
+    /// Last, so that what is drawn for a seed otherwise does not depend on it.
+    void packets() {
+        if (lossy_ || draw_.one_in(2)) {
+            return;
+        }
+        if (draw_.one_in(4)) {
+            draw_.add("network", "{}", "fluid");
+            return;
+        }
+        draw_.add("network", "{}", "packet");
+        draw_.add("pfc", "{}", draw_.one_of({"on", "off"}));
+        draw_.add("ecn", "{}", draw_.one_of({"on", "off"}));
+    }
+
     std::uint64_t seed_;
     const std::string& traces_;
     RandomDraw draw_;
     FaultRange range_;
     bool large_ = false;
+    bool lossy_ = false;  ///< or may be: a named scenario
     bool scaled_ = false;
     bool full_sets_fit_ = false;
     bool pulls_ = false;

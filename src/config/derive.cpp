@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "config/derive_datagrams.hpp"
+#include "config/derive_packets.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
 #include "config/option_table.hpp"
@@ -398,6 +399,7 @@ void derive(RunRequest& request) {
     check_busy(request);
     check_result_size(request);
     check_datagram_options(request);
+    derive_packets(request);
     check_busy_consumers(request.plan);
     check_places(request.plan);
     check_requirements(request);

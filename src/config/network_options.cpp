@@ -16,7 +16,36 @@ core::BitRate link_speed(Text text) {
     return bounded(parse_rate(text), core::BitRate{1000}, fastest_rate);
 }
 
+constexpr Choice<core::NetworkModel> models[] = {{"fluid", core::NetworkModel::fluid},
+                                                 {"packet", core::NetworkModel::packet}};
+constexpr Choice<bool> on_off[] = {{"on", true}, {"off", false}};
+
 constexpr Option network_rows[] = {
+    {.name = "network",
+     .syntax = "fluid|packet",
+     .help = "model of the network",
+     .default_value = "fluid",
+     .set = [](RunRequest& r, Text text) { r.network.model = choose(text, models); },
+     .get = [](const RunRequest& r) { return chosen(r.network.model, models); }},
+    {.name = "pfc",
+     .syntax = "on|off",
+     .help = "packet: priority flow control for data",
+     .default_value = "off",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.network.fabric.switches.lossless =
+                 choose(text, on_off) ? core::mask_of(r.network.fabric.data_priority) : 0;
+         },
+     .get = [](const RunRequest& r) { return chosen(r.network.fabric.switches.lossless != 0, on_off); }},
+    {.name = "ecn",
+     .syntax = "on|off",
+     .help = "packet: marks by the switch and DCQCN in the NICs",
+     .default_value = "off",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.network.fabric.switches.ecn.on = r.network.fabric.nics.dcqcn.on = choose(text, on_off);
+         },
+     .get = [](const RunRequest& r) { return chosen(r.network.fabric.switches.ecn.on, on_off); }},
     {.name = "producer-link",
      .syntax = "RATE",
      .help = "speed of a producer's link, each direction",

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/switch_plan.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {
@@ -15,6 +16,8 @@ enum class Framing : std::uint8_t {
 };
 
 struct NetworkPlan {
+    NetworkModel model = NetworkModel::fluid;
+    FabricPlan fabric{};    ///< packet
     BitRate producer_link;  ///< wire speed of a producer's link, each direction
     BitRate consumer_link;
     Framing framing = Framing::roce;

@@ -20,7 +20,9 @@ class DatagramNetwork final : public SeparateControl {
 
     void send_chunks(core::Instant now, std::uint32_t producer,
                      std::span<const core::SendChunk> chunks) override;
-    [[nodiscard]] core::Instant next(core::Instant /*now*/) override { return links_.next_end(); }
+    [[nodiscard]] core::Instant next(core::Instant /*now*/, core::Instant /*until*/) override {
+        return links_.next_end();
+    }
     void advance(core::Instant now) override;
     void set_link(core::Instant now, FlatNode node, double factor) override {
         links_.set_factor(now, node, factor);

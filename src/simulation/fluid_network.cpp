@@ -83,7 +83,7 @@ void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendCh
     }
 }
 
-Instant FluidNetwork::next(Instant now) {
+Instant FluidNetwork::next(Instant now, Instant /*until*/) {
     shares_.share_out(now);
     for (const std::uint32_t index : new_transfers_) {
         const Transfer& transfer = transfers_[index];

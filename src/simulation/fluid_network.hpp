@@ -32,7 +32,7 @@ class FluidNetwork final : public SeparateControl {
     void start(core::Instant now) override;
     void send_chunks(core::Instant now, std::uint32_t producer,
                      std::span<const core::SendChunk> chunks) override;
-    [[nodiscard]] core::Instant next(core::Instant now) override;
+    [[nodiscard]] core::Instant next(core::Instant now, core::Instant /*until*/) override;
     void advance(core::Instant now) override;
     void set_link(core::Instant now, FlatNode node, double factor) override;
 

@@ -2,6 +2,7 @@
 
 #include "simulation/datagram_network.hpp"
 #include "simulation/fluid_network.hpp"
+#include "simulation/switched_network.hpp"
 
 namespace weir::simulation {
 
@@ -27,6 +28,9 @@ core::NodeId NodeRow::id(FlatNode node) const {
 
 std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
                                       Events& events, NetworkClient& client) {
+    if (network.model == core::NetworkModel::packet) {
+        return std::make_unique<SwitchedNetwork>(plan, network, events, client);
+    }
     if (plan.lossy()) {
         return std::make_unique<DatagramNetwork>(plan, network, events, client);
     }

@@ -120,9 +120,10 @@ class Network {
 
     // Time.
 
-    /// When something happens that is not in the shared queue; never(): nothing does. Asked before the queue
-    /// is, whenever time may move on.
-    [[nodiscard]] virtual core::Instant next(core::Instant now) = 0;
+    /// When something happens that is not in the shared queue; never(): nothing does. Asked whenever time may
+    /// move on, before the queue is. Up to `until` nothing else happens, so the network may go on until then
+    /// by itself as long as it has nothing to report.
+    [[nodiscard]] virtual core::Instant next(core::Instant now, core::Instant until) = 0;
     /// `now` is what next() returned: carries out one thing that happens now.
     virtual void advance(core::Instant now) = 0;
     /// An event of the network, from the shared queue or held for a node.

@@ -138,11 +138,11 @@ Instant Simulator::latest_end() const {
 
 /// The next thing that happens.
 void Simulator::step(Instant limit) {
-    // First, because it may put events into the queue.
-    const Instant in_network = network_->next(now_);
-    const Instant event = events_.next_time();
     const Instant deadline =
         deadlines_.empty() ? Instant::never() : Instant{deadlines_.key(deadlines_.top())};
+    // First, because it may put events into the queue.
+    const Instant in_network = network_->next(now_, std::min(events_.next_time(), deadline));
+    const Instant event = events_.next_time();
     const Instant next = std::max(now_, std::min({event, in_network, deadline}));
     if (next > limit) {
         end_ = SimulationEnd{SimulationEnd::Kind::stuck,

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "core/policy.hpp"
 #include "core/scheduler.hpp"
+#include "unit/core/driven_scheduler.hpp"
 
 using namespace weir::core;
 

@@ -27,7 +27,7 @@ class Bench final : private NetworkClient {
     /// Until nothing but what repeats happens, or to `end`.
     void run(Instant end) {
         for (;;) {
-            const Instant in_network = network->next(now);
+            const Instant in_network = network->next(now, std::min(events.next_time(), end));
             const Instant next = std::min(events.next_time(), in_network);
             if (next > end) {
                 return;

@@ -1,0 +1,75 @@
+// Data and control messages through one switch, packet by packet: each node is a host with a NIC, and every
+// pair of nodes that talks has a queue pair (or, with framing `tcp`, a connection) for data and one for
+// control messages. The model itself is packet/packet_network.hpp.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "core/network_plan.hpp"
+#include "core/plan.hpp"
+#include "core/random.hpp"
+#include "packet/packet_network.hpp"
+#include "simulation/network.hpp"
+#include "simulation/pool.hpp"
+
+namespace weir::simulation {
+
+class SwitchedNetwork final : public Network {
+  public:
+    SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
+                    NetworkClient& client);
+
+    void send_chunks(core::Instant now, std::uint32_t producer,
+                     std::span<const core::SendChunk> chunks) override;
+    void send_message(core::Instant now, FlatNode from, FlatNode to, core::Bytes bytes,
+                      std::uint32_t handle) override;
+    void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) override;
+
+    [[nodiscard]] core::Instant next(core::Instant now, core::Instant until) override;
+    void advance(core::Instant now) override;
+    void handle(core::Instant now, const Event& event) override;
+
+    void set_link(core::Instant now, FlatNode node, double factor) override;
+    void set_extra_delay(core::Duration most) override { extra_delay_ = most; }
+
+    [[nodiscard]] const packet::PacketNetwork& packets() const { return network_; }
+
+  private:
+    enum class Kind : std::uint8_t {
+        chunk_left,     ///< a: index in chunks_; its producer stood still
+        chunk_arrived,  ///< likewise, its consumer
+        message,        ///< a: handle; delayed
+    };
+    enum class Class : std::uint8_t { data, control };
+
+    packet::FlowIndex flow(FlatNode from, FlatNode to, Class use);
+    void post(core::Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
+              core::Bytes bytes);
+    void report(core::Instant now, const packet::PacketNetwork::Report& report);
+    void message_arrived(core::Instant now, packet::FlowIndex flow, std::uint32_t handle);
+    void chunk_left(std::uint32_t index);
+    void chunk_arrived(std::uint32_t index);
+
+    NodeRow row_;
+    core::NetworkPlan plan_;
+    Events& events_;
+    NetworkClient& client_;
+    core::Random random_;
+    packet::PacketNetwork network_;
+    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;  ///< by class and pair of nodes
+    /// A chunk is kept until it has both left (its producer knows) and arrived.
+    struct Chunk {
+        ChunkRun run;
+        bool left = false;
+        bool arrived = false;
+    };
+    Pool<Chunk> chunks_;
+    std::vector<packet::PacketNetwork::Report> reports_;  ///< that advance() is to deliver
+    std::size_t delivered_ = 0;                           ///< of them
+    core::Duration extra_delay_;
+    std::unordered_map<std::uint32_t, core::Instant>
+        last_arrival_;  ///< by flow, once messages have been delayed
+};
+
+}  // namespace weir::simulation
