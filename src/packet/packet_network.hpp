@@ -3,12 +3,13 @@
 //
 // A link is its transmitter and the cable behind it: what is on the cable stands in a ring, in the order in
 // which it will arrive. Events are few kinds of small records, and nothing is allocated per packet.
+//
+// One class in several files, because its parts call each other for every packet: network_links.cpp,
+// network_switches.cpp, network_pauses.cpp and network_hosts.cpp.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
 #include "packet/event_lines.hpp"
+#include "packet/link.hpp"
 #include "packet/packet.hpp"
 #include "packet/queue_pair.hpp"
 #include "packet/shared_buffer.hpp"
@@ -23,18 +25,6 @@
 #include "packet/topology.hpp"
 
 namespace weir::packet {
-
-/// What one direction of a cable has carried, of one priority.
-struct LinkCounts {
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;    ///< on the wire
-    std::uint64_t marked = 0;   ///< by the switch that sends on it
-    std::uint64_t dropped = 0;  ///< for which there was no room in its queue
-    std::uint64_t pauses =
-        0;  ///< PAUSE frames that came back on it and stopped the sender of the other direction
-    Picoseconds paused{};  ///< for so long nothing might be sent
-    std::int64_t peak_queue_bytes = 0;
-};
 
 class PacketNetwork {
   public:
@@ -91,29 +81,6 @@ class PacketNetwork {
         EventKind kind = EventKind::transmitted;
         Priority priority = 0;
         std::uint32_t index = 0;  ///< link; wake: host; timeout: flow
-    };
-    struct Link {
-        Picoseconds free_at;
-        std::int64_t picoseconds_per_byte_fixed = 0;  ///< x 2^16; of the moment
-        std::int64_t full_speed_fixed = 0;            ///< likewise, undisturbed
-        bool down = false;                            ///< carries nothing
-        Picoseconds delay;
-        bool waiting = false;       ///< an event `transmitted` is pending
-        std::uint8_t paused = 0;    ///< mask of priorities
-        std::uint8_t nonempty = 0;  ///< likewise: queues
-        std::uint8_t refreshing = 0;
-        bool from_switch = false;
-        bool to_switch = false;
-        std::uint32_t from = 0;
-        std::uint32_t to = 0;
-        std::uint32_t from_port = 0;
-        std::uint32_t to_port = 0;
-        core::RingQueue<Packet> on_the_way;
-        std::array<std::int64_t, priority_count> queue_bytes{};
-        std::array<std::int64_t, priority_count> deficits{};
-        std::array<Picoseconds, priority_count> paused_from{};
-        std::uint8_t turn = 0;
-        std::vector<core::RingQueue<Packet>> queues;
     };
     struct Node {
         LinkIndex uplink = 0;                             ///< hosts

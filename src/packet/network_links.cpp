@@ -1,0 +1,73 @@
+// Links of a PacketNetwork: when a transmission begins, and of which priority.
+#include "packet/packet_network.hpp"
+
+#include <bit>
+
+namespace weir::packet {
+
+/// Something to send may have come: now, or when the link is free.
+void PacketNetwork::kick(LinkIndex index) {
+    Link& link = links_[index];
+    if (link.waiting || link.down) {
+        return;
+    }
+    if (link.free_at > now_) {
+        link.waiting = true;
+        events_.push(link.free_at, {EventKind::transmitted, 0, index});
+        return;
+    }
+    begin_next(index);
+}
+
+void PacketNetwork::begin_next(LinkIndex index) {
+    Link& link = links_[index];
+    Packet packet;
+    if (link.from_switch ? next_of_switch(link, index, packet) : next_of_host(link, index, packet)) {
+        transmit(index, packet);
+        const bool more = link.nonempty != 0 || (!link.from_switch && nodes_[link.from].ready_mask != 0);
+        if (more) {
+            link.waiting = true;
+            events_.push(link.free_at, {EventKind::transmitted, 0, index});
+        }
+    }
+}
+
+void PacketNetwork::transmit(LinkIndex index, const Packet& packet) {
+    Link& link = links_[index];
+    link.free_at = now_ + Picoseconds{packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
+    link.on_the_way.push(packet);
+    events_.push(link.free_at + link.delay, {EventKind::arrived, 0, index});
+    LinkCounts& counted = count(index, packet.priority);
+    ++counted.packets;
+    counted.bytes += packet.wire_bytes;
+    ++transmissions_;
+}
+
+/// Strict priorities first, then the others by deficit round robin (Shreedhar and Varghese, 1995). -1: none.
+int PacketNetwork::choose_priority(Link& link, std::uint8_t candidates) {
+    if (candidates == 0) {
+        return -1;
+    }
+    const std::uint32_t strict = link.from_switch ? switches_.strict : nics_->strict;
+    if (const std::uint32_t first = candidates & strict; first != 0) {
+        return std::bit_width(first) - 1;
+    }
+    if ((candidates & (candidates - 1U)) == 0) {
+        return std::countr_zero(candidates);
+    }
+    for (;;) {
+        const Priority priority = link.turn;
+        if ((candidates & core::mask_of(priority)) != 0 && link.deficits[priority] > 0) {
+            return priority;
+        }
+        link.turn = static_cast<std::uint8_t>((link.turn + 1) % priority_count);
+        constexpr std::int64_t quantum = 4096;
+        if ((candidates & core::mask_of(link.turn)) != 0) {
+            link.deficits[link.turn] += quantum * switches_.weights[link.turn];
+        } else {
+            link.deficits[link.turn] = 0;
+        }
+    }
+}
+
+}  // namespace weir::packet

@@ -1,0 +1,56 @@
+// Pauses of a PacketNetwork (PFC, IEEE 802.1Qbb).
+#include "packet/packet_network.hpp"
+
+#include <algorithm>
+
+namespace weir::packet {
+
+namespace {
+
+constexpr std::int64_t pause_frame_bytes = 84;
+/// A quantum is 512 bit times; a pause of the longest time is renewed at half of it.
+constexpr std::int64_t longest_pause_bytes = 65535 * 64;
+
+}  // namespace
+
+/// On a link from a switch, ahead of everything that waits for it.
+void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
+    Link& link = links_[index];
+    link.free_at =
+        std::max(link.free_at, now_) + Picoseconds{pause_frame_bytes * link.picoseconds_per_byte_fixed >> 16};
+    events_.push(link.free_at + link.delay, {on ? EventKind::pause : EventKind::resume, priority, index});
+    ++transmissions_;
+    if (on && (link.refreshing & core::mask_of(priority)) == 0) {
+        link.refreshing |= core::mask_of(priority);
+        const Picoseconds half{longest_pause_bytes / 2 * link.picoseconds_per_byte_fixed >> 16};
+        events_.push(now_ + half, {EventKind::refresh, priority, index});
+    }
+}
+
+void PacketNetwork::refresh(LinkIndex index, Priority priority) {
+    Link& link = links_[index];
+    link.refreshing &= static_cast<std::uint8_t>(~core::mask_of(priority));
+    if (nodes_[link.from].buffer->paused(link.from_port, priority)) {
+        send_pause(index, priority, true);
+    }
+}
+
+void PacketNetwork::pause_arrived(LinkIndex index, Priority priority, bool on) {
+    const LinkIndex held = index ^ 1U;
+    Link& link = links_[held];
+    const bool was_paused = (link.paused & core::mask_of(priority)) != 0;
+    LinkCounts& counted = count(held, priority);
+    if (on) {
+        ++counted.pauses;
+        link.paused |= core::mask_of(priority);
+        if (!was_paused) {
+            link.paused_from[priority] = now_;
+        }
+    } else if (was_paused) {
+        link.paused &= static_cast<std::uint8_t>(~core::mask_of(priority));
+        counted.paused += now_ - link.paused_from[priority];
+        kick(held);
+    }
+}
+
+}  // namespace weir::packet
