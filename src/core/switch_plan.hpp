@@ -43,6 +43,9 @@ struct SwitchPlan {
     /// proportion.
     Bytes headroom_at_100g{102'528};
     Bytes resume_offset{3'000};  ///< a pause ends this far below the threshold
+    /// Plain flow control (IEEE 802.3x) instead of that by priority: a pause stops all that a link carries.
+    /// All priorities are lossless, and a port has one threshold and one headroom for them together.
+    bool pauses_whole_links = false;
     /// A queue of a lossy priority may hold `egress_alpha` x what is free of the pool.
     double egress_alpha = 1;
     Bytes egress_threshold{};  ///< instead, if above 0: a fixed one for each port and priority
@@ -99,6 +102,32 @@ struct TcpPlan {
     bool operator==(const TcpPlan&) const = default;
 };
 
+/// What a host does with packets between its NIC and a program. Times of 0 and sizes of 0: no limit.
+struct HostPlan {
+    Duration send_time{};            ///< that the kernel needs for a packet that it sends
+    std::uint32_t ring_packets = 0;  ///< room in the NIC for packets that have arrived; others are dropped
+    Duration interrupt_delay{};      ///< from a packet in an empty ring until the kernel looks at it
+    Duration receive_time{};         ///< that the kernel needs for a packet in the ring
+    BitRate receive_rate{};          ///< and for its bytes
+    Bytes socket_buffer{};    ///< datagrams of one receiver that no program has read; others are dropped
+    Bytes socket_overhead{};  ///< that the kernel charges for each packet of a datagram beside its payload
+    Duration read_time{};     ///< that the program needs for a datagram
+    /// Flow control by the host, if the switch has any: with so many packets in the ring it pauses the
+    /// switch, 0: never; down to so many it lets it go on.
+    std::uint32_t pause_above = 0;
+    std::uint32_t resume_at = 0;
+    bool operator==(const HostPlan&) const = default;
+};
+
+/// Traffic of others: packets from each producer's host to the consumers' hosts in turn, at a constant rate,
+/// whatever becomes of them.
+struct BackgroundPlan {
+    BitRate rate{};       ///< of each producer's host, on the wire; 0: none
+    Bytes packet{1'538};  ///< on the wire
+    Priority priority = 1;
+    bool operator==(const BackgroundPlan&) const = default;
+};
+
 /// Which model of the network a simulation uses.
 enum class NetworkModel : std::uint8_t {
     fluid,   ///< transfers share links fairly; a switch without limits
@@ -110,6 +139,8 @@ struct FabricPlan {
     SwitchPlan switches;
     NicPlan nics;
     TcpPlan tcp;
+    HostPlan hosts;
+    BackgroundPlan background;
     Priority data_priority = 3;
     Priority control_priority = 3;
     bool operator==(const FabricPlan&) const = default;
