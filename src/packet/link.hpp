@@ -12,18 +12,6 @@
 
 namespace weir::packet {
 
-/// What one direction of a cable has carried, of one priority.
-struct LinkCounts {
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;    ///< on the wire
-    std::uint64_t marked = 0;   ///< by the switch that sends on it
-    std::uint64_t dropped = 0;  ///< for which there was no room in its queue
-    /// PAUSE frames that came back on it and stopped the sender of the other direction.
-    std::uint64_t pauses = 0;
-    Picoseconds paused{};  ///< for so long nothing might be sent
-    std::int64_t peak_queue_bytes = 0;
-};
-
 struct Link {
     Picoseconds free_at;
     std::int64_t picoseconds_per_byte_fixed = 0;  ///< x 2^16; of the moment

@@ -22,6 +22,7 @@ void PacketNetwork::timed_out(FlowIndex index) {
     Flow& flow = *flows_[index.value];
     flow.timer_is_set = false;
     if (flow.timeout_at() <= now_) {
+        ++host_counts_[flow.ends().from.value].timeouts;
         flow.on_timeout(now_);
         activate(index);
     }
@@ -58,15 +59,23 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
     Flow& flow = *flows_[packet.flow.value];
     finished_.clear();
     const bool data = packet.kind == Packet::Kind::data;
+    HostCounts& counted = host_counts_[packet.to.value];
     if (data) {
+        if (packet.sequence != flow.expected()) {
+            ++(packet.sequence > flow.expected() ? counted.out_of_sequence : counted.duplicates);
+        }
+        counted.marked += packet.marked ? 1 : 0;
         const Flow::Replies replies = flow.on_data(packet, now_, finished_);
         if (replies.notify) {
+            ++counted.cnp_sent;
             reply(packet, Packet::Kind::cnp, false);
         }
         if (replies.acknowledge || replies.negative) {
             reply(packet, replies.negative ? Packet::Kind::nak : Packet::Kind::ack, replies.echo);
         }
     } else {
+        counted.nak_received += packet.kind == Packet::Kind::nak ? 1 : 0;
+        counted.cnp_received += packet.kind == Packet::Kind::cnp ? 1 : 0;
         flow.on_reply(packet, now_, finished_);
         activate(packet.flow);
     }

@@ -35,7 +35,9 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, Packet packet
     const Priority priority = packet.priority;
     packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
     if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queue_bytes[priority])) {
-        ++count(out_index, priority).dropped;
+        LinkCounts& counted = count(out_index, priority);
+        ++counted.dropped;
+        counted.dropped_bytes += packet.wire_bytes;
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable &&
             is_marked(out.queue_bytes[priority])) {
@@ -47,6 +49,7 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, Packet packet
         out.queue_bytes[priority] += packet.wire_bytes;
         LinkCounts& counted = count(out_index, priority);
         counted.peak_queue_bytes = std::max(counted.peak_queue_bytes, out.queue_bytes[priority]);
+        counted.queue_integral -= packet.wire_bytes * queue_time();
         kick(out_index);
     }
     if (node.buffer->must_pause(link.to_port, priority)) {
@@ -67,6 +70,7 @@ bool PacketNetwork::next_of_switch(Link& link, LinkIndex index, Packet& packet) 
         link.nonempty &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
     link.queue_bytes[priority] -= packet.wire_bytes;
+    count(index, priority).queue_integral += packet.wire_bytes * queue_time();
     link.deficits[priority] -= packet.wire_bytes;
     SharedBuffer& buffer = *nodes_[link.from].buffer;
     buffer.release(packet.ingress_port, priority, packet.wire_bytes);

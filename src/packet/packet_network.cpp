@@ -41,6 +41,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         links_.push_back(std::move(made));
     }
     counts_.resize(links_.size() * priority_count);
+    host_counts_.resize(topology.nodes());
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {
         Node node;
         const std::vector<LinkIndex>& ports = topology.ports({index});

@@ -16,6 +16,7 @@
 #include "core/random.hpp"
 #include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
+#include "packet/counts.hpp"
 #include "packet/event_lines.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
@@ -70,6 +71,17 @@ class PacketNetwork {
     [[nodiscard]] std::int64_t queued_bytes(LinkIndex link, Priority priority) const {
         return links_[link].queue_bytes[priority];
     }
+    /// Bytes in a switch's queue, integrated over time until `at`, not before now(), in byte x 1024 ps. Wraps
+    /// around: the mean over some time is a difference.
+    [[nodiscard]] std::uint64_t queue_integral(LinkIndex link, Priority priority, Picoseconds at) const;
+    /// For how long the sender was paused until `at`.
+    [[nodiscard]] Picoseconds paused(LinkIndex link, Priority priority, Picoseconds at) const;
+    /// Under way on the cable: sent, and not arrived. Looks at every packet there.
+    [[nodiscard]] Carried on_the_way(LinkIndex link, Priority priority) const;
+    [[nodiscard]] const HostCounts& host_counts(NodeIndex host) const { return host_counts_[host.value]; }
+    [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(flows_.size()); }
+    /// From now on, peaks are those since now.
+    void restart_peaks();
     [[nodiscard]] const Flow& flow(FlowIndex flow) const { return *flows_[flow.value]; }
     [[nodiscard]] const SharedBuffer& buffer(NodeIndex node) const { return *nodes_[node.value].buffer; }
     /// Packets that have gone over a link so far, pauses included.
@@ -112,6 +124,9 @@ class PacketNetwork {
     void timed_out(FlowIndex flow);
     [[nodiscard]] bool is_marked(std::int64_t queue_bytes);
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
+    [[nodiscard]] std::uint64_t queue_time() const {
+        return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
+    }
     LinkCounts& count(LinkIndex link, Priority priority) { return counts_[link * priority_count + priority]; }
 
     core::SwitchPlan switches_;
@@ -126,6 +141,7 @@ class PacketNetwork {
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
     std::vector<LinkCounts> counts_;
+    std::vector<HostCounts> host_counts_;  ///< by node
     std::vector<std::vector<LinkIndex>> ports_;
     std::vector<Report> reports_;
     std::vector<MessageHandle> finished_;

@@ -40,6 +40,7 @@ class SharedBuffer {
     /// Bytes stored, headroom included.
     [[nodiscard]] std::int64_t used() const { return shared_ + in_headroom_; }
     [[nodiscard]] std::int64_t peak() const { return peak_; }
+    void restart_peak() { peak_ = used(); }
     /// Of the pool without all headroom; what may be shared.
     [[nodiscard]] std::int64_t sharable() const { return sharable_; }
 
