@@ -162,7 +162,7 @@ bool accepts(const Command& command, const config::Option& option) {
         return false;
     }
     const bool simulates = command.name == "simulate";
-    return simulates ? option.name != "role" : option.group != config::simulation_group;
+    return simulates ? option.name != "role" : !config::is_for_simulations(option.group);
 }
 
 std::span<const CommandOption> shorthand_options() {

@@ -56,7 +56,8 @@ Also: --json for --output json, -q or --quiet for --output quiet. The verdict is
 )";
         case OptionGroup::network:
             return R"(
-Every node has a link of this speed to a switch without limits, and transfers share links fairly.
+fluid: links of this speed to a switch without limits; transfers share links fairly.
+packet: see group switch.
 Disturbances (--fault); times count from second 0; default: from the beginning, to the end:
   pause:consumer=3,at=10s,for=2s          stops for 2 s (also producer=N, scheduler)
   die:consumer=3,at=10s                   stops and does not continue
@@ -64,6 +65,14 @@ Disturbances (--fault); times count from second 0; default: from the beginning, 
   slow:scheduler,factor=100               takes 100 times as long for each message
   degrade:producer=0,at=5s,for=1s,factor=0.1   its links have a tenth of their speed
   delay:extra=1ms                         control messages take up to 1 ms longer, in order
+)";
+        case OptionGroup::switches:
+            return R"(
+Packets have a model of their own: buffers of a switch, pauses, marks, losses. Built in:
+  shallow  16 MB for all ports, like a QFX5200-32C
+  deep     4 GB, at most 125 MB for a queue, like a switch with a Jericho
+  plain    each queue of a port holds --port-buffer; the rest is lost
+With --framing tcp, connections take the place of queue pairs.
 )";
         default:
             return "";

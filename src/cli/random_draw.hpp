@@ -61,4 +61,7 @@ struct FaultRange {
 /// Up to three faults, with a probability of one half.
 void draw_faults(RandomDraw& draw, const FaultRange& range);
 
+/// The model of the network, with a probability of one half; if it is that of packets, a switch.
+void draw_packets(RandomDraw& draw);
+
 }  // namespace weir::cli

@@ -38,7 +38,10 @@ class ScenarioDraw {
         draw_faults(draw_, range_);
         judgement();
         draw_.add("seed", "{}", seed_);
-        packets();
+        // Last, so that what is drawn for a seed otherwise does not depend on it.
+        if (!lossy_) {
+            draw_packets(draw_);
+        }
         return std::move(draw_).options();
     }
 
@@ -408,20 +411,6 @@ class ScenarioDraw {
         if (draw_.one_in(8)) {
             draw_.add("counters", "{}", draw_.one_of({"on", "off"}));
         }
-    }
-
-    /// Last, so that what is drawn for a seed otherwise does not depend on it.
-    void packets() {
-        if (lossy_ || draw_.one_in(2)) {
-            return;
-        }
-        if (draw_.one_in(4)) {
-            draw_.add("network", "{}", "fluid");
-            return;
-        }
-        draw_.add("network", "{}", "packet");
-        draw_.add("pfc", "{}", draw_.one_of({"on", "off"}));
-        draw_.add("ecn", "{}", draw_.one_of({"on", "off"}));
     }
 
     std::uint64_t seed_;

@@ -5,8 +5,8 @@
 
 namespace weir::config {
 
-/// Refuses what the packet model cannot simulate, and its options where another model is used. The network
-/// plan is complete otherwise. Throws UsageError.
-void derive_packets(const RunRequest& request);
+/// Completes the plan of the packet network from the switch and the options. Refuses what the packet model
+/// cannot simulate, and its options where another model is used. Throws UsageError.
+void derive_packets(RunRequest& request);
 
 }  // namespace weir::config

@@ -18,7 +18,6 @@ core::BitRate link_speed(Text text) {
 
 constexpr Choice<core::NetworkModel> models[] = {{"fluid", core::NetworkModel::fluid},
                                                  {"packet", core::NetworkModel::packet}};
-constexpr Choice<bool> on_off[] = {{"on", true}, {"off", false}};
 
 constexpr Option network_rows[] = {
     {.name = "network",
@@ -27,25 +26,6 @@ constexpr Option network_rows[] = {
      .default_value = "fluid",
      .set = [](RunRequest& r, Text text) { r.network.model = choose(text, models); },
      .get = [](const RunRequest& r) { return chosen(r.network.model, models); }},
-    {.name = "pfc",
-     .syntax = "on|off",
-     .help = "packet: priority flow control for data",
-     .default_value = "off",
-     .set =
-         [](RunRequest& r, Text text) {
-             r.network.fabric.switches.lossless =
-                 choose(text, on_off) ? core::mask_of(r.network.fabric.data_priority) : 0;
-         },
-     .get = [](const RunRequest& r) { return chosen(r.network.fabric.switches.lossless != 0, on_off); }},
-    {.name = "ecn",
-     .syntax = "on|off",
-     .help = "packet: marks by the switch and DCQCN in the NICs",
-     .default_value = "off",
-     .set =
-         [](RunRequest& r, Text text) {
-             r.network.fabric.switches.ecn.on = r.network.fabric.nics.dcqcn.on = choose(text, on_off);
-         },
-     .get = [](const RunRequest& r) { return chosen(r.network.fabric.switches.ecn.on, on_off); }},
     {.name = "producer-link",
      .syntax = "RATE",
      .help = "speed of a producer's link, each direction",
@@ -75,7 +55,7 @@ constexpr Option network_rows[] = {
      .get = [](const RunRequest& r) { return to_text(r.network.mtu); }},
     {.name = "port-buffer",
      .syntax = "SIZE",
-     .help = "datagram: switch buffer per consumer; the rest is dropped",
+     .help = "datagram, plain switch: room for a port; the rest is lost",
      .default_value = "512KiB",
      .set = [](RunRequest& r, Text text) { r.network.port_buffer = some_bytes(text); },
      .get = [](const RunRequest& r) { return to_text(r.network.port_buffer); }},

@@ -16,6 +16,7 @@ std::span<const Option> busy_options();
 std::span<const Option> run_options();
 std::span<const Option> output_options();
 std::span<const Option> network_options();
+std::span<const Option> switch_options();
 std::span<const Option> testing_options();
 
 }  // namespace weir::config

@@ -26,6 +26,8 @@ const char* group_name(OptionGroup group) {
             return "output";
         case OptionGroup::network:
             return "network";
+        case OptionGroup::switches:
+            return "switch";
         case OptionGroup::testing:
             return "testing";
     }
@@ -50,6 +52,8 @@ const char* group_title(OptionGroup group) {
             return "what is written, and where";
         case OptionGroup::network:
             return "what a simulation assumes (only weir simulate)";
+        case OptionGroup::switches:
+            return "switch and NICs with --network packet (only weir simulate)";
         case OptionGroup::testing:
             return "for weir's own tests";
     }
@@ -76,6 +80,8 @@ std::span<const Option> options_of(OptionGroup group) {
             return output_options();
         case OptionGroup::network:
             return network_options();
+        case OptionGroup::switches:
+            return switch_options();
         case OptionGroup::testing:
             return testing_options();
     }
@@ -127,7 +133,7 @@ std::string near_option(std::string_view text) {
 std::vector<GivenOption> plan_values(const RunRequest& request) {
     std::vector<GivenOption> values;
     for (const Option& option : option_table()) {
-        if (!option.in_plan || (option.group == simulation_group && !request.simulated)) {
+        if (!option.in_plan || (is_for_simulations(option.group) && !request.simulated)) {
             continue;
         }
         if (std::string value = option.get(request); !value.empty()) {

@@ -20,14 +20,17 @@ enum class OptionGroup : std::uint8_t {
     run,
     output,
     network,
+    switches,
     testing,  ///< shown in no help
 };
 inline constexpr OptionGroup shown_groups[] = {
-    OptionGroup::layout, OptionGroup::data, OptionGroup::transfer, OptionGroup::building,
-    OptionGroup::busy,   OptionGroup::run,  OptionGroup::output,   OptionGroup::network};
+    OptionGroup::layout, OptionGroup::data,   OptionGroup::transfer, OptionGroup::building, OptionGroup::busy,
+    OptionGroup::run,    OptionGroup::output, OptionGroup::network,  OptionGroup::switches};
 
-/// Options of this group are for `weir simulate` only; a scenario may hold them for both.
-inline constexpr OptionGroup simulation_group = OptionGroup::network;
+/// Options of these groups are for `weir simulate` only; a scenario may hold them for both.
+constexpr bool is_for_simulations(OptionGroup group) {
+    return group == OptionGroup::network || group == OptionGroup::switches;
+}
 
 /// "layout", ...: what `--help GROUP` takes.
 const char* group_name(OptionGroup group);

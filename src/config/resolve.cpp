@@ -125,7 +125,7 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     for (const GivenOption& given : command_line) {
         if (given.name != "scenario") {
             const Option& option = known_option(given.name);
-            if (option.group == simulation_group && !simulated) {
+            if (is_for_simulations(option.group) && !simulated) {
                 throw UsageError(
                     fmt::format("--{}: is for `weir simulate`; a measured run uses the network that it finds",
                                 given.name));

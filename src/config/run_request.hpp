@@ -12,6 +12,7 @@
 
 #include "config/distributions.hpp"
 #include "config/quantities.hpp"
+#include "config/switch_description.hpp"
 #include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
@@ -72,6 +73,7 @@ struct RunRequest {
     /// What a simulation assumes; `simulated`: this is one.
     bool simulated = false;
     core::NetworkPlan network;
+    PacketOptions packets;
     std::vector<std::string> faults;  ///< --fault, read by the simulation
 
     RoleRequest roles;

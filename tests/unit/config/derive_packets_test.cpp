@@ -1,0 +1,73 @@
+#include "config/derive_packets.hpp"
+
+#include "catch.hpp"
+#include "config/option_table.hpp"
+#include "config/resolve.hpp"
+#include "refusal.hpp"
+
+using namespace weir::config;
+using Given = std::vector<GivenOption>;
+using weir::core::mask_of;
+
+namespace {
+
+RunRequest packet_request(Given given) {
+    given.push_back({"network", "packet"});
+    return resolve(given, true);
+}
+
+std::string packet_refusal(const Given& given) {
+    return refusal_of([&] { packet_request(given); });
+}
+
+}  // namespace
+
+TEST_CASE("a packet network is a shallow switch without PFC and ECN unless options ask for more") {
+    const RunRequest request = packet_request({});
+    CHECK(request.network.fabric.switches == weir::core::SwitchPlan{});
+    CHECK(request.packets.switch_name == "shallow");
+    CHECK(find_option("pfc")->get(request) == "off");
+    CHECK(find_option("control-priority")->get(request) == "data");
+}
+
+TEST_CASE("pfc acts on the class of data, ecn in switch, NICs and connections") {
+    const auto fabric = packet_request({{"pfc", "on"}, {"ecn", "on"}}).network.fabric;
+    CHECK(fabric.switches.lossless == mask_of(fabric.data_priority));
+    CHECK(fabric.switches.ecn.on);
+    CHECK(fabric.nics.dcqcn.on);
+    CHECK(fabric.tcp.ecn);
+}
+
+TEST_CASE("control messages have the class of data, one strictly above it, or any") {
+    const auto same = packet_request({}).network.fabric;
+    CHECK(same.control_priority == same.data_priority);
+    const auto own = packet_request({{"control-priority", "own"}}).network.fabric;
+    CHECK(own.control_priority > own.data_priority);
+    CHECK(own.switches.strict == mask_of(own.control_priority));
+    CHECK(own.nics.strict == mask_of(own.control_priority));
+    CHECK(packet_request({{"control-priority", "1"}}).network.fabric.control_priority == 1);
+}
+
+TEST_CASE("a plain switch has ports of --port-buffer and no pool") {
+    const auto fabric = packet_request({{"switch", "plain"}, {"port-buffer", "100kB"}}).network.fabric;
+    CHECK(fabric.switches.egress_threshold.count == 100000);
+    CHECK(fabric.switches.pool.count > 1'000'000'000'000);
+    CHECK(contains(packet_refusal({{"switch", "plain"}, {"pfc", "on"}}), "--pfc: "));
+    CHECK(contains(packet_refusal({{"switch", "plain"}, {"port-buffer", "4100B"}}), "packet of 4.178kB"));
+}
+
+TEST_CASE("options of the packet network are refused in another one") {
+    for (const auto& [name, value] : Given{{"switch", "deep"},
+                                           {"pfc", "on"},
+                                           {"ecn", "off"},
+                                           {"loss-recovery", "selective"},
+                                           {"control-priority", "own"}}) {
+        CAPTURE(name);
+        const std::string refusal = refusal_of([&] { resolve(Given{{name, value}}, true); });
+        CHECK(refusal == "--" + name + ": needs --network packet");
+        CHECK(find_option(name)->get(resolve(Given{}, true)).empty());
+    }
+    CHECK(contains(packet_refusal({{"control-priority", "8"}}), "'8' is not one of: data, own, 0 to 7"));
+    CHECK(contains(packet_refusal({{"loss-recovery", "none"}}), "go-back-n, selective"));
+    CHECK(contains(packet_refusal({{"switch", "deeep"}}), "--switch: there is no switch 'deeep'"));
+}
