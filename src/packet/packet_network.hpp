@@ -17,7 +17,7 @@
 #include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
 #include "packet/counts.hpp"
-#include "packet/event_lines.hpp"
+#include "packet/event_wheel.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
 #include "packet/queue_pair.hpp"
@@ -135,7 +135,7 @@ class PacketNetwork {
     std::unique_ptr<core::TcpPlan> tcp_;
     core::Random random_;
     Picoseconds now_;
-    EventLines<Event> events_;
+    EventWheel<Event> events_;
     std::vector<Link> links_;
     std::vector<Node> nodes_;
     std::vector<LinkIndex> ways_;
