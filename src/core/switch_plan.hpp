@@ -19,6 +19,17 @@ constexpr PriorityMask mask_of(Priority priority) {
     return static_cast<PriorityMask>(1U << priority);
 }
 
+/// A value for a link of `rate` where that for one of `reference` is known; reference 0: for every link.
+constexpr Bytes in_proportion(Bytes value, BitRate rate, BitRate reference) {
+    return reference.bits_per_second == 0
+               ? value
+               : Bytes{static_cast<std::int64_t>(static_cast<WideInteger>(value.count) *
+                                                 rate.bits_per_second / reference.bits_per_second)};
+}
+constexpr BitRate in_proportion(BitRate value, BitRate rate, BitRate reference) {
+    return {in_proportion(Bytes{value.bits_per_second}, rate, reference).count};
+}
+
 /// When a switch marks a packet (RED on the length of the queue): never up to `none_below`, with a
 /// probability that grows to `probability_at_top` at `all_above`, and always beyond. Values: Zhu et al.,
 /// "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015.
@@ -27,6 +38,7 @@ struct EcnPlan {
     Bytes none_below{5'000};
     Bytes all_above{200'000};
     double probability_at_top = 0.01;
+    BitRate of_rate{};        ///< the thresholds are those of such a port, of others in proportion; 0: of all
     bool at_enqueue = false;  ///< by the queue that a packet finds, and not by the one that it leaves
     bool operator==(const EcnPlan&) const = default;
 };
@@ -67,6 +79,7 @@ struct DcqcnPlan {
     BitRate additive_increase{40'000'000};
     BitRate hyper_increase{40'000'000};
     BitRate least_rate{10'000'000};
+    BitRate of_rate{};  ///< the increases are those of such a NIC, of others in proportion; 0: of all
     bool operator==(const DcqcnPlan&) const = default;
 };
 

@@ -5,11 +5,21 @@
 
 namespace weir::packet {
 
+namespace {
+
+double bits_per_second(core::BitRate increase, core::BitRate line_rate, core::BitRate reference) {
+    return static_cast<double>(core::in_proportion(increase, line_rate, reference).bits_per_second);
+}
+
+}  // namespace
+
 ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rate)
     : plan_(&plan),
       alpha_period_(Picoseconds::of(plan.alpha_period)),
       rate_period_(Picoseconds::of(plan.rate_period)),
       line_rate_(static_cast<double>(line_rate.bits_per_second)),
+      additive_increase_(bits_per_second(plan.additive_increase, line_rate, plan.of_rate)),
+      hyper_increase_(bits_per_second(plan.hyper_increase, line_rate, plan.of_rate)),
       rate_(line_rate_),
       target_(line_rate_) {}
 
@@ -59,9 +69,9 @@ void ReactionPoint::catch_up(Picoseconds now) {
 void ReactionPoint::increase() {
     const std::uint32_t stages = plan_->fast_stages;
     if (std::min(timer_stage_, byte_stage_) > stages) {
-        target_ += static_cast<double>(plan_->hyper_increase.bits_per_second);
+        target_ += hyper_increase_;
     } else if (std::max(timer_stage_, byte_stage_) > stages) {
-        target_ += static_cast<double>(plan_->additive_increase.bits_per_second);
+        target_ += additive_increase_;
     }
     target_ = std::min(target_, line_rate_);
     rate_ = (rate_ + target_) / 2;

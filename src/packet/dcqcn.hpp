@@ -36,6 +36,8 @@ class ReactionPoint {
     Picoseconds alpha_period_;
     Picoseconds rate_period_;
     double line_rate_;
+    double additive_increase_;
+    double hyper_increase_;
     double rate_;
     double target_;
     double alpha_ = 1;

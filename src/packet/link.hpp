@@ -28,6 +28,8 @@ struct Link {
     std::uint32_t to = 0;
     std::uint32_t from_port = 0;
     std::uint32_t to_port = 0;
+    std::int64_t never_marked_bytes = 0;   ///< up to so many in its queue; as in core::EcnPlan
+    std::int64_t always_marked_bytes = 0;  ///< beyond so many
     core::RingQueue<Packet> on_the_way;
     std::array<std::int64_t, priority_count> queue_bytes{};
     std::array<std::int64_t, priority_count> deficits{};

@@ -14,17 +14,17 @@ LinkIndex PacketNetwork::way(const Node& node, const Packet& packet) const {
     return ways_[count == 1 ? first : first + core::SplitMix64(packet.flow.value).next() % count];
 }
 
-bool PacketNetwork::is_marked(std::int64_t queue_bytes) {
-    const core::EcnPlan& ecn = switches_.ecn;
-    if (queue_bytes <= ecn.none_below.count) {
+bool PacketNetwork::is_marked(const Link& link, Priority priority) {
+    const std::int64_t queue_bytes = link.queue_bytes[priority];
+    if (queue_bytes <= link.never_marked_bytes) {
         return false;
     }
-    if (queue_bytes > ecn.all_above.count) {
+    if (queue_bytes > link.always_marked_bytes) {
         return true;
     }
-    const double probability = ecn.probability_at_top *
-                               static_cast<double>(queue_bytes - ecn.none_below.count) /
-                               static_cast<double>(ecn.all_above.count - ecn.none_below.count);
+    const double probability = switches_.ecn.probability_at_top *
+                               static_cast<double>(queue_bytes - link.never_marked_bytes) /
+                               static_cast<double>(link.always_marked_bytes - link.never_marked_bytes);
     return static_cast<double>(random_.next() >> 11U) * 0x1p-53 < probability;
 }
 
@@ -39,8 +39,7 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, Packet packet
         ++counted.dropped;
         counted.dropped_bytes += packet.wire_bytes;
     } else {
-        if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable &&
-            is_marked(out.queue_bytes[priority])) {
+        if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
             packet.marked = true;
             ++count(out_index, priority).marked;
         }
@@ -74,8 +73,7 @@ bool PacketNetwork::next_of_switch(Link& link, LinkIndex index, Packet& packet) 
     link.deficits[priority] -= packet.wire_bytes;
     SharedBuffer& buffer = *nodes_[link.from].buffer;
     buffer.release(packet.ingress_port, priority, packet.wire_bytes);
-    if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable &&
-        is_marked(link.queue_bytes[priority])) {
+    if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(link, priority)) {
         packet.marked = true;
         ++count(index, priority).marked;
     }

@@ -29,6 +29,9 @@ PacketNetwork::PacketNetwork(const Setup& setup)
             nominal + nominal / 1'000'000 * static_cast<std::int64_t>(random_.below(most_drift_ppm + 1));
         made.picoseconds_per_byte_fixed = made.full_speed_fixed;
         made.delay = Picoseconds::of(link.delay);
+        const core::EcnPlan& ecn = switches_.ecn;
+        made.never_marked_bytes = core::in_proportion(ecn.none_below, link.rate, ecn.of_rate).count;
+        made.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
         made.from_switch = topology.is_switch(link.from);
         made.to_switch = topology.is_switch(link.to);
         made.from = link.from.value;

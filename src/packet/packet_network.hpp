@@ -122,7 +122,7 @@ class PacketNetwork {
     void enqueue_at_host(const Packet& packet, NodeIndex host);
     void activate(FlowIndex flow);
     void timed_out(FlowIndex flow);
-    [[nodiscard]] bool is_marked(std::int64_t queue_bytes);
+    [[nodiscard]] bool is_marked(const Link& link, Priority priority);
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
