@@ -44,7 +44,8 @@ packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& ne
 
 SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
                                  NetworkClient& client)
-    : row_{plan.producers, plan.consumers},
+    : begin_(Instant{} - plan.warmup),
+      row_{plan.producers, plan.consumers},
       plan_(network),
       events_(events),
       client_(client),
@@ -69,7 +70,7 @@ packet::FlowIndex SwitchedNetwork::flow(FlatNode from, FlatNode to, Class use) {
 
 void SwitchedNetwork::post(Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
                            Bytes bytes) {
-    network_.post(Picoseconds::of(now), flow(from, to, use), handle, bytes);
+    network_.post(since_begin(now), flow(from, to, use), handle, bytes);
 }
 
 void SwitchedNetwork::send_chunks(Instant now, std::uint32_t producer,
@@ -94,11 +95,11 @@ void SwitchedNetwork::send_result(Instant now, FlatNode from, Bytes bytes, std::
 
 Instant SwitchedNetwork::next(Instant /*now*/, Instant until) {
     if (delivered_ == reports_.size()) {
-        reports_ =
-            network_.advance(until == Instant::never() ? Picoseconds::never() : Picoseconds::of(until));
+        reports_ = network_.advance(until == Instant::never() ? Picoseconds::never() : since_begin(until));
         delivered_ = 0;
     }
-    return delivered_ == reports_.size() ? Instant::never() : reports_[delivered_].at.instant();
+    return delivered_ == reports_.size() ? Instant::never()
+                                         : begin_ + (reports_[delivered_].at.instant() - Instant{});
 }
 
 void SwitchedNetwork::advance(Instant now) {
@@ -175,7 +176,7 @@ void SwitchedNetwork::chunk_arrived(std::uint32_t index) {
 }
 
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {
-    network_.set_speed(Picoseconds::of(now), {node}, factor);
+    network_.set_speed(since_begin(now), {node}, factor);
 }
 
 }  // namespace weir::simulation

@@ -51,6 +51,12 @@ class SwitchedNetwork final : public Network {
     void chunk_left(std::uint32_t index);
     void chunk_arrived(std::uint32_t index);
 
+    /// The clock of the packets begins with the warm-up, at 0.
+    [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {
+        return packet::Picoseconds::of(now - begin_);
+    }
+
+    core::Instant begin_;
     NodeRow row_;
     core::NetworkPlan plan_;
     Events& events_;
