@@ -84,6 +84,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
 FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol) {
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
+    WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch && nodes_[uplink.to].way_count[to.value] > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
     const Flow::Ends ends{flow, from, to, priority, {rate}};
@@ -117,7 +118,7 @@ void PacketNetwork::set_speed(Picoseconds now, NodeIndex host, double factor) {
 
 const std::vector<PacketNetwork::Report>& PacketNetwork::advance(Picoseconds until) {
     reports_.clear();
-    while (reports_.empty() && events_.next_time() <= until) {
+    while (reports_.empty() && !events_.empty() && events_.next_time() <= until) {
         now_ = events_.next_time();
         handle(events_.pop());
     }

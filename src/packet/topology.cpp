@@ -47,7 +47,32 @@ std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host) const {
             }
         }
     }
+    for (const StaticRoute& route : routes_) {
+        if (route.host == host) {
+            ways[route.from.value] = {route.link};
+        }
+    }
     return ways;
+}
+
+void Topology::set_way(NodeIndex from, NodeIndex host, LinkIndex link) {
+    WEIR_ASSERT(is_switch(from) && !is_switch(host) && links_[link].from == from);
+    routes_.push_back({from, host, link});
+}
+
+bool Topology::connected() const {
+    for (std::uint32_t host = 0; host < nodes(); ++host) {
+        if (is_switch({host})) {
+            continue;
+        }
+        const std::vector<std::vector<LinkIndex>> ways = ways_to({host});
+        for (std::uint32_t other = 0; other < nodes(); ++other) {
+            if (other != host && !is_switch({other}) && ways[other].empty()) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay) {
@@ -58,6 +83,41 @@ Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay) {
     const NodeIndex middle = topology.add_switch();
     for (std::uint32_t host = 0; host < hosts.size(); ++host) {
         topology.connect({host}, middle, hosts[host], delay);
+    }
+    return topology;
+}
+
+Topology leaf_spine(const LeafSpine& shape) {
+    WEIR_ASSERT(shape.leaves > 0 && shape.spines > 0);
+    Topology topology;
+    const auto hosts = static_cast<std::uint32_t>(shape.hosts.size());
+    for (std::uint32_t node = 0; node < hosts + shape.leaves + shape.spines; ++node) {
+        node < hosts ? topology.add_host() : topology.add_switch();
+    }
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+        const auto leaf = static_cast<std::uint32_t>(std::uint64_t{host} * shape.leaves / hosts);
+        topology.connect({host}, {hosts + leaf}, shape.hosts[host], shape.delay);
+    }
+    for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
+        for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
+            topology.connect({hosts + leaf}, {hosts + shape.leaves + spine}, shape.between, shape.delay);
+        }
+    }
+    return topology;
+}
+
+Topology ring(const std::vector<core::BitRate>& hosts, core::BitRate between, core::Duration delay) {
+    const auto count = static_cast<std::uint32_t>(hosts.size());
+    WEIR_ASSERT(count >= 3);
+    Topology topology;
+    for (std::uint32_t node = 0; node < 2 * count; ++node) {
+        node < count ? topology.add_host() : topology.add_switch();
+    }
+    for (std::uint32_t host = 0; host < count; ++host) {
+        topology.connect({host}, {count + host}, hosts[host], delay);
+    }
+    for (std::uint32_t host = 0; host < count; ++host) {
+        topology.connect({count + host}, {count + (host + 1) % count}, between, delay);
     }
     return topology;
 }

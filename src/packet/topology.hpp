@@ -35,19 +35,46 @@ class Topology {
     /// Links that leave a node, by its ports.
     [[nodiscard]] const std::vector<LinkIndex>& ports(NodeIndex node) const { return ports_[node.value]; }
 
-    /// From each node, the links on shortest paths to `host`; empty where there is none. Hosts do not
-    /// forward.
+    /// A static route: packets for `host` leave this switch by `link`, whatever the shortest path is. Routes
+    /// must not form a loop.
+    void set_way(NodeIndex from, NodeIndex host, LinkIndex link);
+
+    /// From each node, the links on the way to `host`, by a static route or on the shortest paths; empty
+    /// where there is none. Hosts do not forward.
     [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host) const;
+    /// Whether every host reaches every other one.
+    [[nodiscard]] bool connected() const;
 
   private:
+    struct StaticRoute {
+        NodeIndex from;
+        NodeIndex host;
+        LinkIndex link = 0;
+    };
     NodeIndex add_node(bool is_switch);
 
     std::vector<bool> is_switch_;
     std::vector<Link> links_;
     std::vector<std::vector<LinkIndex>> ports_;
+    std::vector<StaticRoute> routes_;
 };
 
 /// One switch in the middle. Hosts are nodes 0 .. n-1, the switch is node n.
 Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay);
+
+/// Two levels of switches; every leaf has a cable to every spine. Hosts are numbered leaf by leaf from 0,
+/// then come the leaves, then the spines.
+struct LeafSpine {
+    std::uint32_t leaves = 2;
+    std::uint32_t spines = 2;
+    std::vector<core::BitRate> hosts;  ///< link rates; shared out evenly, the first ones to the first leaf
+    core::BitRate between;             ///< rate of each cable from a leaf to a spine
+    core::Duration delay;              ///< of each cable
+};
+Topology leaf_spine(const LeafSpine& shape);
+
+/// Switches in a ring, host i at switch i. Hosts are nodes 0 .. n-1, switches n .. 2n-1; cables 0 .. n-1 go
+/// from the hosts to their switches, cable n + i from switch i to switch i + 1. At least three.
+Topology ring(const std::vector<core::BitRate>& hosts, core::BitRate between, core::Duration delay);
 
 }  // namespace weir::packet
