@@ -59,6 +59,16 @@ class Flow {
     [[nodiscard]] const Ends& ends() const { return ends_; }
     [[nodiscard]] std::uint64_t packets_sent_again() const { return packets_sent_again_; }
 
+    /// Bytes on the wire of its packets, replies included. What is neither arrived nor dropped waits or is on
+    /// the way.
+    struct Traffic {
+        std::uint64_t sent = 0;
+        std::uint64_t arrived = 0;
+        std::uint64_t dropped = 0;
+        bool operator==(const Traffic&) const = default;
+    };
+    Traffic traffic;  ///< counted by the network
+
     bool queued = false;        ///< the host's: it stands in the row of those that have packets
     bool timer_is_set = false;  ///< the network's: an event for timeout_at() is pending
 

@@ -42,7 +42,8 @@ void PacketNetwork::enqueue_at_host(const Packet& packet, NodeIndex host) {
 }
 
 void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
-    const Flow& flow = *flows_[to.flow.value];
+    Flow& flow = *flows_[to.flow.value];
+    flow.traffic.sent += static_cast<std::uint64_t>(nics_->ack_bytes.count);
     const bool notification = kind == Packet::Kind::cnp;
     enqueue_at_host({.flow = to.flow,
                      .to = flow.ends().from,
@@ -57,6 +58,7 @@ void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
 
 void PacketNetwork::receive_at_host(const Packet& packet) {
     Flow& flow = *flows_[packet.flow.value];
+    flow.traffic.arrived += packet.wire_bytes;
     finished_.clear();
     const bool data = packet.kind == Packet::Kind::data;
     HostCounts& counted = host_counts_[packet.to.value];
@@ -126,6 +128,7 @@ bool PacketNetwork::next_of_flows(Node& host, Priority priority, Packet& packet,
         if (flow.has_packet()) {
             if (flow.next_send() <= now_) {
                 packet = flow.send(now_);
+                flow.traffic.sent += packet.wire_bytes;
                 found = true;
                 if (!flow.timer_is_set) {
                     flow.timer_is_set = true;

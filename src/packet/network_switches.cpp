@@ -38,6 +38,7 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, Packet packet
         LinkCounts& counted = count(out_index, priority);
         ++counted.dropped;
         counted.dropped_bytes += packet.wire_bytes;
+        flows_[packet.flow.value]->traffic.dropped += packet.wire_bytes;
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
             packet.marked = true;

@@ -39,6 +39,7 @@ class PacketNetwork {
     explicit PacketNetwork(const Setup& setup);
 
     enum class Protocol : std::uint8_t { queue_pair, tcp };
+    /// There must be a way from one host to the other one.
     FlowIndex connect(NodeIndex from, NodeIndex to, Priority priority,
                       Protocol protocol = Protocol::queue_pair);
     /// Hands a message to a flow. `now` is not before what advance() has reported; what has happened within
@@ -83,6 +84,9 @@ class PacketNetwork {
     /// From now on, peaks are those since now.
     void restart_peaks();
     [[nodiscard]] const Flow& flow(FlowIndex flow) const { return *flows_[flow.value]; }
+    /// Bytes of each flow that wait in a queue or are on a link: sent, and neither arrived nor dropped.
+    /// Looks at every packet.
+    [[nodiscard]] std::vector<std::uint64_t> bytes_inside() const;
     [[nodiscard]] const SharedBuffer& buffer(NodeIndex node) const { return *nodes_[node.value].buffer; }
     /// Packets that have gone over a link so far, pauses included.
     [[nodiscard]] std::uint64_t transmissions() const { return transmissions_; }
