@@ -53,7 +53,10 @@ int PacketNetwork::choose_priority(Link& link, std::uint8_t candidates) {
         return std::bit_width(first) - 1;
     }
     if ((candidates & (candidates - 1U)) == 0) {
-        return std::countr_zero(candidates);
+        const int only = std::countr_zero(candidates);
+        // Alone it may send what it likes, and owes nothing for it when others come.
+        link.deficits[static_cast<std::size_t>(only)] = 1;
+        return only;
     }
     for (;;) {
         const Priority priority = link.turn;

@@ -80,7 +80,8 @@ bool SharedBuffer::must_pause(std::uint32_t ingress_port, Priority priority) con
         return false;
     }
     const Account& source = account(ingress_port, priority);
-    return !source.paused && (source.headroom > 0 || source.shared >= ingress_threshold());
+    return !source.paused &&
+           (source.headroom > 0 || (source.shared > 0 && source.shared >= ingress_threshold()));
 }
 
 bool SharedBuffer::may_resume(std::uint32_t ingress_port, Priority priority) const {

@@ -25,7 +25,8 @@ class SharedBuffer {
     /// A packet has left. With the port and priority with which it came.
     void release(std::uint32_t ingress_port, Priority priority, std::int64_t bytes);
 
-    /// Whether this sender is to be paused, and is not.
+    /// Whether this sender is to be paused, and is not. Never while nothing of it is stored: a pause ends
+    /// when something leaves.
     [[nodiscard]] bool must_pause(std::uint32_t ingress_port, Priority priority) const;
     /// Whether the pause of this sender is to end.
     [[nodiscard]] bool may_resume(std::uint32_t ingress_port, Priority priority) const;

@@ -257,7 +257,10 @@ Flow::Replies TcpConnection::on_data(const Packet& packet, Picoseconds /*now*/,
     expected_ = ahead_.consume(expected_ + 1);
     ++unacknowledged_;
     const bool whole = messages_.arrive(expected_, arrived);
-    if (whole || changed || unacknowledged_ >= 2 || expected_ > packet.sequence + 1) {
+    // A single segment would wait for the receiver's timer, which is not modelled: Linux acknowledges what
+    // comes after a loss at once ("quick ack").
+    const bool single = window_ < 2;
+    if (whole || changed || single || unacknowledged_ >= 2 || expected_ > packet.sequence + 1) {
         replies.acknowledge = true;
         unacknowledged_ = 0;
     }
