@@ -1,0 +1,109 @@
+#include "packet/dcqcn.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "star_rig.hpp"
+
+using namespace weir;
+using namespace weir::packet;
+
+namespace {
+
+constexpr core::BitRate line{40'000'000'000};
+
+core::DcqcnPlan plan_of_2015() {
+    core::DcqcnPlan plan;
+    plan.on = true;
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("Without notifications a flow sends at the speed of its link") {
+    const core::DcqcnPlan plan = plan_of_2015();
+    ReactionPoint point(plan, line);
+    point.on_sent({100'000'000});
+    CHECK(point.rate(microsecond * 1'000'000) == 40e9);
+}
+
+TEST_CASE("A notification cuts the rate by alpha / 2; alpha follows (1 - g) alpha + g and decays without") {
+    const core::DcqcnPlan plan = plan_of_2015();
+    ReactionPoint point(plan, line);
+    constexpr double g = 1.0 / 256;
+    point.on_notification({});
+    CHECK(point.rate({}) == Approx(20e9));
+    CHECK(point.alpha() == Approx(1));
+    // 54 us later no period of 55 us is over.
+    CHECK(point.rate(microsecond * 54) == Approx(20e9));
+    CHECK(point.alpha() == Approx(1));
+    // One period: alpha decays, and the rate has gone halfway back to the target.
+    CHECK(point.rate(microsecond * 55) == Approx(30e9));
+    CHECK(point.alpha() == Approx(1 - g));
+    point.on_notification(microsecond * 56);
+    CHECK(point.rate(microsecond * 56) == Approx(30e9 * (1 - (1 - g) / 2)));
+    CHECK(point.alpha() == Approx((1 - g) * (1 - g) + g));
+    // The periods start anew at the notification.
+    CHECK(point.rate(microsecond * 110) == Approx(30e9 * (1 - (1 - g) / 2)));
+    CHECK(point.rate(microsecond * 111) > 20e9);
+}
+
+TEST_CASE("Five steps of fast recovery, then additive, then hyper increase once both counters are beyond") {
+    core::DcqcnPlan plan = plan_of_2015();
+    plan.hyper_increase = {200'000'000};
+    plan.byte_counter = {1'000'000};
+    ReactionPoint point(plan, line);
+    for (int notification = 0; notification < 5; ++notification) {
+        point.on_notification({});
+    }
+    double rate = point.rate({});
+    double target = rate / (1 - 0.5);  // alpha is 1 throughout
+    REQUIRE(rate < 2e9);
+    for (int period = 1; period <= 8; ++period) {
+        target += period > 5 ? 40e6 : 0;
+        rate = (rate + target) / 2;
+        REQUIRE(point.rate(microsecond * 55 * period) == Approx(rate));
+    }
+    // Bytes drive the same steps: five more make the counter as old, only then it is hyper.
+    for (int count = 1; count <= 7; ++count) {
+        point.on_sent({1'000'000});
+        target += count > 5 ? 200e6 : 40e6;
+        rate = (rate + target) / 2;
+        REQUIRE(point.rate(microsecond * 55 * 8) == Approx(rate));
+    }
+    point.on_sent({999'999});
+    CHECK(point.rate(microsecond * 55 * 8) == Approx(rate));
+}
+
+TEST_CASE("The rate never falls below the least rate and never exceeds the link's") {
+    core::DcqcnPlan plan = plan_of_2015();
+    plan.hyper_increase = {5'000'000'000};
+    ReactionPoint point(plan, line);
+    for (int notification = 0; notification < 100; ++notification) {
+        point.on_notification(microsecond * notification);
+    }
+    CHECK(point.rate(microsecond * 100) == 10e6);
+    for (int step = 0; step < 10'000; ++step) {
+        point.on_sent({10'000'000});
+        REQUIRE(point.rate(microsecond * (100 + 55 * step)) <= 40e9);
+    }
+    CHECK(point.rate(microsecond * 1'000'000) == 40e9);
+    // Back at full speed alpha goes on decaying: the next cut is small.
+    point.on_notification(microsecond * 1'000'000);
+    CHECK(point.rate(microsecond * 1'000'000) > 39e9);
+}
+
+TEST_CASE("It does not matter how often the rate is read") {
+    const core::DcqcnPlan plan = plan_of_2015();
+    ReactionPoint often(plan, line);
+    ReactionPoint rarely(plan, line);
+    for (ReactionPoint* point : {&often, &rarely}) {
+        point->on_notification({});
+        point->on_notification(microsecond * 20);
+    }
+    for (int step = 0; step < 3000; ++step) {
+        often.rate(microsecond * (20 + step));
+    }
+    CHECK(often.rate(microsecond * 3100) == Approx(rarely.rate(microsecond * 3100)));
+    CHECK(often.alpha() == Approx(rarely.alpha()));
+}

@@ -1,0 +1,210 @@
+#include "packet/packet_network.hpp"
+
+#include <numeric>
+
+#include "catch.hpp"
+#include "star_rig.hpp"
+
+using namespace weir;
+using namespace weir::packet;
+
+namespace {
+
+core::SwitchPlan pause_above(std::int64_t threshold_bytes) {
+    core::SwitchPlan switches = plain_switch();
+    switches.lossless = core::mask_of(0);
+    switches.ingress_threshold = {threshold_bytes};
+    return switches;
+}
+
+double share_of(const StarRig& rig, LinkIndex link, Priority priority) {
+    double all = 0;
+    for (Priority other = 0; other < priority_count; ++other) {
+        all += static_cast<double>(rig.network.counts(link, other).bytes);
+    }
+    return static_cast<double>(rig.network.counts(link, priority).bytes) / all;
+}
+
+}  // namespace
+
+TEST_CASE("A message takes its transmissions and delays, and no time besides") {
+    StarRig rig(2, plain_switch(), plain_nic());
+    const FlowIndex flow = rig.network.connect({0}, {1}, 0);
+    rig.network.post({}, flow, 42, {10'000});
+    const auto reports = rig.run_to(Picoseconds::never());
+    REQUIRE(reports.size() == 2);
+    CHECK(reports[0].kind == PacketNetwork::Report::Kind::arrived);
+    CHECK(reports[1].kind == PacketNetwork::Report::Kind::sent);
+    CHECK(reports[0].message == 42);
+    // 10 packets of 800 ns, one more on the second link, two cables of 500 ns; clocks are up to 100 ppm slow.
+    CHECK(reports[0].at >= Picoseconds::nanoseconds(9'800));
+    CHECK(reports[0].at <= Picoseconds::nanoseconds(9'801));
+    // The acknowledgement of 84 bytes.
+    CHECK(reports[1].at - reports[0].at <= Picoseconds::nanoseconds(2 * 67 + 1000 + 2));
+}
+
+TEST_CASE("A host without a way to another one is refused") {
+    struct Refused {};
+    Topology topology;
+    const NodeIndex a = topology.add_host();
+    const NodeIndex b = topology.add_host();
+    topology.connect(a, topology.add_switch(), {giga}, {});
+    topology.connect(b, topology.add_switch(), {giga}, {});
+    PacketNetwork network({.topology = topology, .switches = {}, .nics = {}});
+    core::set_assertion_handler([](const char*, const char*, int) { throw Refused{}; });
+    CHECK_THROWS_AS(network.connect(a, b, 0), Refused);
+    core::set_assertion_handler(nullptr);
+}
+
+TEST_CASE("Strict priorities go first, the others share by weight") {
+    core::SwitchPlan switches = plain_switch();
+    switches.weights = {1, 3, 1, 1, 1, 1, 1, 1};
+    switches.egress_threshold = {100'000};
+    core::NicPlan nics = plain_nic();
+    StarRig rig(5, switches, nics);
+    // Each sender has its own priority, and each of them could fill the link.
+    const FlowIndex one = rig.stream(0, 4, 0);
+    rig.stream(1, 4, 1);
+    rig.run_to(millisecond * 20);
+    CHECK(share_of(rig, StarRig::down(4), 0) == Approx(0.25).margin(0.01));
+    CHECK(share_of(rig, StarRig::down(4), 1) == Approx(0.75).margin(0.01));
+    const double before = rig.arrived(one);
+    rig.stream(2, 4, urgent);
+    rig.run_to(millisecond * 22);
+    CHECK(rig.arrived(one) - before < 30);  // what had left its queue by then
+}
+
+TEST_CASE("A class that was alone for long does not pay for it when another one comes") {
+    StarRig rig(3, plain_switch(), plain_nic());
+    const FlowIndex old = rig.stream(0, 2, 0);
+    rig.run_to(millisecond * 50);
+    const double before = rig.arrived(old);
+    const FlowIndex fresh = rig.stream(1, 2, 1);
+    rig.run_to(millisecond * 60);
+    // 10 ms of 10 Gb/s are 12500 packets.
+    CHECK(rig.arrived(old) - before == Approx(6250).epsilon(0.1));
+    CHECK(rig.arrived(fresh) == Approx(6250).epsilon(0.1));
+}
+
+TEST_CASE("With pauses nothing is lost while the headroom suffices, and something is when it does not") {
+    const bool enough = GENERATE(true, false);
+    core::SwitchPlan switches = pause_above(20'000);
+    // Two cables of 500 ns at 10 Gb/s are 1250 B; then come three packets and the frame. A tenth of it by
+    // the speed of the port.
+    switches.headroom_at_100g = {enough ? 10 * (1250 + 3084 + 84) : 10 * 1000};
+    StarRig rig(5, switches, plain_nic());
+    for (std::uint32_t source = 0; source < 4; ++source) {
+        rig.stream(source, 4);
+    }
+    rig.run_to(millisecond * 20);
+    const LinkCounts& counts = rig.network.counts(StarRig::down(4), 0);
+    CHECK((counts.dropped == 0) == enough);
+    CHECK(counts.bytes == Approx(10e9 / 8 * 0.02).epsilon(0.01));
+    for (std::uint32_t source = 0; source < 4; ++source) {
+        const LinkCounts& up = rig.network.counts(StarRig::up(source), 0);
+        CHECK(up.pauses > 100);
+        CHECK(up.paused.seconds() > 0.005);
+    }
+}
+
+TEST_CASE("A pause stops its own priority only") {
+    core::SwitchPlan switches = pause_above(20'000);
+    switches.lossless = core::mask_of(0) | core::mask_of(1);
+    StarRig rig(5, switches, plain_nic());
+    rig.stream(0, 3, 0);
+    rig.stream(1, 3, 0);
+    const FlowIndex other = rig.stream(0, 4, 1);
+    rig.run_to(millisecond * 10);
+    CHECK(rig.network.counts(StarRig::up(0), 0).pauses > 0);
+    CHECK(rig.network.counts(StarRig::up(0), 1).pauses == 0);
+    CHECK(rig.arrived(other) > 0.49 * 12'500);
+}
+
+TEST_CASE("A long pause is renewed before its 65535 quanta end") {
+    core::SwitchPlan switches = pause_above(20'000);
+    StarRig rig(2, switches, plain_nic());
+    rig.stream(0, 1);
+    rig.run_to(millisecond);
+    rig.network.set_speed(rig.network.now(), {1}, 0);  // its link carries nothing: a receiver that hangs
+    const std::uint64_t before = rig.network.counts(StarRig::up(0), 0).pauses;
+    rig.run_to(millisecond * 101);
+    // 65535 x 512 bits are 3.355 ms at 10 Gb/s; a frame for each half of it.
+    const auto frames = static_cast<double>(rig.network.counts(StarRig::up(0), 0).pauses - before);
+    CHECK(frames == Approx(100 / (3.355 / 2)).margin(2));
+    const double stopped = rig.arrived({0});
+    rig.network.set_speed(rig.network.now(), {1}, 1);
+    rig.run_to(millisecond * 111);
+    CHECK(rig.arrived({0}) - stopped > 12'000);
+}
+
+TEST_CASE("The same seed gives the same run, another one a different one") {
+    const auto run = [](std::uint64_t seed) {
+        core::SwitchPlan switches = plain_switch();
+        switches.ecn.on = true;
+        core::NicPlan nics = plain_nic();
+        nics.dcqcn.on = true;
+        StarRig rig(4, switches, nics, seed);
+        for (std::uint32_t source = 0; source < 3; ++source) {
+            rig.stream(source, 3);
+        }
+        rig.run_to(millisecond * 20);
+        std::vector<std::uint64_t> all{rig.network.transmissions()};
+        for (LinkIndex link = 0; link < 8; ++link) {
+            const LinkCounts& counts = rig.network.counts(link, 0);
+            all.insert(all.end(),
+                       {counts.bytes, counts.marked, static_cast<std::uint64_t>(counts.peak_queue_bytes)});
+        }
+        return all;
+    };
+    CHECK(run(1) == run(1));
+    CHECK(run(1) != run(2));
+}
+
+TEST_CASE("Marks begin at the lower threshold and cover all packets beyond the upper one") {
+    const bool at_enqueue = GENERATE(false, true);
+    core::SwitchPlan switches = plain_switch();
+    switches.egress_threshold = {150'000};
+    switches.ecn.on = true;
+    switches.ecn.at_enqueue = at_enqueue;
+    switches.ecn.none_below = {200'000};
+    switches.ecn.all_above = {300'000};
+    const auto marked = [&] {
+        StarRig rig(3, switches, plain_nic());  // senders without DCQCN: the queue stays full
+        rig.stream(0, 2);
+        rig.stream(1, 2);
+        rig.run_to(millisecond * 10);
+        const LinkCounts& counts = rig.network.counts(StarRig::down(2), 0);
+        return static_cast<double>(counts.marked) / static_cast<double>(counts.packets);
+    };
+    CHECK(marked() == 0);
+    switches.ecn.none_below = {1'000};
+    switches.ecn.all_above = {100'000};
+    CHECK(marked() > 0.95);
+    switches.ecn.all_above = {298'000};  // the queue is at half of it
+    switches.ecn.probability_at_top = 0.2;
+    CHECK(marked() == Approx(0.1).margin(0.02));
+}
+
+TEST_CASE("ECMP: flows between two leaves use all spines, each flow one") {
+    const core::BitRate rate{10 * giga};
+    const Topology topology = leaf_spine(
+        {.leaves = 2, .spines = 4, .hosts = {16, rate}, .between = rate, .delay = core::Duration{500}});
+    PacketNetwork network({.topology = topology, .switches = plain_switch(), .nics = plain_nic()});
+    for (std::uint32_t source = 0; source < 8; ++source) {
+        for (std::uint32_t sink = 8; sink < 16; ++sink) {
+            network.post({}, network.connect({source}, {sink}, 0), 0, {100'000});
+        }
+    }
+    std::size_t arrived = 0;
+    while (network.next_time() != Picoseconds::never() && arrived < 64) {
+        for (const auto& report : network.advance(Picoseconds::never())) {
+            arrived += report.kind == PacketNetwork::Report::Kind::arrived ? 1 : 0;
+        }
+    }
+    REQUIRE(arrived == 64);
+    for (std::uint32_t spine = 0; spine < 4; ++spine) {
+        const LinkCounts& counts = network.counts(2 * (16 + spine), 0);  // of leaf 0
+        CHECK(counts.bytes % 100'000 == 0);
+        CHECK(counts.bytes >= 800'000);
+    }
+}

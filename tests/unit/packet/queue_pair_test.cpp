@@ -1,0 +1,181 @@
+#include "packet/queue_pair.hpp"
+
+#include "catch.hpp"
+#include "star_rig.hpp"
+
+using namespace weir;
+using namespace weir::packet;
+
+namespace {
+
+/// Both ends, with the network in the test's hands.
+class Pair {
+  public:
+    explicit Pair(const core::NicPlan& settings)
+        : plan(settings), flow(plan, {{0}, {0}, {1}, 3, {100'000'000'000}}) {}
+
+    /// The next `count` packets; only their numbers.
+    std::vector<std::uint32_t> send(std::size_t count) {
+        std::vector<std::uint32_t> numbers;
+        for (; count > 0 && flow.has_packet(); --count) {
+            numbers.push_back(flow.send(now).sequence);
+        }
+        return numbers;
+    }
+    Flow::Replies deliver(std::uint32_t sequence, bool marked = false) {
+        Packet packet;
+        packet.sequence = sequence;
+        packet.marked = marked;
+        return flow.on_data(packet, now, arrived);
+    }
+    void reply(Packet::Kind kind, std::uint32_t sequence, std::uint32_t detail = 0) {
+        Packet packet;
+        packet.kind = kind;
+        packet.sequence = sequence;
+        packet.detail = detail;
+        flow.on_reply(packet, now, sent);
+    }
+
+    core::NicPlan plan;
+    QueuePair flow;
+    Picoseconds now;
+    std::vector<MessageHandle> arrived;
+    std::vector<MessageHandle> sent;
+};
+
+core::NicPlan small_packets(core::LossRecovery recovery) {
+    core::NicPlan plan;
+    plan.payload = {1000};
+    plan.overhead = {0};
+    plan.recovery = recovery;
+    return plan;
+}
+
+using Numbers = std::vector<std::uint32_t>;
+using Handles = std::vector<MessageHandle>;
+
+}  // namespace
+
+TEST_CASE("A queue pair acknowledges the end of each message and every 16th packet") {
+    Pair pair(small_packets(core::LossRecovery::go_back_n));
+    pair.flow.post(5, {3000});
+    pair.flow.post(6, {40'000});
+    REQUIRE(pair.send(100).size() == 43);
+    CHECK_FALSE(pair.flow.has_packet());
+    std::vector<std::uint32_t> acknowledged;
+    for (std::uint32_t sequence = 0; sequence < 43; ++sequence) {
+        const Flow::Replies replies = pair.deliver(sequence);
+        CHECK_FALSE(replies.negative);
+        if (replies.acknowledge) {
+            acknowledged.push_back(sequence);
+        }
+    }
+    CHECK(acknowledged == Numbers{2, 18, 34, 42});
+    CHECK(pair.arrived == Handles{5, 6});
+    pair.reply(Packet::Kind::ack, 19);
+    CHECK(pair.sent == Handles{5});
+    CHECK(pair.flow.timeout_at() != Picoseconds::never());
+    pair.reply(Packet::Kind::ack, 43);
+    CHECK(pair.sent == Handles{5, 6});
+    CHECK(pair.flow.timeout_at() == Picoseconds::never());
+}
+
+TEST_CASE("Go-back-N: one NAK for a gap, another one after 4 us, and everything from there again") {
+    Pair pair(small_packets(core::LossRecovery::go_back_n));
+    pair.flow.post(5, {10'000});
+    pair.send(6);
+    pair.deliver(0);
+    const Flow::Replies first = pair.deliver(2);
+    CHECK(first.negative);
+    CHECK_FALSE(pair.deliver(3).negative);
+    pair.now += microsecond * 5;
+    CHECK(pair.deliver(4).negative);
+    pair.reply(Packet::Kind::nak, 1, 2);
+    CHECK(pair.send(3) == Numbers{1, 2, 3});
+    CHECK(pair.flow.packets_sent_again() == 3);
+    // An old NAK does not turn back what is acknowledged.
+    pair.reply(Packet::Kind::ack, 3);
+    pair.reply(Packet::Kind::nak, 1, 4);
+    CHECK(pair.send(2) == Numbers{4, 5});
+    // What has come already is acknowledged again: the acknowledgement may be lost.
+    pair.deliver(1);
+    CHECK(pair.deliver(1).acknowledge);
+}
+
+TEST_CASE("Selective repeat sends only what is missing") {
+    Pair pair(small_packets(core::LossRecovery::selective));
+    pair.flow.post(5, {10'000});
+    pair.send(8);
+    for (const std::uint32_t sequence : {0U, 2U, 3U, 5U}) {
+        const Flow::Replies replies = pair.deliver(sequence);
+        CHECK(replies.negative == (sequence > 0));
+        if (replies.negative) {
+            pair.reply(Packet::Kind::nak, 1, sequence);
+        }
+    }
+    CHECK(pair.send(3) == Numbers{1, 4, 8});
+    CHECK(pair.flow.packets_sent_again() == 2);
+    pair.deliver(1);
+    CHECK(pair.flow.expected() == 4);
+    pair.deliver(4);
+    CHECK(pair.flow.expected() == 6);
+}
+
+TEST_CASE("After the time-out a queue pair sends again, also a last packet that nothing came behind") {
+    const auto recovery = GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective);
+    Pair pair(small_packets(recovery));
+    pair.flow.post(5, {2000});
+    pair.send(2);
+    pair.deliver(0);
+    pair.reply(Packet::Kind::ack, 1);
+    CHECK_FALSE(pair.flow.has_packet());
+    // 4.096 us x 2^14
+    CHECK(pair.flow.timeout_at() == Picoseconds::nanoseconds(67'108'864));
+    pair.now = pair.flow.timeout_at();
+    pair.flow.on_timeout(pair.now);
+    CHECK(pair.send(2) == Numbers{1});
+    CHECK(pair.deliver(1).acknowledge);
+    CHECK(pair.arrived == Handles{5});
+}
+
+TEST_CASE("A window limits what is under way") {
+    core::NicPlan plan = small_packets(core::LossRecovery::selective);
+    plan.window = {4500};
+    Pair pair(plan);
+    pair.flow.post(5, {100'000});
+    CHECK(pair.send(100).size() == 5);
+    pair.reply(Packet::Kind::ack, 2);
+    CHECK(pair.send(100) == Numbers{5, 6});
+}
+
+TEST_CASE("A receiver sends at most one CNP in 50 us, and only for marks and with DCQCN") {
+    core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
+    plan.dcqcn.on = true;
+    Pair pair(plan);
+    pair.flow.post(5, {100'000});
+    pair.send(100);
+    int notifications = 0;
+    for (std::uint32_t sequence = 0; sequence < 100; ++sequence) {
+        notifications += pair.deliver(sequence, sequence != 0).notify ? 1 : 0;
+        pair.now += microsecond * 2;
+    }
+    CHECK(notifications == 4);  // of 198 us
+    plan.dcqcn.on = false;
+    Pair off(plan);
+    off.flow.post(5, {1000});
+    off.send(1);
+    CHECK_FALSE(off.deliver(0, true).notify);
+}
+
+TEST_CASE("A CNP lowers the pace of the packets that follow") {
+    core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
+    plan.dcqcn.on = true;
+    Pair pair(plan);
+    pair.flow.post(5, {100'000});
+    pair.send(1);
+    CHECK(pair.flow.next_send() == Picoseconds::nanoseconds(80));  // 1000 B at 100 Gb/s
+    pair.reply(Packet::Kind::cnp, 0);
+    pair.now = pair.flow.next_send();
+    pair.send(1);
+    CHECK(pair.flow.next_send() == Picoseconds::nanoseconds(80 + 160));
+}
