@@ -9,6 +9,9 @@ namespace {
 /// Selective repeat keeps a bit for each packet under way, so their number has a limit also without a window.
 constexpr std::uint32_t most_under_way = 4096;
 
+/// Doubling ends here.
+constexpr core::Duration longest_timeout = core::Duration::seconds(60);
+
 std::uint32_t window_packets(const core::NicPlan& plan) {
     const auto packets =
         static_cast<std::uint32_t>((plan.window.count + plan.payload.count - 1) / plan.payload.count);
@@ -26,6 +29,7 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
       plan_(&plan),
       reaction_(plan.dcqcn, ends.line_rate),
       window_(window_packets(plan)),
+      timeout_(Picoseconds::of(plan.ack_timeout)),
       known_(bits_needed(plan)),
       ahead_(bits_needed(plan)),
       // No CNP has been sent yet.
@@ -44,6 +48,11 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
         progress_at_ = now;
     }
     if (next_ == highest_) {
+        if (!timing_) {
+            timing_ = true;
+            timed_ = next_;
+            timed_from_ = now;
+        }
         ++highest_;
     } else {
         ++packets_sent_again_;
@@ -79,6 +88,7 @@ void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<Me
         return;
     }
     WEIR_ASSERT(until <= highest_);
+    measure_round_trip(until, now);
     if (selective()) {
         for (std::uint32_t sequence = acknowledged_; sequence < until; ++sequence) {
             known_.clear(sequence);
@@ -90,6 +100,20 @@ void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<Me
     next_ = std::max(next_, until);
     progress_at_ = now;
     messages_.acknowledge(until, sent);
+}
+
+/// The time-out is at least four round trips, or slow links and deep queues would make it send again what
+/// waits in a queue. NICs have such a function ("adaptive retransmission"), whose details are not public:
+/// this is the estimate of RFC 6298, section 2, without the deviation.
+void QueuePair::measure_round_trip(std::uint32_t until, Picoseconds now) {
+    if (!timing_ || until <= timed_) {
+        return;
+    }
+    timing_ = false;
+    const Picoseconds sample = now - timed_from_;
+    round_trip_ =
+        round_trip_ == Picoseconds{} ? sample : Picoseconds{(round_trip_.count * 7 + sample.count) / 8};
+    timeout_ = std::max(Picoseconds::of(plan_->ack_timeout), Picoseconds{4 * round_trip_.count});
 }
 
 void QueuePair::on_nak(const Packet& nak) {
@@ -125,6 +149,9 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
 
 void QueuePair::on_timeout(Picoseconds now) {
     progress_at_ = now;
+    // What comes now may acknowledge the first copy as well as the second one (Karn and Partridge, 1987).
+    timing_ = false;
+    timeout_ = std::min(Picoseconds{2 * timeout_.count}, Picoseconds::of(longest_timeout));
     if (selective()) {
         resend_next_ = acknowledged_;
         resend_end_ = recover_until_ = highest_;

@@ -18,8 +18,7 @@ class QueuePair final : public Flow {
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
     [[nodiscard]] Picoseconds timeout_at() const override {
-        return acknowledged_ == highest_ ? Picoseconds::never()
-                                         : progress_at_ + Picoseconds::of(plan_->ack_timeout);
+        return acknowledged_ == highest_ ? Picoseconds::never() : progress_at_ + timeout_;
     }
     void on_timeout(Picoseconds now) override;
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
@@ -35,6 +34,7 @@ class QueuePair final : public Flow {
     [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
+    void measure_round_trip(std::uint32_t until, Picoseconds now);
     void on_nak(const Packet& nak);
     void skip_known();
 
@@ -46,6 +46,12 @@ class QueuePair final : public Flow {
     std::uint32_t next_ = 0;
     std::uint32_t highest_ = 0;  ///< after the last packet ever sent
     Picoseconds progress_at_;
+    /// The plan's, or longer where round trips are: see measure_round_trip().
+    Picoseconds timeout_;
+    Picoseconds round_trip_;  ///< smoothed; 0: not measured
+    bool timing_ = false;     ///< the round trip of packet timed_ is being measured
+    std::uint32_t timed_ = 0;
+    Picoseconds timed_from_;
     // Selective repeat.
     std::uint32_t resend_next_ = 0;
     std::uint32_t resend_end_ = 0;
