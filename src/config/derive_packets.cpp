@@ -61,6 +61,8 @@ void set_drop_tail(FabricPlan& fabric, core::Bytes port_buffer) {
     fabric.switches.pool = {std::int64_t{1} << 50};
     fabric.switches.egress_threshold = port_buffer;
 }
+/// Time-outs of TCP connections and queue pairs double up to a minute.
+constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 }  // namespace
 
@@ -106,6 +108,7 @@ void derive_packets(RunRequest& request) {
     fabric.switches.ecn.on = fabric.nics.dcqcn.on = fabric.tcp.ecn = *options.ecn;
     fabric.nics.recovery = *options.recovery;
     request.network.fabric = fabric;
+    request.plan.recovery_time = longest_recovery;
 }
 
 }  // namespace weir::config

@@ -115,6 +115,9 @@ struct Plan {
     Duration duration;
     Duration warmup;
     Duration drain;  ///< time after `duration` in which buffers may empty; see give_up_at()
+    /// For so long a transfer may stand still while the network sends again what was lost, over what is
+    /// normal.
+    Duration recovery_time{};
 
     Verify verify = Verify::header;
     std::uint64_t seed = 0;

@@ -29,7 +29,7 @@ Duration Scheduler::drain_grace(const Plan& plan) {
     const double needed_s =
         times * fragments * static_cast<double>(plan.slot_size.count) / std::max(bytes_per_s, 1.0);
     return Duration{static_cast<std::int64_t>(std::clamp(needed_s, least_s, most_s) * 1e9)} +
-           losses_time(plan);
+           losses_time(plan) + plan.recovery_time;
 }
 
 const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Actions& out) {

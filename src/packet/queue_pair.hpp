@@ -35,7 +35,8 @@ class QueuePair final : public Flow {
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
     void measure_round_trip(std::uint32_t until, Picoseconds now);
-    void on_nak(const Packet& nak);
+    void turn_back(Picoseconds now);
+    void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
 
     const core::NicPlan* plan_;
@@ -52,6 +53,7 @@ class QueuePair final : public Flow {
     bool timing_ = false;     ///< the round trip of packet timed_ is being measured
     std::uint32_t timed_ = 0;
     Picoseconds timed_from_;
+    std::uint32_t rounds_ = 0;  ///< how often everything was sent again since an acknowledgement
     // Selective repeat.
     std::uint32_t resend_next_ = 0;
     std::uint32_t resend_end_ = 0;

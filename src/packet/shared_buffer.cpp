@@ -49,6 +49,8 @@ bool SharedBuffer::admit(std::uint32_t ingress_port, Priority priority, std::int
     if (lossless(priority)) {
         if (source.shared + bytes > ingress_threshold() || bytes > free()) {
             if (source.headroom + bytes > source.headroom_limit) {
+                // The pause ends when a packet of this port leaves: there must be one.
+                source.refused = source.shared > 0;
                 return false;
             }
             source.headroom += bytes;
@@ -80,8 +82,8 @@ bool SharedBuffer::must_pause(std::uint32_t ingress_port, Priority priority) con
         return false;
     }
     const Account& source = account(ingress_port, priority);
-    return !source.paused &&
-           (source.headroom > 0 || (source.shared > 0 && source.shared >= ingress_threshold()));
+    return !source.paused && (source.headroom > 0 || source.refused ||
+                              (source.shared > 0 && source.shared >= ingress_threshold()));
 }
 
 bool SharedBuffer::may_resume(std::uint32_t ingress_port, Priority priority) const {

@@ -32,6 +32,7 @@ class SharedBuffer {
     [[nodiscard]] bool may_resume(std::uint32_t ingress_port, Priority priority) const;
     void set_paused(std::uint32_t ingress_port, Priority priority, bool paused) {
         account(ingress_port, priority).paused = paused;
+        account(ingress_port, priority).refused = false;
     }
     [[nodiscard]] bool paused(std::uint32_t ingress_port, Priority priority) const {
         return account(ingress_port, priority).paused;
@@ -51,6 +52,7 @@ class SharedBuffer {
         std::int64_t headroom = 0;
         std::int64_t headroom_limit = 0;
         bool paused = false;
+        bool refused = false;  ///< a packet, since the last pause
     };
     [[nodiscard]] Account& account(std::uint32_t port, Priority priority) {
         return accounts_[port * priority_count + priority];

@@ -21,7 +21,8 @@ TcpConnection::TcpConnection(const core::TcpPlan& plan, const Ends& ends)
       window_(initial_window),
       known_(plan.most_packets),
       ahead_(plan.most_packets),
-      timeout_(Picoseconds::of(plan.initial_timeout)) {}
+      normal_timeout_(Picoseconds::of(plan.initial_timeout)),
+      timeout_(normal_timeout_) {}
 
 // Sender
 
@@ -79,7 +80,7 @@ void TcpConnection::measure(Picoseconds round_trip) {
         smoothed_s_ = 0.875 * smoothed_s_ + 0.125 * seconds;
     }
     const Picoseconds wanted = Picoseconds::microseconds((smoothed_s_ + 4 * deviation_s_) * 1e6);
-    timeout_ = std::max(Picoseconds::of(plan_->least_timeout), wanted);
+    normal_timeout_ = std::max(Picoseconds::of(plan_->least_timeout), wanted);
 }
 
 void TcpConnection::acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent) {
@@ -97,6 +98,8 @@ void TcpConnection::acknowledge(std::uint32_t until, Picoseconds now, std::vecto
         }
         timed_at_ = Picoseconds::never();
     }
+    // With time stamps (RFC 7323), any progress ends the doubling.
+    timeout_ = normal_timeout_;
     const std::uint32_t packets = until - acknowledged_;
     const bool was_recovering = recovering();
     acknowledged_ = until;

@@ -60,6 +60,7 @@ class TcpConnection final : public Flow {
 
     // Time-out (RFC 6298) and round trips, of one packet at a time.
     Picoseconds progress_at_;
+    Picoseconds normal_timeout_;  ///< without the doubling
     Picoseconds timeout_;
     double smoothed_s_ = 0;
     double deviation_s_ = 0;

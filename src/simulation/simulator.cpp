@@ -127,7 +127,7 @@ Instant Simulator::latest_end() const {
     // Each of the transfers under way may put off the end.
     const std::int64_t most_under_way = std::int64_t{plan_.producers} * plan_.streams;
     Instant limit =
-        plan_.give_up_at() + end_patience +
+        plan_.give_up_at() + end_patience + plan_.recovery_time +
         std::min(core::Scheduler::drain_grace(plan_) * most_under_way, Duration::seconds(1'000'000));
     for (const Disturbance& disturbance : setup_.disturbances) {
         limit = disturbance.kind == Disturbance::Kind::pause ? limit + disturbance.length
