@@ -1,0 +1,236 @@
+// Random packet networks under random traffic: no byte is unaccounted for at any instant, no pool holds more
+// than it has, lossless priorities lose nothing, and everything posted arrives once and in order.
+#include "packet/packet_network.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "catch.hpp"
+#include "core/random.hpp"
+
+using namespace weir;
+using namespace weir::packet;
+
+namespace {
+
+constexpr std::int64_t mega = 1'000'000;
+constexpr Picoseconds microsecond = Picoseconds::nanoseconds(1000);
+
+/// A network with all that it needs to be built again.
+struct Case {
+    Topology topology;
+    std::uint32_t hosts = 0;
+    core::SwitchPlan switches;
+    core::NicPlan nics;
+    core::TcpPlan tcp;
+};
+
+core::BitRate draw_rate(core::Random& random) {
+    constexpr std::int64_t rates[] = {100 * mega, 1000 * mega, 10'000 * mega, 100'000 * mega};
+    return {rates[random.below(4)]};
+}
+
+Topology draw_topology(core::Random& random, std::uint32_t hosts) {
+    std::vector<core::BitRate> rates;
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+        rates.push_back(draw_rate(random));
+    }
+    const core::Duration delay{static_cast<std::int64_t>(random.below(2000))};
+    if (random.below(2) == 0) {
+        return star(rates, delay);
+    }
+    return leaf_spine({.leaves = static_cast<std::uint32_t>(1 + random.below(3)),
+                       .spines = static_cast<std::uint32_t>(1 + random.below(3)),
+                       .hosts = rates,
+                       .between = draw_rate(random),
+                       .delay = delay});
+}
+
+Case draw_case(core::Random& random) {
+    const auto hosts = static_cast<std::uint32_t>(2 + random.below(6));
+    Case drawn{draw_topology(random, hosts), hosts, {}, {}, {}};
+    core::SwitchPlan& switches = drawn.switches;
+    // Room for the headroom of every port and priority, whatever is drawn below.
+    const auto ports = static_cast<std::int64_t>(drawn.topology.links().size());
+    switches.headroom_at_100g = {4 * mega};
+    switches.pool = {ports * 8 * switches.headroom_at_100g.count +
+                     static_cast<std::int64_t>(20'000 + random.below(500'000))};
+    switches.lossless = static_cast<PriorityMask>(random.below(2) == 0 ? 0 : random.below(256));
+    if (switches.lossless == 0) {
+        switches.pool = {static_cast<std::int64_t>(20'000 + random.below(500'000))};
+    }
+    switches.ingress_threshold = {
+        static_cast<std::int64_t>(random.below(2) == 0 ? 0 : 2000 + random.below(50'000))};
+    switches.egress_threshold = {
+        static_cast<std::int64_t>(random.below(2) == 0 ? 0 : 3000 + random.below(50'000))};
+    switches.ecn.on = random.below(2) == 0;
+    switches.ecn.at_enqueue = random.below(2) == 0;
+    switches.strict = static_cast<PriorityMask>(random.below(256));
+    core::NicPlan& nics = drawn.nics;
+    nics.payload = {static_cast<std::int64_t>(500 + random.below(4000))};
+    nics.recovery = random.below(2) == 0 ? core::LossRecovery::go_back_n : core::LossRecovery::selective;
+    nics.ack_timeout = core::Duration::microseconds(static_cast<std::int64_t>(500 + random.below(5000)));
+    nics.ack_priority = static_cast<Priority>(random.below(8));
+    nics.cnp_priority = static_cast<Priority>(random.below(8));
+    nics.window = {static_cast<std::int64_t>(random.below(2) == 0 ? 0 : 5000 + random.below(100'000))};
+    nics.dcqcn.on = random.below(2) == 0;
+    drawn.tcp.ecn = random.below(2) == 0;
+    drawn.tcp.least_timeout = core::Duration::milliseconds(1);
+    drawn.tcp.most_timeout = core::Duration::milliseconds(50);
+    return drawn;
+}
+
+class Traffic {
+  public:
+    Traffic(Case drawn, std::uint64_t seed)
+        : case_(std::move(drawn)),
+          random_(seed, 3),
+          network_({.topology = case_.topology,
+                    .switches = case_.switches,
+                    .nics = case_.nics,
+                    .tcp = case_.tcp,
+                    .seed = seed}) {
+        const std::uint64_t flows = 1 + random_.below(12);
+        for (std::uint64_t flow = 0; flow < flows; ++flow) {
+            const auto from = static_cast<std::uint32_t>(random_.below(case_.hosts));
+            const auto to =
+                static_cast<std::uint32_t>((from + 1 + random_.below(case_.hosts - 1)) % case_.hosts);
+            network_.connect(
+                {from}, {to}, static_cast<Priority>(random_.below(8)),
+                random_.below(3) == 0 ? PacketNetwork::Protocol::tcp : PacketNetwork::Protocol::queue_pair);
+        }
+        posted_.resize(flows);
+        arrived_.resize(flows);
+        sent_.resize(flows);
+    }
+
+    /// Posts and disturbs at random instants, and audits at others.
+    void run() {
+        for (int step = 0; step < 60; ++step) {
+            const auto flow = static_cast<std::uint32_t>(random_.below(posted_.size()));
+            network_.post(network_.now(), {flow}, posted_[flow]++,
+                          {static_cast<std::int64_t>(1 + random_.below(100'000))});
+            if (random_.below(5) == 0) {
+                const auto host = static_cast<std::uint32_t>(random_.below(case_.hosts));
+                network_.set_speed(network_.now(), {host}, static_cast<double>(random_.below(2)));
+            }
+            run_for(microsecond * static_cast<std::int64_t>(random_.below(100)));
+            audit();
+        }
+        for (std::uint32_t host = 0; host < case_.hosts; ++host) {
+            network_.set_speed(network_.now(), {host}, 1);
+        }
+    }
+    void run_for(Picoseconds time) {
+        const Picoseconds until = network_.now() + time;
+        while (network_.next_time() <= until && network_.next_time() != Picoseconds::never()) {
+            note(network_.advance(until));
+        }
+    }
+    /// Whether all has arrived in the end.
+    bool run_to_end() {
+        for (int round = 0; round < 2'000'000; ++round) {
+            if (sent_ == posted_) {
+                run_for(microsecond * 10'000'000);
+                return arrived_ == posted_;
+            }
+            if (network_.next_time() == Picoseconds::never()) {
+                return false;
+            }
+            note(network_.advance(network_.next_time() + microsecond * 1000));
+            if (round % 64 == 0) {
+                audit();
+            }
+        }
+        return false;
+    }
+
+    void audit() {
+        const std::vector<std::uint64_t> inside = network_.bytes_inside();
+        for (std::uint32_t flow = 0; flow < inside.size(); ++flow) {
+            const Flow::Traffic& traffic = network_.flow({flow}).traffic;
+            REQUIRE(traffic.sent == traffic.arrived + traffic.dropped + inside[flow]);
+        }
+        std::uint64_t on_first_links = 0;
+        for (LinkIndex link = 0; link < case_.topology.links().size(); ++link) {
+            const Topology::Link& ends = case_.topology.links()[link];
+            for (Priority priority = 0; priority < priority_count; ++priority) {
+                on_first_links +=
+                    case_.topology.is_switch(ends.from) ? 0 : network_.counts(link, priority).bytes;
+            }
+        }
+        std::uint64_t sent = 0;
+        for (std::uint32_t flow = 0; flow < inside.size(); ++flow) {
+            sent += network_.flow({flow}).traffic.sent;
+        }
+        REQUIRE(on_first_links <= sent);
+        for (std::uint32_t node = case_.hosts; node < case_.topology.nodes(); ++node) {
+            std::int64_t queued = 0;
+            for (const LinkIndex link : case_.topology.ports({node})) {
+                for (Priority priority = 0; priority < priority_count; ++priority) {
+                    queued += network_.queued_bytes(link, priority);
+                }
+            }
+            REQUIRE(network_.buffer({node}).used() == queued);
+            REQUIRE(network_.buffer({node}).peak() <= case_.switches.pool.count);
+        }
+    }
+    [[nodiscard]] bool lossless_dropped() const {
+        for (LinkIndex link = 0; link < case_.topology.links().size(); ++link) {
+            for (Priority priority = 0; priority < priority_count; ++priority) {
+                if ((case_.switches.lossless >> priority & 1U) != 0 &&
+                    network_.counts(link, priority).dropped > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+    [[nodiscard]] const PacketNetwork& network() const { return network_; }
+
+  private:
+    void note(const std::vector<PacketNetwork::Report>& reports) {
+        for (const PacketNetwork::Report& report : reports) {
+            auto& counts = report.kind == PacketNetwork::Report::Kind::arrived ? arrived_ : sent_;
+            REQUIRE(report.message == counts[report.flow.value]++);
+        }
+    }
+
+    Case case_;
+    core::Random random_;
+    PacketNetwork network_;
+    // Messages of each flow; handles count up from 0.
+    std::vector<std::uint64_t> posted_;
+    std::vector<std::uint64_t> arrived_;
+    std::vector<std::uint64_t> sent_;
+};
+
+}  // namespace
+
+TEST_CASE("In random packet networks every byte is accounted for, and everything arrives") {
+    const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{101}));
+    CAPTURE(seed);
+    core::Random random(seed, 0);
+    Traffic traffic(draw_case(random), seed);
+    traffic.run();
+    CHECK(traffic.run_to_end());
+    traffic.audit();
+    // All headroom suffices for two delays of 2 us, a few packets and the waiting of a PAUSE frame.
+    CHECK_FALSE(traffic.lossless_dropped());
+    const std::vector<std::uint64_t> inside = traffic.network().bytes_inside();
+    CHECK(std::accumulate(inside.begin(), inside.end(), std::uint64_t{0}) == 0);
+}
+
+TEST_CASE("A random packet network runs the same way again") {
+    const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{6}));
+    const auto run = [seed] {
+        core::Random random(seed, 0);
+        Traffic traffic(draw_case(random), seed);
+        traffic.run();
+        traffic.run_to_end();
+        return std::pair{traffic.network().now(), traffic.network().transmissions()};
+    };
+    CHECK(run() == run());
+}
