@@ -12,21 +12,21 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "packet/picoseconds.hpp"
+#include "packet/items.hpp"
 
 namespace weir::packet {
 
-/// Event: trivially copyable. Memory grows to the largest number of events at a time and stays.
-template <typename Event>
 class EventWheel {
   public:
-    EventWheel() {
-        heads_.fill(none);
-        nodes_.reserve(1024);
+    /// `horizon`: nearly all events are less than that ahead. `items` must outlive it.
+    EventWheel(Items& items, Picoseconds horizon)
+        : items_(&items),
+          slot_bits_(
+              static_cast<int>(std::bit_width(static_cast<std::uint64_t>(horizon.count) / slot_count))) {
+        heads_.fill(no_item);
     }
 
     [[nodiscard]] bool empty() const { return next_at_ == Picoseconds::never(); }
@@ -34,87 +34,70 @@ class EventWheel {
     [[nodiscard]] Picoseconds next_time() const { return next_at_; }
 
     /// `at` is neither before the event that was popped last nor never().
-    void push(Picoseconds at, const Event& event) {
+    void push(Picoseconds at, ItemIndex added) {
         WEIR_ASSERT(at >= popped_at_ && at != Picoseconds::never());
         next_at_ = std::min(next_at_, at);
-        if (slot_number(at) - slot_number(popped_at_) >= slot_count) {
-            far_.push_back({at, ++far_pushed_, event});
+        Item& item = (*items_)[added];
+        item.at = at;
+        if (turn_of(at) - turn_of(popped_at_) >= slot_count) {
+            far_.push_back({at, ++far_pushed_, added});
             std::push_heap(far_.begin(), far_.end(), later);
             return;
         }
-        const auto slot = static_cast<std::size_t>(slot_number(at)) % slot_count;
-        const std::uint32_t added = allocate();
-        std::uint32_t* link = &heads_[slot];
-        while (*link != none && nodes_[*link].at <= at) {
-            link = &nodes_[*link].next;
+        const std::size_t slot = turn_of(at) % slot_count;
+        ItemIndex* link = &heads_[slot];
+        while (*link != no_item && (*items_)[*link].at <= at) {
+            link = &(*items_)[*link].next;
         }
-        nodes_[added] = {at, *link, event};
+        item.next = *link;
         *link = added;
         words_[slot / 64] |= std::uint64_t{1} << slot % 64;
         summary_ |= std::uint64_t{1} << slot / 64;
     }
 
-    /// Removes the next event. Not on an empty queue.
-    Event pop() {
+    /// The next event, which is no longer in the wheel. Not on an empty wheel.
+    ItemIndex pop() {
         WEIR_ASSERT(!empty());
         popped_at_ = next_at_;
         // An event far ahead was put in before all others of the same time.
-        if (!far_.empty() && far_.front().at == next_at_) {
-            const Event event = far_.front().event;
-            std::pop_heap(far_.begin(), far_.end(), later);
-            far_.pop_back();
-            find_next();
-            return event;
-        }
-        const auto slot = static_cast<std::size_t>(slot_number(next_at_)) % slot_count;
-        const std::uint32_t taken = heads_[slot];
-        Node& node = nodes_[taken];
-        heads_[slot] = node.next;
-        const Event event = node.event;
-        node.next = free_;
-        free_ = taken;
-        if (heads_[slot] == none) {
+        const bool far = !far_.empty() && far_.front().at == next_at_;
+        const ItemIndex popped = far ? pop_far() : pop_near(turn_of(next_at_) % slot_count);
+        find_next();
+        return popped;
+    }
+
+  private:
+    static constexpr std::size_t word_count = 64;
+    static constexpr std::size_t slot_count = word_count * 64;
+
+    struct Far {
+        Picoseconds at;
+        std::uint64_t number = 0;
+        ItemIndex item = no_item;
+    };
+    static bool later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
+
+    [[nodiscard]] std::uint64_t turn_of(Picoseconds at) const {
+        return static_cast<std::uint64_t>(at.count) >> slot_bits_;
+    }
+
+    ItemIndex pop_far() {
+        const ItemIndex popped = far_.front().item;
+        std::pop_heap(far_.begin(), far_.end(), later);
+        far_.pop_back();
+        return popped;
+    }
+
+    ItemIndex pop_near(std::size_t slot) {
+        const ItemIndex popped = heads_[slot];
+        heads_[slot] = (*items_)[popped].next;
+        if (heads_[slot] == no_item) {
             words_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
             if (words_[slot / 64] == 0) {
                 summary_ &= ~(std::uint64_t{1} << slot / 64);
             }
         }
-        find_next();
-        return event;
-    }
-
-  private:
-    /// 4096 slots of 2.05 ns: 8.4 us.
-    static constexpr int slot_bits = 11;
-    static constexpr std::size_t word_count = 64;
-    static constexpr std::size_t slot_count = word_count * 64;
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
-    struct Node {
-        Picoseconds at;
-        std::uint32_t next = none;
-        Event event{};
-    };
-    struct Far {
-        Picoseconds at;
-        std::uint64_t number = 0;
-        Event event{};
-    };
-
-    static bool later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
-
-    static std::uint64_t slot_number(Picoseconds at) {
-        return static_cast<std::uint64_t>(at.count) >> slot_bits;
-    }
-
-    std::uint32_t allocate() {
-        if (free_ == none) {
-            nodes_.emplace_back();
-            return static_cast<std::uint32_t>(nodes_.size() - 1);
-        }
-        const std::uint32_t allocated = free_;
-        free_ = nodes_[allocated].next;
-        return allocated;
+        return popped;
     }
 
     /// The first slot from that of popped_at_ on, all round, has what is next in the wheel.
@@ -123,7 +106,7 @@ class EventWheel {
         if (summary_ == 0) {
             return;
         }
-        const auto from = static_cast<std::size_t>(slot_number(popped_at_)) % slot_count;
+        const std::size_t from = turn_of(popped_at_) % slot_count;
         std::size_t word = from / 64;
         std::uint64_t bits = words_[word] >> from % 64 << from % 64;
         if (bits == 0) {
@@ -133,16 +116,16 @@ class EventWheel {
             bits = words_[word];
         }
         const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-        next_at_ = std::min(next_at_, nodes_[heads_[slot]].at);
+        next_at_ = std::min(next_at_, (*items_)[heads_[slot]].at);
     }
 
+    Items* items_;
+    int slot_bits_;
     Picoseconds next_at_ = Picoseconds::never();
     Picoseconds popped_at_;
     std::uint64_t summary_ = 0;  ///< a bit for each word that is not 0
-    std::uint32_t free_ = none;  ///< first of the list of unused nodes
     std::array<std::uint64_t, word_count> words_{};
-    std::array<std::uint32_t, slot_count> heads_{};
-    std::vector<Node> nodes_;
+    std::array<ItemIndex, slot_count> heads_{};
     std::vector<Far> far_;
     std::uint64_t far_pushed_ = 0;
 };

@@ -17,20 +17,29 @@ Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds
 
 Carried PacketNetwork::on_the_way(LinkIndex link, Priority priority) const {
     Carried carried;
-    const core::RingQueue<Packet>& packets = links_[link].on_the_way;
-    for (std::size_t i = 0; i < packets.size(); ++i) {
-        if (packets.at(i).priority == priority) {
+    for (const Item& item : items_.all()) {
+        if (item.kind == Item::Kind::arrives && item.index == link && item.packet.priority == priority) {
             ++carried.packets;
-            carried.bytes += packets.at(i).wire_bytes;
+            carried.bytes += item.packet.wire_bytes;
         }
     }
     return carried;
 }
 
+std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
+    std::vector<std::uint64_t> bytes(flows_.size());
+    for (const Item& item : items_.all()) {
+        if (item.kind == Item::Kind::queued || item.kind == Item::Kind::arrives) {
+            bytes[item.packet.flow.value] += item.packet.wire_bytes;
+        }
+    }
+    return bytes;
+}
+
 void PacketNetwork::restart_peaks() {
     for (LinkIndex link = 0; link < links_.size(); ++link) {
         for (std::size_t priority = 0; priority < priority_count; ++priority) {
-            counts_[link * priority_count + priority].peak_queue_bytes = links_[link].queue_bytes[priority];
+            counts_[link * priority_count + priority].peak_queue_bytes = links_[link].queues[priority].bytes;
         }
     }
     for (const Node& node : nodes_) {

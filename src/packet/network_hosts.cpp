@@ -2,6 +2,7 @@
 #include "packet/packet_network.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace weir::packet {
 
@@ -28,16 +29,15 @@ void PacketNetwork::timed_out(FlowIndex index) {
     }
     if (flow.timeout_at() != Picoseconds::never() && !flow.timer_is_set) {
         flow.timer_is_set = true;
-        events_.push(flow.timeout_at(), {EventKind::timeout, 0, index.value});
+        push(flow.timeout_at(), Item::Kind::timeout, index.value);
     }
 }
 
 void PacketNetwork::enqueue_at_host(const Packet& packet, NodeIndex host) {
     const LinkIndex index = nodes_[host.value].uplink;
-    Link& link = links_[index];
-    link.queues[packet.priority].push(packet);
-    link.queue_bytes[packet.priority] += packet.wire_bytes;
-    link.nonempty |= core::mask_of(packet.priority);
+    const ItemIndex item = items_.add(Item::Kind::queued, index);
+    items_[item].packet = packet;
+    enqueue(links_[index], item);
     kick(index);
 }
 
@@ -86,53 +86,45 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
     }
 }
 
-bool PacketNetwork::next_of_host(Link& link, LinkIndex /*index*/, Packet& packet) {
+ItemIndex PacketNetwork::next_of_host(Link& link) {
     Node& host = nodes_[link.from];
     auto candidates = static_cast<std::uint8_t>((link.nonempty | host.ready_mask) & ~link.paused);
     Picoseconds earliest = Picoseconds::never();
     for (int chosen = choose_priority(link, candidates); chosen >= 0;
          chosen = choose_priority(link, candidates)) {
         const auto priority = static_cast<Priority>(chosen);
-        bool found = false;
-        if ((link.nonempty & core::mask_of(priority)) != 0) {
-            packet = link.queues[priority].pop();
-            link.queue_bytes[priority] -= packet.wire_bytes;
-            if (link.queues[priority].empty()) {
-                link.nonempty &= static_cast<std::uint8_t>(~core::mask_of(priority));
-            }
-            found = true;
-        } else {
-            found = next_of_flows(host, priority, packet, earliest);
-        }
-        if (found) {
-            link.deficits[priority] -= packet.wire_bytes;
-            return true;
+        const bool queued = (link.nonempty & core::mask_of(priority)) != 0;
+        const ItemIndex item = queued ? dequeue(link, priority) : next_of_flows(host, priority, earliest);
+        if (item != no_item) {
+            link.deficits[priority] -= items_[item].packet.wire_bytes;
+            return item;
         }
         candidates &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
     if (earliest < host.wake_at) {
         host.wake_at = earliest;
-        events_.push(earliest, {EventKind::wake, 0, link.from});
+        push(earliest, Item::Kind::wake, link.from);
     }
-    return false;
+    return no_item;
 }
 
 /// The next flow in turn that has a packet whose time has come. Else `earliest` is lowered to when there is
 /// one.
-bool PacketNetwork::next_of_flows(Node& host, Priority priority, Packet& packet, Picoseconds& earliest) {
+ItemIndex PacketNetwork::next_of_flows(Node& host, Priority priority, Picoseconds& earliest) {
     core::RingQueue<FlowIndex>& ready = host.ready[priority];
-    for (std::size_t left = ready.size(); left > 0; --left) {
+    ItemIndex item = no_item;
+    for (std::size_t left = ready.size(); left > 0 && item == no_item; --left) {
         const FlowIndex index = ready.pop();
         Flow& flow = *flows_[index.value];
-        bool found = false;
         if (flow.has_packet()) {
             if (flow.next_send() <= now_) {
-                packet = flow.send(now_);
-                flow.traffic.sent += packet.wire_bytes;
-                found = true;
+                item = items_.add(Item::Kind::queued, host.uplink);
+                // Made where it stays: a copy would have to wait for each of its fields to be stored.
+                const Packet* const packet = new (&items_[item].packet) Packet(flow.send(now_));
+                flow.traffic.sent += packet->wire_bytes;
                 if (!flow.timer_is_set) {
                     flow.timer_is_set = true;
-                    events_.push(flow.timeout_at(), {EventKind::timeout, 0, index.value});
+                    push(flow.timeout_at(), Item::Kind::timeout, index.value);
                 }
             } else {
                 earliest = std::min(earliest, flow.next_send());
@@ -143,14 +135,11 @@ bool PacketNetwork::next_of_flows(Node& host, Priority priority, Packet& packet,
         } else {
             flow.queued = false;
         }
-        if (found) {
-            break;
-        }
     }
     if (ready.empty()) {
         host.ready_mask &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
-    return packet.wire_bytes > 0;
+    return item;
 }
 
 }  // namespace weir::packet

@@ -13,7 +13,7 @@ void PacketNetwork::kick(LinkIndex index) {
     }
     if (link.free_at > now_) {
         link.waiting = true;
-        events_.push(link.free_at, {EventKind::transmitted, 0, index});
+        events_.push(link.free_at, link.transmitted);
         return;
     }
     begin_next(index);
@@ -21,26 +21,47 @@ void PacketNetwork::kick(LinkIndex index) {
 
 void PacketNetwork::begin_next(LinkIndex index) {
     Link& link = links_[index];
-    Packet packet;
-    if (link.from_switch ? next_of_switch(link, index, packet) : next_of_host(link, index, packet)) {
-        transmit(index, packet);
+    const ItemIndex item = link.from_switch ? next_of_switch(link, index) : next_of_host(link);
+    if (item != no_item) {
+        transmit(index, item);
         const bool more = link.nonempty != 0 || (!link.from_switch && nodes_[link.from].ready_mask != 0);
         if (more) {
             link.waiting = true;
-            events_.push(link.free_at, {EventKind::transmitted, 0, index});
+            events_.push(link.free_at, link.transmitted);
         }
     }
 }
 
-void PacketNetwork::transmit(LinkIndex index, const Packet& packet) {
+void PacketNetwork::transmit(LinkIndex index, ItemIndex transmitted) {
     Link& link = links_[index];
-    link.free_at = now_ + Picoseconds{packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
-    link.on_the_way.push(packet);
-    events_.push(link.free_at + link.delay, {EventKind::arrived, 0, index});
-    LinkCounts& counted = count(index, packet.priority);
+    Item& item = items_[transmitted];
+    item.kind = Item::Kind::arrives;
+    item.index = index;
+    link.free_at = now_ + Picoseconds{item.packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
+    LinkCounts& counted = count(index, item.packet.priority);
     ++counted.packets;
-    counted.bytes += packet.wire_bytes;
+    counted.bytes += item.packet.wire_bytes;
     ++transmissions_;
+    events_.push(link.free_at + link.delay, transmitted);
+}
+
+void PacketNetwork::enqueue(Link& link, ItemIndex item) {
+    const Packet& packet = items_[item].packet;
+    Link::Queue& queue = link.queues[packet.priority];
+    queue.packets.push(items_, item);
+    queue.bytes += packet.wire_bytes;
+    link.nonempty |= core::mask_of(packet.priority);
+}
+
+/// From a queue that is not empty.
+ItemIndex PacketNetwork::dequeue(Link& link, Priority priority) {
+    Link::Queue& queue = link.queues[priority];
+    const ItemIndex item = queue.packets.pop(items_);
+    queue.bytes -= items_[item].packet.wire_bytes;
+    if (queue.packets.empty()) {
+        link.nonempty &= static_cast<std::uint8_t>(~core::mask_of(priority));
+    }
+    return item;
 }
 
 /// Strict priorities first, then the others by deficit round robin (Shreedhar and Varghese, 1995). -1: none.

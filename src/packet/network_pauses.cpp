@@ -18,13 +18,13 @@ void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
     Link& link = links_[index];
     link.free_at =
         std::max(link.free_at, now_) + Picoseconds{pause_frame_bytes * link.picoseconds_per_byte_fixed >> 16};
-    events_.push(link.free_at + link.delay, {on ? EventKind::pause : EventKind::resume, priority, index});
+    push(link.free_at + link.delay, on ? Item::Kind::pause : Item::Kind::resume, index, priority);
     ++transmissions_;
     count(index, priority).pauses_sent += on ? 1 : 0;
     if (on && (link.refreshing & core::mask_of(priority)) == 0) {
         link.refreshing |= core::mask_of(priority);
         const Picoseconds half{longest_pause_bytes / 2 * link.picoseconds_per_byte_fixed >> 16};
-        events_.push(now_ + half, {EventKind::refresh, priority, index});
+        push(now_ + half, Item::Kind::refresh, index, priority);
     }
 }
 

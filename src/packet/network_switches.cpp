@@ -8,14 +8,16 @@
 namespace weir::packet {
 
 LinkIndex PacketNetwork::way(const Node& node, const Packet& packet) const {
-    const std::uint32_t count = node.way_count[packet.to.value];
-    WEIR_ASSERT(count > 0);
-    const std::uint32_t first = node.first_way[packet.to.value];
-    return ways_[count == 1 ? first : first + core::SplitMix64(packet.flow.value).next() % count];
+    const Ways ways = node.ways[packet.to.value];
+    if (ways.count == 1) {
+        return ways.first;
+    }
+    WEIR_ASSERT(ways.count > 0);
+    return ways_[ways.first + core::SplitMix64(packet.flow.value).next() % ways.count];
 }
 
 bool PacketNetwork::is_marked(const Link& link, Priority priority) {
-    const std::int64_t queue_bytes = link.queue_bytes[priority];
+    const std::int64_t queue_bytes = link.queues[priority].bytes;
     if (queue_bytes <= link.never_marked_bytes) {
         return false;
     }
@@ -28,27 +30,27 @@ bool PacketNetwork::is_marked(const Link& link, Priority priority) {
     return static_cast<double>(random_.next() >> 11U) * 0x1p-53 < probability;
 }
 
-void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, Packet packet) {
+void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex item) {
     Node& node = nodes_[link.to];
+    Packet& packet = items_[item].packet;
     const LinkIndex out_index = way(node, packet);
     Link& out = links_[out_index];
     const Priority priority = packet.priority;
+    LinkCounts& counted = count(out_index, priority);
     packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
-    if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queue_bytes[priority])) {
-        LinkCounts& counted = count(out_index, priority);
+    if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queues[priority].bytes)) {
         ++counted.dropped;
         counted.dropped_bytes += packet.wire_bytes;
         flows_[packet.flow.value]->traffic.dropped += packet.wire_bytes;
+        items_.remove(item);
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
             packet.marked = true;
-            ++count(out_index, priority).marked;
+            ++counted.marked;
         }
-        out.queues[priority].push(packet);
-        out.nonempty |= core::mask_of(priority);
-        out.queue_bytes[priority] += packet.wire_bytes;
-        LinkCounts& counted = count(out_index, priority);
-        counted.peak_queue_bytes = std::max(counted.peak_queue_bytes, out.queue_bytes[priority]);
+        items_[item].kind = Item::Kind::queued;
+        enqueue(out, item);
+        counted.peak_queue_bytes = std::max(counted.peak_queue_bytes, out.queues[priority].bytes);
         counted.queue_integral -= packet.wire_bytes * queue_time();
         kick(out_index);
     }
@@ -58,31 +60,29 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, Packet packet
     }
 }
 
-bool PacketNetwork::next_of_switch(Link& link, LinkIndex index, Packet& packet) {
+ItemIndex PacketNetwork::next_of_switch(Link& link, LinkIndex index) {
     const int chosen = choose_priority(link, static_cast<std::uint8_t>(link.nonempty & ~link.paused));
     if (chosen < 0) {
-        return false;
+        return no_item;
     }
     const auto priority = static_cast<Priority>(chosen);
-    core::RingQueue<Packet>& queue = link.queues[priority];
-    packet = queue.pop();
-    if (queue.empty()) {
-        link.nonempty &= static_cast<std::uint8_t>(~core::mask_of(priority));
-    }
-    link.queue_bytes[priority] -= packet.wire_bytes;
-    count(index, priority).queue_integral += packet.wire_bytes * queue_time();
+    const ItemIndex item = dequeue(link, priority);
+    Packet& packet = items_[item].packet;
+    LinkCounts& counted = count(index, priority);
+    counted.queue_integral += packet.wire_bytes * queue_time();
     link.deficits[priority] -= packet.wire_bytes;
-    SharedBuffer& buffer = *nodes_[link.from].buffer;
-    buffer.release(packet.ingress_port, priority, packet.wire_bytes);
     if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(link, priority)) {
         packet.marked = true;
-        ++count(index, priority).marked;
+        ++counted.marked;
     }
-    if (buffer.may_resume(packet.ingress_port, priority)) {
-        buffer.set_paused(packet.ingress_port, priority, false);
-        send_pause(ports_[link.from][packet.ingress_port], priority, false);
+    const std::uint32_t port = packet.ingress_port;
+    SharedBuffer& buffer = *nodes_[link.from].buffer;
+    buffer.release(port, priority, packet.wire_bytes);
+    if (buffer.may_resume(port, priority)) {
+        buffer.set_paused(port, priority, false);
+        send_pause(ports_[link.from][port], priority, false);
     }
-    return true;
+    return item;
 }
 
 }  // namespace weir::packet

@@ -11,13 +11,28 @@ namespace {
 /// IEEE 802.3: a clock is right within 100 ppm. Links are slower and never faster than they should be.
 constexpr std::uint64_t most_drift_ppm = 100;
 
+/// Nearly all events are a packet's transmission, the delay of a cable, or both ahead.
+Picoseconds horizon(const PacketNetwork::Setup& setup) {
+    const std::int64_t packet = std::max((setup.nics.payload + setup.nics.overhead).count,
+                                         (setup.tcp.payload + setup.tcp.overhead).count);
+    Picoseconds longest;
+    for (const Topology::Link& link : setup.topology.links()) {
+        const double transmission_s =
+            static_cast<double>(packet) * 8 / static_cast<double>(link.rate.bits_per_second);
+        longest =
+            std::max(longest, Picoseconds::of(link.delay) + Picoseconds::microseconds(transmission_s * 1e6));
+    }
+    return longest * 2;
+}
+
 }  // namespace
 
 PacketNetwork::PacketNetwork(const Setup& setup)
     : switches_(setup.switches),
       nics_(std::make_unique<core::NicPlan>(setup.nics)),
       tcp_(std::make_unique<core::TcpPlan>(setup.tcp)),
-      random_(setup.seed, core::random_stream(core::RandomPurpose::delay, 0)) {
+      random_(setup.seed, core::random_stream(core::RandomPurpose::delay, 0)),
+      events_(items_, horizon(setup)) {
     const Topology& topology = setup.topology;
     for (const Topology::Link& link : topology.links()) {
         // The clocks of two NICs differ: without that, the packets of two senders would always meet in the
@@ -38,10 +53,8 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         made.to = link.to.value;
         made.from_port = link.from_port;
         made.to_port = link.to_port;
-        for (std::size_t priority = 0; priority < priority_count; ++priority) {
-            made.queues.emplace_back();
-        }
-        links_.push_back(std::move(made));
+        made.transmitted = items_.add(Item::Kind::transmitted, static_cast<LinkIndex>(links_.size()));
+        links_.push_back(made);
     }
     counts_.resize(links_.size() * priority_count);
     host_counts_.resize(topology.nodes());
@@ -54,8 +67,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
                 rates.push_back(topology.links()[port].rate);
             }
             node.buffer = std::make_unique<SharedBuffer>(switches_, rates);
-            node.first_way.resize(topology.nodes());
-            node.way_count.resize(topology.nodes());
+            node.ways.resize(topology.nodes());
         } else {
             WEIR_ASSERT(ports.size() == 1);
             node.uplink = ports.front();
@@ -73,8 +85,9 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         const std::vector<std::vector<LinkIndex>> ways = topology.ways_to({host});
         for (std::uint32_t node = 0; node < topology.nodes(); ++node) {
             if (topology.is_switch({node})) {
-                nodes_[node].first_way[host] = static_cast<std::uint32_t>(ways_.size());
-                nodes_[node].way_count[host] = static_cast<std::uint32_t>(ways[node].size());
+                const auto count = static_cast<std::uint32_t>(ways[node].size());
+                nodes_[node].ways[host] = {
+                    count, count == 1 ? ways[node].front() : static_cast<std::uint32_t>(ways_.size())};
                 ways_.insert(ways_.end(), ways[node].begin(), ways[node].end());
             }
         }
@@ -84,7 +97,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
 FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol) {
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
-    WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch && nodes_[uplink.to].way_count[to.value] > 0));
+    WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch && nodes_[uplink.to].ways[to.value].count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
     const Flow::Ends ends{flow, from, to, priority, {rate}};
@@ -125,41 +138,51 @@ const std::vector<PacketNetwork::Report>& PacketNetwork::advance(Picoseconds unt
     return reports_;
 }
 
-void PacketNetwork::handle(Event event) {
+void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority) {
+    const ItemIndex item = items_.add(kind, index);
+    items_[item].priority = priority;
+    events_.push(at, item);
+}
+
+void PacketNetwork::handle(ItemIndex handled) {
+    const Item& item = items_[handled];
+    const std::uint32_t index = item.index;
+    if (item.kind == Item::Kind::transmitted) {
+        links_[index].waiting = false;
+        kick(index);
+        return;
+    }
+    if (item.kind == Item::Kind::arrives && links_[index].to_switch) {
+        receive_at_switch(links_[index], index, handled);
+        return;
+    }
+    const Item event = item;
+    items_.remove(handled);
     switch (event.kind) {
-        case EventKind::transmitted: {
-            Link& link = links_[event.index];
-            link.waiting = false;
-            kick(event.index);
+        case Item::Kind::arrives:
+            receive_at_host(event.packet);
             return;
-        }
-        case EventKind::arrived: {
-            Link& link = links_[event.index];
-            const Packet packet = link.on_the_way.pop();
-            if (link.to_switch) {
-                receive_at_switch(link, event.index, packet);
-            } else {
-                receive_at_host(packet);
+        case Item::Kind::wake:
+            if (nodes_[index].wake_at <= now_) {
+                nodes_[index].wake_at = Picoseconds::never();
+                kick(nodes_[index].uplink);
             }
             return;
-        }
-        case EventKind::wake:
-            if (nodes_[event.index].wake_at <= now_) {
-                nodes_[event.index].wake_at = Picoseconds::never();
-                kick(nodes_[event.index].uplink);
-            }
+        case Item::Kind::timeout:
+            timed_out({index});
             return;
-        case EventKind::timeout:
-            timed_out({event.index});
+        case Item::Kind::pause:
+            pause_arrived(index, event.priority, true);
             return;
-        case EventKind::pause:
-            pause_arrived(event.index, event.priority, true);
+        case Item::Kind::resume:
+            pause_arrived(index, event.priority, false);
             return;
-        case EventKind::resume:
-            pause_arrived(event.index, event.priority, false);
+        case Item::Kind::refresh:
+            refresh(index, event.priority);
             return;
-        case EventKind::refresh:
-            refresh(event.index, event.priority);
+        case Item::Kind::transmitted:
+        case Item::Kind::queued:
+        case Item::Kind::unused:
             return;
     }
 }

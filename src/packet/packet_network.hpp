@@ -1,8 +1,8 @@
 // Hosts with NICs and switches on a virtual clock, packet by packet: queues, shared memory, pauses (PFC),
 // marks (ECN), DCQCN, losses and their recovery. Deterministic for a seed.
 //
-// A link is its transmitter and the cable behind it: what is on the cable stands in a ring, in the order in
-// which it will arrive. Events are few kinds of small records, and nothing is allocated per packet.
+// A packet stays in one item (items.hpp) on its whole way: in a queue, or in the wheel of events while it is
+// on a link. Nothing is copied or allocated per packet.
 //
 // One class in several files, because its parts call each other for every packet: network_links.cpp,
 // network_switches.cpp, network_pauses.cpp and network_hosts.cpp.
@@ -18,6 +18,7 @@
 #include "core/switch_plan.hpp"
 #include "packet/counts.hpp"
 #include "packet/event_wheel.hpp"
+#include "packet/items.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
 #include "packet/queue_pair.hpp"
@@ -37,6 +38,9 @@ class PacketNetwork {
         std::uint64_t seed = 1;
     };
     explicit PacketNetwork(const Setup& setup);
+    PacketNetwork(const PacketNetwork&) = delete;
+    PacketNetwork& operator=(const PacketNetwork&) = delete;
+    ~PacketNetwork() = default;
 
     enum class Protocol : std::uint8_t { queue_pair, tcp };
     /// There must be a way from one host to the other one.
@@ -70,7 +74,7 @@ class PacketNetwork {
     }
     /// Bytes that wait before a link.
     [[nodiscard]] std::int64_t queued_bytes(LinkIndex link, Priority priority) const {
-        return links_[link].queue_bytes[priority];
+        return links_[link].queues[priority].bytes;
     }
     /// Bytes in a switch's queue, integrated over time until `at`, not before now(), in byte x 1024 ps. Wraps
     /// around: the mean over some time is a difference.
@@ -92,11 +96,10 @@ class PacketNetwork {
     [[nodiscard]] std::uint64_t transmissions() const { return transmissions_; }
 
   private:
-    enum class EventKind : std::uint8_t { transmitted, arrived, wake, timeout, pause, resume, refresh };
-    struct Event {
-        EventKind kind = EventKind::transmitted;
-        Priority priority = 0;
-        std::uint32_t index = 0;  ///< link; wake: host; timeout: flow
+    /// The links on shortest paths to a host.
+    struct Ways {
+        std::uint32_t count = 0;
+        std::uint32_t first = 0;  ///< if there is one: this link; else where they begin in ways_
     };
     struct Node {
         LinkIndex uplink = 0;                             ///< hosts
@@ -104,20 +107,22 @@ class PacketNetwork {
         std::uint8_t ready_mask = 0;
         Picoseconds wake_at = Picoseconds::never();
         std::unique_ptr<SharedBuffer> buffer{};  ///< switches
-        std::vector<std::uint32_t> first_way{};  ///< switches, by host, in ways_
-        std::vector<std::uint32_t> way_count{};
+        std::vector<Ways> ways{};                ///< switches, by host
     };
 
-    void handle(Event event);
+    void handle(ItemIndex item);
+    void push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority = 0);
     void set_now(Picoseconds now) { now_ = std::max(now_, std::min(now, next_time())); }
     void kick(LinkIndex index);
     void begin_next(LinkIndex index);
-    void transmit(LinkIndex index, const Packet& packet);
-    bool next_of_switch(Link& link, LinkIndex index, Packet& packet);
-    bool next_of_host(Link& link, LinkIndex index, Packet& packet);
-    bool next_of_flows(Node& host, Priority priority, Packet& packet, Picoseconds& earliest);
+    void transmit(LinkIndex index, ItemIndex item);
+    ItemIndex next_of_switch(Link& link, LinkIndex index);
+    ItemIndex next_of_host(Link& link);
+    ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
+    void enqueue(Link& link, ItemIndex item);
+    ItemIndex dequeue(Link& link, Priority priority);
     [[nodiscard]] int choose_priority(Link& link, std::uint8_t candidates);
-    void receive_at_switch(Link& link, LinkIndex index, Packet packet);
+    void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void receive_at_host(const Packet& packet);
     void send_pause(LinkIndex index, Priority priority, bool on);
     void pause_arrived(LinkIndex index, Priority priority, bool on);
@@ -139,7 +144,8 @@ class PacketNetwork {
     std::unique_ptr<core::TcpPlan> tcp_;
     core::Random random_;
     Picoseconds now_;
-    EventWheel<Event> events_;
+    Items items_;
+    EventWheel events_;
     std::vector<Link> links_;
     std::vector<Node> nodes_;
     std::vector<LinkIndex> ways_;
