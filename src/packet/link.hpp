@@ -15,6 +15,7 @@ struct alignas(64) Link {
     Picoseconds free_at;
     std::int64_t picoseconds_per_byte_fixed = 0;  ///< x 2^16; of the moment
     Picoseconds delay;
+    Picoseconds last_arrival;  ///< at its other end; kept for links from hosts
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::uint32_t from_port = 0;

@@ -1,6 +1,7 @@
 // Links of a PacketNetwork: when a transmission begins, and of which priority.
 #include "packet/packet_network.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace weir::packet {
@@ -37,12 +38,22 @@ void PacketNetwork::transmit(LinkIndex index, ItemIndex transmitted) {
     Item& item = items_[transmitted];
     item.kind = Item::Kind::arrives;
     item.index = index;
-    link.free_at = now_ + Picoseconds{item.packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
+    const std::int64_t duration_ps = item.packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16;
+    link.free_at = now_ + Picoseconds{duration_ps};
+    Picoseconds arrival = link.free_at + link.delay;
+    if (!link.from_switch) {
+        // Hosts that do the same would always meet in the same order at a full queue, and all losses would be
+        // one's. Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: a random
+        // time of up to one packet's in the host prevents that. Packets keep their order.
+        const auto share_fixed = static_cast<std::int64_t>(random_.next() >> 48U);
+        arrival = std::max(link.last_arrival, arrival + Picoseconds{duration_ps * share_fixed >> 16});
+        link.last_arrival = arrival;
+    }
     LinkCounts& counted = count(index, item.packet.priority);
     ++counted.packets;
     counted.bytes += item.packet.wire_bytes;
     ++transmissions_;
-    events_.push(link.free_at + link.delay, transmitted);
+    events_.push(arrival, transmitted);
 }
 
 void PacketNetwork::enqueue(Link& link, ItemIndex item) {

@@ -123,11 +123,10 @@ void QueuePair::measure_round_trip(std::uint32_t until, Picoseconds now) {
     timeout_ = std::max(Picoseconds::of(plan_->ack_timeout), Picoseconds{4 * round_trip_.count});
 }
 
-/// Go-back-N: sends everything again that is not acknowledged. A NIC needs a while for that, which varies. If
-/// it did not, a full queue could drop the same packet in every round; so that this cannot last, the while
-/// grows if many rounds in a row bring nothing.
-void QueuePair::turn_back(Picoseconds now) {
-    next_ = acknowledged_;
+/// A NIC needs a while until it sends again, which varies. If it did not, a full queue could drop the same
+/// packet in every round, or those of one sender only; so that this cannot last, the while grows if many
+/// rounds in a row bring nothing.
+void QueuePair::delay_resending(Picoseconds now) {
     const std::uint32_t doublings =
         std::min(rounds_ < rounds_of_normal_length ? 0 : rounds_ - rounds_of_normal_length, most_doublings);
     const auto most = static_cast<std::uint64_t>(turn_back_packets * (1U << doublings) *
@@ -142,7 +141,8 @@ void QueuePair::turn_back(Picoseconds now) {
 void QueuePair::on_nak(const Packet& nak, Picoseconds now) {
     if (!selective()) {
         if (nak.sequence == acknowledged_ && next_ != acknowledged_) {
-            turn_back(now);
+            next_ = acknowledged_;
+            delay_resending(now);
         }
         return;
     }
@@ -153,6 +153,7 @@ void QueuePair::on_nak(const Packet& nak, Picoseconds now) {
     if (acknowledged_ >= recover_until_) {
         recover_until_ = highest_;
         resend_next_ = acknowledged_;
+        delay_resending(now);
     }
     resend_end_ = std::max(resend_end_, nak.detail);
     skip_known();
@@ -180,7 +181,8 @@ void QueuePair::on_timeout(Picoseconds now) {
         resend_end_ = recover_until_ = highest_;
         skip_known();
     } else {
-        turn_back(now);
+        next_ = acknowledged_;
+        delay_resending(now);
     }
     update();
 }

@@ -35,7 +35,7 @@ class QueuePair final : public Flow {
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
     void measure_round_trip(std::uint32_t until, Picoseconds now);
-    void turn_back(Picoseconds now);
+    void delay_resending(Picoseconds now);
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
 

@@ -54,7 +54,8 @@ Case draw_case(core::Random& random) {
     core::SwitchPlan& switches = drawn.switches;
     // Room for the headroom of every port and priority, whatever is drawn below.
     const auto ports = static_cast<std::int64_t>(drawn.topology.links().size());
-    switches.headroom_at_100g = {4 * mega};
+    // At 100 Mb/s it is 20 kB: a packet that keeps the PAUSE waiting, two that follow, and eight such frames.
+    switches.headroom_at_100g = {20 * mega};
     switches.pool = {ports * 8 * switches.headroom_at_100g.count +
                      static_cast<std::int64_t>(20'000 + random.below(500'000))};
     switches.lossless = static_cast<PriorityMask>(random.below(2) == 0 ? 0 : random.below(256));
@@ -217,7 +218,6 @@ TEST_CASE("In random packet networks every byte is accounted for, and everything
     traffic.run();
     CHECK(traffic.run_to_end());
     traffic.audit();
-    // All headroom suffices for two delays of 2 us, a few packets and the waiting of a PAUSE frame.
     CHECK_FALSE(traffic.lossless_dropped());
     const std::vector<std::uint64_t> inside = traffic.network().bytes_inside();
     CHECK(std::accumulate(inside.begin(), inside.end(), std::uint64_t{0}) == 0);
