@@ -35,7 +35,8 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
       plan_(&plan),
       reaction_(plan.dcqcn, ends.line_rate),
       window_(window_packets(plan)),
-      timeout_(Picoseconds::of(plan.ack_timeout)),
+      normal_timeout_(Picoseconds::of(plan.ack_timeout)),
+      timeout_(normal_timeout_),
       known_(bits_needed(plan)),
       ahead_(bits_needed(plan)),
       // No CNP has been sent yet.
@@ -54,11 +55,6 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
         progress_at_ = now;
     }
     if (next_ == highest_) {
-        if (!timing_) {
-            timing_ = true;
-            timed_ = next_;
-            timed_from_ = now;
-        }
         ++highest_;
     } else {
         ++packets_sent_again_;
@@ -94,7 +90,7 @@ void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<Me
         return;
     }
     WEIR_ASSERT(until <= highest_);
-    measure_round_trip(until, now);
+    timeout_ = normal_timeout_;
     if (selective()) {
         for (std::uint32_t sequence = acknowledged_; sequence < until; ++sequence) {
             known_.clear(sequence);
@@ -107,20 +103,6 @@ void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<Me
     next_ = std::max(next_, until);
     progress_at_ = now;
     messages_.acknowledge(until, sent);
-}
-
-/// The time-out is at least four round trips, or slow links and deep queues would make it send again what
-/// waits in a queue. NICs have such a function ("adaptive retransmission"), whose details are not public:
-/// this is the estimate of RFC 6298, section 2, without the deviation.
-void QueuePair::measure_round_trip(std::uint32_t until, Picoseconds now) {
-    if (!timing_ || until <= timed_) {
-        return;
-    }
-    timing_ = false;
-    const Picoseconds sample = now - timed_from_;
-    round_trip_ =
-        round_trip_ == Picoseconds{} ? sample : Picoseconds{(round_trip_.count * 7 + sample.count) / 8};
-    timeout_ = std::max(Picoseconds::of(plan_->ack_timeout), Picoseconds{4 * round_trip_.count});
 }
 
 /// A NIC needs a while until it sends again, which varies. If it did not, a full queue could drop the same
@@ -164,6 +146,12 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
         reaction_.on_notification(now);
         return;
     }
+    // A packet that the receiver had already: it was sent again too early, as on slow links and behind deep
+    // queues. NICs adapt ("adaptive retransmission"), in ways that are not public.
+    if (reply.kind == Packet::Kind::ack && reply.detail < acknowledged_) {
+        normal_timeout_ = std::max(normal_timeout_, doubled_timeout_);
+        doubled_timeout_ = {};
+    }
     acknowledge(reply.sequence, now, sent);
     if (reply.kind == Packet::Kind::nak) {
         on_nak(reply, now);
@@ -173,9 +161,8 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
 
 void QueuePair::on_timeout(Picoseconds now) {
     progress_at_ = now;
-    // What comes now may acknowledge the first copy as well as the second one (Karn and Partridge, 1987).
-    timing_ = false;
-    timeout_ = std::min(Picoseconds{2 * timeout_.count}, Picoseconds::of(longest_timeout));
+    timeout_ = std::min(timeout_ * 2, Picoseconds::of(longest_timeout));
+    doubled_timeout_ = timeout_;
     if (selective()) {
         resend_next_ = acknowledged_;
         resend_end_ = recover_until_ = highest_;

@@ -34,7 +34,6 @@ class QueuePair final : public Flow {
     [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
-    void measure_round_trip(std::uint32_t until, Picoseconds now);
     void delay_resending(Picoseconds now);
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
@@ -47,13 +46,10 @@ class QueuePair final : public Flow {
     std::uint32_t next_ = 0;
     std::uint32_t highest_ = 0;  ///< after the last packet ever sent
     Picoseconds progress_at_;
-    /// The plan's, or longer where round trips are: see measure_round_trip().
-    Picoseconds timeout_;
-    Picoseconds round_trip_;  ///< smoothed; 0: not measured
-    bool timing_ = false;     ///< the round trip of packet timed_ is being measured
-    std::uint32_t timed_ = 0;
-    Picoseconds timed_from_;
-    std::uint32_t rounds_ = 0;  ///< how often everything was sent again since an acknowledgement
+    Picoseconds normal_timeout_;   ///< the plan's, or longer where that proved too short
+    Picoseconds timeout_;          ///< doubled by each time-out until there is progress
+    Picoseconds doubled_timeout_;  ///< by the last time-out, until it is known to have been too early
+    std::uint32_t rounds_ = 0;     ///< how often everything was sent again since an acknowledgement
     // Selective repeat.
     std::uint32_t resend_next_ = 0;
     std::uint32_t resend_end_ = 0;

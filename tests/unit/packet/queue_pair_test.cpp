@@ -179,3 +179,58 @@ TEST_CASE("A CNP lowers the pace of the packets that follow") {
     pair.send(1);
     CHECK(pair.flow.next_send() == Picoseconds::nanoseconds(80 + 160));
 }
+
+TEST_CASE("Time-outs double until there is progress, and stay longer if they came too early") {
+    Pair pair(small_packets(GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective)));
+    const Picoseconds planned = Picoseconds::of(pair.plan.ack_timeout);
+    const auto time_out = [&] {
+        pair.now = pair.flow.timeout_at();
+        pair.flow.on_timeout(pair.now);
+        pair.now = std::max(pair.now, pair.flow.next_send());
+        REQUIRE(pair.send(10).size() == 2);
+    };
+    pair.flow.post(1, {2000});
+    REQUIRE(pair.send(10).size() == 2);
+    CHECK(pair.flow.timeout_at() == planned);
+    time_out();
+    // It sends again up to 1 us after the time-out.
+    const Picoseconds first = pair.now;
+    time_out();
+    CHECK(pair.now - first > planned * 2 - Picoseconds::microseconds(1));
+    // Both are acknowledged by the copies that were lost last: the time-outs were needed.
+    pair.reply(Packet::Kind::ack, 2, 1);
+    pair.flow.post(2, {2000});
+    REQUIRE(pair.send(10).size() == 2);
+    CHECK(pair.flow.timeout_at() - pair.now == planned);
+    // Now the first copies arrive late, then the second ones.
+    time_out();
+    pair.reply(Packet::Kind::ack, 4, 3);
+    pair.reply(Packet::Kind::ack, 4, 2);
+    pair.flow.post(3, {2000});
+    REQUIRE(pair.send(10).size() == 2);
+    CHECK(pair.flow.timeout_at() - pair.now >= planned * 1);
+    pair.reply(Packet::Kind::ack, 6, 5);
+    pair.flow.post(4, {2000});
+    REQUIRE(pair.send(10).size() == 2);
+    CHECK(pair.flow.timeout_at() - pair.now == planned * 2);
+}
+
+TEST_CASE("Go-back-N waits a while before it sends again, and longer when many rounds bring nothing") {
+    Pair pair(small_packets(core::LossRecovery::go_back_n));
+    pair.flow.post(1, {100'000});
+    REQUIRE(pair.send(100).size() == 100);
+    Picoseconds longest_of_first;
+    Picoseconds longest_of_last;
+    for (std::uint32_t round = 0; round < 20; ++round) {
+        pair.now = std::max(pair.now, pair.flow.next_send());
+        pair.reply(Packet::Kind::nak, 0, 1);
+        Picoseconds& longest = round < 8 ? longest_of_first : longest_of_last;
+        longest = std::max(longest, pair.flow.next_send() - pair.now);
+        pair.now = std::max(pair.now, pair.flow.next_send());
+        REQUIRE(pair.send(2) == Numbers{0, 1});
+    }
+    // 8 packets of 1000 bytes at 100 Gb/s.
+    CHECK(longest_of_first > Picoseconds{});
+    CHECK(longest_of_first <= Picoseconds::nanoseconds(640));
+    CHECK(longest_of_last > Picoseconds::nanoseconds(640));
+}

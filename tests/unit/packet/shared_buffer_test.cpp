@@ -138,3 +138,21 @@ TEST_CASE("A port that holds nothing is not paused: no packet of it would leave 
     CHECK_FALSE(buffer.admit(1, 3, packet_bytes, 0));
     CHECK_FALSE(buffer.must_pause(1, 3));
 }
+
+TEST_CASE("A packet refused for want of headroom pauses its port, unless nothing of that port is stored") {
+    core::SwitchPlan plan = small_switch();
+    plan.headroom_at_100g = {100};
+    plan.ingress_threshold = {2500};
+    SharedBuffer buffer(plan, {fast, fast});
+    REQUIRE(buffer.admit(0, 3, packet_bytes, 0));
+    REQUIRE(buffer.admit(0, 3, packet_bytes, packet_bytes));
+    CHECK_FALSE(buffer.must_pause(0, 3));
+    CHECK_FALSE(buffer.admit(0, 3, packet_bytes, 2 * packet_bytes));
+    CHECK(buffer.must_pause(0, 3));
+    buffer.set_paused(0, 3, true);
+    buffer.set_paused(0, 3, false);
+    CHECK_FALSE(buffer.must_pause(0, 3));
+    // No packet could leave and end the pause.
+    CHECK_FALSE(buffer.admit(1, 3, 3000, 0));
+    CHECK_FALSE(buffer.must_pause(1, 3));
+}
