@@ -15,12 +15,12 @@ Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds
     return lasts ? ended + (at - links_[link].paused_from[priority]) : ended;
 }
 
-Carried PacketNetwork::on_the_way(LinkIndex link, Priority priority) const {
-    Carried carried;
+std::vector<Carried> PacketNetwork::on_the_way() const {
+    std::vector<Carried> carried(links_.size());
     for (const Item& item : items_.all()) {
-        if (item.kind == Item::Kind::arrives && item.index == link && item.packet.priority == priority) {
-            ++carried.packets;
-            carried.bytes += item.packet.wire_bytes;
+        if (item.kind == Item::Kind::arrives) {
+            ++carried[item.index].packets;
+            carried[item.index].bytes += item.packet.wire_bytes;
         }
     }
     return carried;
@@ -36,17 +36,13 @@ std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
     return bytes;
 }
 
-void PacketNetwork::restart_peaks() {
-    for (LinkIndex link = 0; link < links_.size(); ++link) {
+void PacketNetwork::restart_peaks(NodeIndex at) {
+    for (const LinkIndex link : ports_[at.value]) {
         for (std::size_t priority = 0; priority < priority_count; ++priority) {
             counts_[link * priority_count + priority].peak_queue_bytes = links_[link].queues[priority].bytes;
         }
     }
-    for (const Node& node : nodes_) {
-        if (node.buffer) {
-            node.buffer->restart_peak();
-        }
-    }
+    nodes_[at.value].buffer->restart_peak();
 }
 
 }  // namespace weir::packet

@@ -81,12 +81,12 @@ class PacketNetwork {
     [[nodiscard]] std::uint64_t queue_integral(LinkIndex link, Priority priority, Picoseconds at) const;
     /// For how long the sender was paused until `at`.
     [[nodiscard]] Picoseconds paused(LinkIndex link, Priority priority, Picoseconds at) const;
-    /// Under way on the cable: sent, and not arrived. Looks at every packet there.
-    [[nodiscard]] Carried on_the_way(LinkIndex link, Priority priority) const;
+    /// By link: sent, and not arrived. Looks at every packet.
+    [[nodiscard]] std::vector<Carried> on_the_way() const;
     [[nodiscard]] const HostCounts& host_counts(NodeIndex host) const { return host_counts_[host.value]; }
     [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(flows_.size()); }
-    /// From now on, peaks are those since now.
-    void restart_peaks();
+    /// From now on, the peaks of a switch are those since now.
+    void restart_peaks(NodeIndex at);
     [[nodiscard]] const Flow& flow(FlowIndex flow) const { return *flows_[flow.value]; }
     /// Bytes of each flow that wait in a queue or are on a link: sent, and neither arrived nor dropped.
     /// Looks at every packet.

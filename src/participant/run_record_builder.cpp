@@ -103,6 +103,12 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     }
 }
 
+void RunRecordBuilder::add_network(std::vector<telemetry::HostCounters> hosts,
+                                   std::optional<telemetry::SwitchTotals> switches) {
+    base_.hosts = std::move(hosts);
+    base_.switches = std::move(switches);
+}
+
 bool RunRecordBuilder::counts_datagrams() const {
     return run_.plan.lossy() && !datagrams_.pairs().empty();
 }

@@ -25,6 +25,10 @@ class RunRecordBuilder {
     /// Adds one rank's account; all ranks have one after a regular end.
     void add(int rank, const RankAccount& account);
 
+    /// What the devices of a simulated network counted. Before complete() and the like.
+    void add_network(std::vector<telemetry::HostCounters> hosts,
+                     std::optional<telemetry::SwitchTotals> switches);
+
     /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
     /// accounts are there. If it cannot, the record of complete() says so too.
     telemetry::MaybeIoError write_traffic();

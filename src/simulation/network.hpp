@@ -22,6 +22,7 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "simulation/event_queue.hpp"
+#include "simulation/network_counters.hpp"
 #include "telemetry/producer_recorder.hpp"
 
 namespace weir::simulation {
@@ -128,6 +129,9 @@ class Network {
     virtual void advance(core::Instant now) = 0;
     /// An event of the network, from the shared queue or held for a node.
     virtual void handle(core::Instant now, const Event& event) = 0;
+
+    /// What its devices count; nullptr: it has none.
+    [[nodiscard]] virtual NetworkCounters* counters() { return nullptr; }
 
     // Disturbances.
 

@@ -25,6 +25,7 @@ class Run {
           watchers_(watchers),
           writes_(!run.run.directory.empty()),
           report_(run.run, ""),
+          recorder_({run.run.directory, run.run.plan.duration, run.switch_row_length}),
           collector_(run.run.plan, [this](const telemetry::ClusterSecond& second) {
               if (watchers_.second) {
                   watchers_.second(second);
@@ -43,7 +44,8 @@ class Run {
                              .output = [this](core::NodeId node) -> participant::RowOutput& {
                                  return outputs_[static_cast<std::size_t>(run_.run.roles.rank(node))];
                              },
-                             .scheduler = run_.scheduler});
+                             .scheduler = run_.scheduler,
+                             .recorder = run_.records_network ? &recorder_ : nullptr});
         int signal = 0;
         result_.end = simulator.run([&](core::Instant now) {
             collector_.poll(now);
@@ -51,6 +53,7 @@ class Run {
             return signal == 0;
         });
         close_logs();
+        report_.add_network(recorder_.hosts(), recorder_.switches());
         switch (result_.end.kind) {
             case SimulationEnd::Kind::regular:
                 return complete(simulator);
@@ -110,6 +113,7 @@ class Run {
         for (telemetry::CsvLog& log : logs_) {
             note(log.close());
         }
+        note(recorder_.error());
         collector_.finish();
     }
 
@@ -160,6 +164,7 @@ class Run {
     const Watchers& watchers_;
     bool writes_;
     participant::RunRecordBuilder report_;
+    NetworkRecorder recorder_;
     telemetry::SecondCollector collector_;
     std::vector<telemetry::CsvLog> logs_;
     std::deque<participant::RowOutput> outputs_;

@@ -23,6 +23,8 @@ struct SimulatedRun {
     core::NetworkPlan network;
     std::vector<Disturbance> disturbances;
     core::Duration silence_timeout = core::Duration::seconds(5);
+    bool records_network = true;  ///< what the network's devices count, if it has any
+    core::Duration switch_row_length = core::Duration::seconds(1);
     Simulator::SchedulerMaker scheduler{};  ///< tests: another scheduler than weir's
 };
 

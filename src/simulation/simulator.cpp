@@ -88,6 +88,9 @@ SimulationEnd Simulator::run(const std::function<bool(Instant)>& go_on) {
     if (!end_) {
         finish();
     }
+    if (setup_.recorder != nullptr) {
+        setup_.recorder->finish(now_);
+    }
     return *end_;
 }
 
@@ -103,6 +106,9 @@ void Simulator::start() {
     network_->start(now_);
     push(next_multiple(now_, heartbeat_period), Kind::heartbeat);
     push(next_multiple(now_, second), Kind::second);
+    if (setup_.recorder != nullptr && setup_.recorder->start(network_->counters(), now_)) {
+        push(next_multiple(now_, setup_.recorder->row_length()), Kind::switch_row);
+    }
     for (FlatNode node = 0; node < row_.size(); ++node) {
         turn(node, [&](core::Actions& out) { nodes_[node]->on_start(now_, out); });
     }
@@ -189,6 +195,9 @@ void Simulator::handle(const Event& event) {
         case Kind::second:
             close_rows();
             return;
+        case Kind::switch_row:
+            close_switch_rows();
+            return;
         case Kind::producers_begin:
             for (FlatNode node = row_.producer(0); row_.is_producer(node); ++node) {
                 turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
@@ -226,7 +235,15 @@ void Simulator::close_rows() {
         network_->record(node);
         nodes_[node]->record_poll_gap(now_, Duration{});
     }
+    if (setup_.recorder != nullptr) {
+        setup_.recorder->close_second(now_);
+    }
     push(now_ + second, Kind::second);
+}
+
+void Simulator::close_switch_rows() {
+    setup_.recorder->close_switch_rows(now_);
+    push(now_ + setup_.recorder->row_length(), Kind::switch_row);
 }
 
 void Simulator::handle_deadline(FlatNode node) {

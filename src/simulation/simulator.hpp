@@ -31,6 +31,7 @@
 #include "simulation/checker.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/network.hpp"
+#include "simulation/network_recorder.hpp"
 #include "simulation/pool.hpp"
 #include "telemetry/latencies.hpp"
 
@@ -64,6 +65,8 @@ class Simulator final : private NetworkClient {
         std::function<participant::RowOutput&(core::NodeId)> output;
         /// Makes another scheduler than weir's: tests of the checkers.
         SchedulerMaker scheduler{};
+        /// Records what the network's devices count, if it has any; nullptr: nothing is recorded.
+        NetworkRecorder* recorder = nullptr;
     };
     /// What `setup` refers to must outlive the simulator.
     explicit Simulator(const Setup& setup);
@@ -86,6 +89,7 @@ class Simulator final : private NetworkClient {
         handled,             ///< a: index in messages_; the scheduler has worked on it
         heartbeat,           ///< the scheduler's, to all producers
         second,              ///< rows are closed on every node
+        switch_row,          ///< rows of switches are closed
         producers_begin,     ///< to generate: the first credits are known
         disturbance_begins,  ///< a: index in setup.disturbances
         disturbance_ends,    ///< a: index in setup.disturbances
@@ -123,6 +127,7 @@ class Simulator final : private NetworkClient {
     void handle(const Event& event);
     void send_heartbeats();
     void close_rows();
+    void close_switch_rows();
     void handle_deadline(FlatNode node);
     void set_deadline(FlatNode node);
     [[nodiscard]] bool finished() const;

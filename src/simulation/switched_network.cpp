@@ -50,7 +50,9 @@ SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan
       events_(events),
       client_(client),
       random_(plan.seed, core::random_stream(core::RandomPurpose::delay, 0)),
-      network_(setup_of(plan, network, topology_of(plan, network))) {}
+      topology_(topology_of(plan, network)),
+      network_(setup_of(plan, network, topology_)),
+      counters_({topology_, network_, row_, plan_, begin_}) {}
 
 // Sending
 

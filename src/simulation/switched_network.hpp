@@ -12,6 +12,7 @@
 #include "packet/packet_network.hpp"
 #include "simulation/network.hpp"
 #include "simulation/pool.hpp"
+#include "simulation/switched_counters.hpp"
 
 namespace weir::simulation {
 
@@ -29,6 +30,8 @@ class SwitchedNetwork final : public Network {
     [[nodiscard]] core::Instant next(core::Instant now, core::Instant until) override;
     void advance(core::Instant now) override;
     void handle(core::Instant now, const Event& event) override;
+
+    [[nodiscard]] NetworkCounters* counters() override { return &counters_; }
 
     void set_link(core::Instant now, FlatNode node, double factor) override;
     void set_extra_delay(core::Duration most) override { extra_delay_ = most; }
@@ -62,7 +65,9 @@ class SwitchedNetwork final : public Network {
     Events& events_;
     NetworkClient& client_;
     core::Random random_;
+    packet::Topology topology_;
     packet::PacketNetwork network_;
+    SwitchedCounters counters_;
     std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;  ///< by class and pair of nodes
     /// A chunk is kept until it has both left (its producer knows) and arrived.
     struct Chunk {

@@ -415,6 +415,9 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     if (record.network) {
         page.line("network", "{}", indented(record.network->evidence, Page::subject_width));
     }
+    if (record.switches) {
+        page.line("switch", "{}", indented(switch_text(*record.switches), Page::subject_width));
+    }
     if (!record.directory.empty()) {
         page.line("run directory", "{}", record.directory);
     }

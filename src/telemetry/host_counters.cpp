@@ -37,10 +37,11 @@ std::string host_csv_header(const std::vector<std::string>& columns) {
     return line + '\n';
 }
 
-std::string host_csv_line(std::int64_t second, Phase phase, std::int64_t unix_ns_at_second_0,
+std::string host_csv_line(std::int64_t second, Phase phase, std::optional<std::int64_t> unix_ns_at_second_0,
                           const CounterValues& values, std::size_t columns) {
-    std::string line = fmt::format("{},{},{}", second, phase_name(phase),
-                                   utc_text(unix_ns_at_second_0 + second * ns_per_second));
+    std::string line =
+        fmt::format("{},{},{}", second, phase_name(phase),
+                    unix_ns_at_second_0 ? utc_text(*unix_ns_at_second_0 + second * ns_per_second) : "");
     for (std::size_t i = 0; i < columns; ++i) {
         line += ',';
         if (i < values.size() && values[i]) {

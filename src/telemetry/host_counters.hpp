@@ -26,7 +26,8 @@ std::string host_csv_header(const std::vector<std::string>& columns);
 
 /// A row as a line with its line end. `values`: what was counted in this second; empty: nothing is known of
 /// it.
-std::string host_csv_line(std::int64_t second, Phase phase, std::int64_t unix_ns_at_second_0,
+/// Without a wall time (a simulation) the column stays empty.
+std::string host_csv_line(std::int64_t second, Phase phase, std::optional<std::int64_t> unix_ns_at_second_0,
                           const CounterValues& values, std::size_t columns);
 
 struct CounterSum {

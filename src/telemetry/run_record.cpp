@@ -361,6 +361,9 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["labels"] = std::move(labels);
     json["verdict"] = verdict_json(record);
     json["network"] = network_json(record);
+    if (record.switches) {
+        json["switch"] = to_json(*record.switches);
+    }
     json["totals"] = totals_json(record);
     json["datagrams"] = record.datagrams ? to_json(*record.datagrams) : Json();
     const auto window = rate_window_s(record);

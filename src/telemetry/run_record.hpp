@@ -21,6 +21,7 @@
 #include "telemetry/latencies.hpp"
 #include "telemetry/network_verdict.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/switch_counters.hpp"
 #include "telemetry/verdict.hpp"
 
 namespace weir::telemetry {
@@ -73,7 +74,8 @@ struct RunRecord {
     Verdict verdict;
     BlockedAtOnce blocked_at_once;
     std::vector<RankRecord> ranks;
-    std::vector<HostCounters> hosts;           ///< whose counters are recorded; none in a simulation
+    std::vector<HostCounters> hosts;           ///< whose counters are recorded
+    std::optional<SwitchTotals> switches;      ///< of a simulation packet by packet
     std::optional<NetworkVerdict> network;     ///< nothing: without hosts, or before the end
     std::vector<EventMark> event_marks;        ///< from the scheduler after a regular end
     std::optional<DatagramAccount> datagrams;  ///< nothing: chunks are not datagrams, or before the end

@@ -108,6 +108,8 @@ class Files(unittest.TestCase):
     RUNS = (["--duration", "1s"],
             ["--duration", "1s", "--transport", "datagram", "--pattern", "build", "--initiation", "pull", "--reasks", "1", "--event-size",
              "14kB", "--rate", "20Mb/s", "--generation", "steady", "--result-size", "28B", "--shaping", "in-step:1ms", "--policy", "token"],
+            ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--pfc", "on", "--ecn", "on"],
+            ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--framing", "tcp"],
             ["--find", "slots", "--seeds", "1", "--busy", "poisson:10ms", "--duration", "1s"])
     FREE = ("plan", "variables")  # objects whose names are those of options and variables
 

@@ -1,0 +1,141 @@
+#include "simulation/network_recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "telemetry/second_clock.hpp"
+
+namespace weir::simulation {
+
+using core::Duration;
+using core::Instant;
+using telemetry::Phase;
+
+bool NetworkRecorder::start(NetworkCounters* counters, Instant now) {
+    counters_ = counters;
+    if (counters_ == nullptr) {
+        return false;
+    }
+    second_begin_ = row_begin_ = now;
+    const std::vector<std::string> columns = counters_->host_columns();
+    for (const std::string& name : counters_->hosts()) {
+        telemetry::HostCounters host;
+        host.host = name;
+        host.file = telemetry::host_file(name);
+        host.handed_in = true;
+        for (const std::string& column : columns) {
+            host.sums.push_back({.column = column});
+        }
+        hosts_.push_back(std::move(host));
+    }
+    last_.assign(hosts_.size(), std::vector<std::uint64_t>(columns.size()));
+    descriptions_ = counters_->switches();
+    totals_.row_length = setup_.row_length;
+    for (const telemetry::SwitchDescription& description : descriptions_) {
+        totals_.files.push_back(telemetry::switch_file(description.name));
+        totals_.pool = description.pool;
+    }
+    if (!setup_.directory.empty()) {
+        open_files();
+    }
+    return true;
+}
+
+void NetworkRecorder::open_files() {
+    for (const char* part : {"hosts", "switch"}) {
+        std::error_code failed;
+        std::filesystem::create_directories(setup_.directory + "/" + part, failed);
+        if (failed) {
+            note(telemetry::IoError{setup_.directory + "/" + part, "create", failed.value()});
+            return;
+        }
+    }
+    const std::string header = telemetry::host_csv_header(counters_->host_columns());
+    for (const telemetry::HostCounters& host : hosts_) {
+        note(host_logs_.emplace_back().open(setup_.directory + "/" + host.file, header,
+                                            telemetry::CsvLog::Writing::in_blocks));
+    }
+    for (const std::string& file : totals_.files) {
+        note(switch_logs_.emplace_back().open(setup_.directory + "/" + file, telemetry::switch_csv_header(),
+                                              telemetry::CsvLog::Writing::in_blocks));
+    }
+}
+
+void NetworkRecorder::note(const telemetry::MaybeIoError& error) {
+    if (error && !error_) {
+        error_ = error;
+    }
+}
+
+Phase NetworkRecorder::phase_at(Instant begin) const {
+    return telemetry::phase_of(telemetry::second_of(begin), setup_.duration);
+}
+
+void NetworkRecorder::close_second(Instant now) {
+    if (counters_ == nullptr || now <= second_begin_) {
+        return;
+    }
+    const std::int64_t second = telemetry::second_of(second_begin_);
+    const Phase phase = phase_at(second_begin_);
+    telemetry::CounterValues values;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+        counters_->read_host(now, host, fresh_);
+        values.clear();
+        for (std::size_t column = 0; column < fresh_.size(); ++column) {
+            values.emplace_back(fresh_[column] - last_[host][column]);
+        }
+        last_[host] = fresh_;
+        hosts_[host].add(values, phase);
+        if (host < host_logs_.size() && host_logs_[host].is_open()) {
+            note(host_logs_[host].append(telemetry::host_csv_line(second, phase, {}, values, values.size())));
+        }
+    }
+    const telemetry::LossRecovery recovery = counters_->loss_recovery();
+    if (phase == Phase::measure) {
+        totals_.recovery.packets_sent_again +=
+            recovery.packets_sent_again - last_recovery_.packets_sent_again;
+        totals_.recovery.timeouts += recovery.timeouts - last_recovery_.timeouts;
+    }
+    last_recovery_ = recovery;
+    second_begin_ = now;
+}
+
+void NetworkRecorder::close_switch_rows(Instant now) {
+    if (counters_ == nullptr || now <= row_begin_) {
+        return;
+    }
+    const Phase phase = phase_at(row_begin_);
+    const Duration length = now - row_begin_;
+    for (std::size_t index = 0; index < descriptions_.size(); ++index) {
+        counters_->read_switch(now, index, reading_);
+        if (phase == Phase::measure) {
+            totals_.add(descriptions_[index], reading_, length);
+        }
+        if (index < switch_logs_.size() && switch_logs_[index].is_open() && !reading_.rows.empty()) {
+            note(switch_logs_[index].append(
+                telemetry::switch_csv_lines(descriptions_[index], reading_, row_begin_, length, phase)));
+        }
+    }
+    totals_.measured += phase == Phase::measure ? length : Duration{};
+    row_begin_ = now;
+}
+
+void NetworkRecorder::finish(Instant now) {
+    close_second(now);
+    close_switch_rows(now);
+    for (telemetry::CsvLog& log : host_logs_) {
+        note(log.close());
+    }
+    for (telemetry::CsvLog& log : switch_logs_) {
+        note(log.close());
+    }
+}
+
+std::optional<telemetry::SwitchTotals> NetworkRecorder::switches() const {
+    return counters_ == nullptr ? std::nullopt : std::optional(totals_);
+}
+
+}  // namespace weir::simulation

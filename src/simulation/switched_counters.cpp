@@ -1,0 +1,273 @@
+#include "simulation/switched_counters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace weir::simulation {
+
+using packet::HostCounts;
+using packet::LinkIndex;
+using packet::NodeIndex;
+using packet::Picoseconds;
+using packet::Priority;
+
+namespace {
+
+/// The only network device of each host.
+constexpr const char* device = "nic0";
+
+constexpr LinkIndex reverse(LinkIndex link) {
+    return link ^ 1U;
+}
+
+core::Duration nanoseconds(Picoseconds time) {
+    return core::Duration::nanoseconds(time.count / 1000);
+}
+
+}  // namespace
+
+SwitchedCounters::SwitchedCounters(const Setup& setup)
+    : topology_(setup.topology),
+      network_(setup.network),
+      nodes_(setup.nodes),
+      plan_(setup.plan),
+      begin_(setup.begin),
+      last_(topology_.links().size() * packet::priority_count) {
+    for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
+        if (topology_.is_switch({node})) {
+            switches_.push_back({node});
+        } else {
+            const LinkIndex up = topology_.ports({node}).front();
+            hosts_.push_back({{node}, up, reverse(up)});
+        }
+    }
+    last_at_.resize(switches_.size());
+    add_traffic();
+    if (plan_.framing == core::Framing::tcp) {
+        add_tcp();
+    } else {
+        add_queue_pairs();
+    }
+    add_pauses();
+}
+
+std::string SwitchedCounters::name(NodeIndex node) const {
+    if (topology_.is_switch(node)) {
+        const auto place = std::find(switches_.begin(), switches_.end(), node) - switches_.begin();
+        return fmt::format("switch-{}", place);
+    }
+    if (node.value >= nodes_.size()) {
+        return fmt::format("host-{}", node.value - nodes_.size());
+    }
+    const core::NodeId id = nodes_.id(node.value);
+    return id.role == core::Role::scheduler ? std::string{"scheduler"}
+                                            : fmt::format("{}-{}", core::role_name(id.role), id.index);
+}
+
+std::vector<std::string> SwitchedCounters::hosts() const {
+    std::vector<std::string> names;
+    for (const Host& host : hosts_) {
+        names.push_back(name(host.node));
+    }
+    return names;
+}
+
+std::vector<std::string> SwitchedCounters::host_columns() const {
+    std::vector<std::string> names;
+    for (const Column& column : columns_) {
+        names.push_back(column.name);
+    }
+    return names;
+}
+
+std::vector<telemetry::SwitchDescription> SwitchedCounters::switches() const {
+    std::vector<telemetry::SwitchDescription> all;
+    for (const NodeIndex node : switches_) {
+        telemetry::SwitchDescription description{
+            .name = name(node), .pool = plan_.fabric.switches.pool, .ports = {}};
+        for (const LinkIndex link : topology_.ports(node)) {
+            const NodeIndex peer = topology_.links()[link].to;
+            telemetry::SwitchPort port{.peer = name(peer), .rate = topology_.links()[link].rate};
+            if (peer.value < nodes_.size()) {
+                port.node = nodes_.id(peer.value);
+            }
+            description.ports.push_back(std::move(port));
+        }
+        all.push_back(std::move(description));
+    }
+    return all;
+}
+
+// Hosts
+
+packet::Carried SwitchedCounters::sent(LinkIndex link) const {
+    packet::Carried sum;
+    for (Priority priority = 0; priority < packet::priority_count; ++priority) {
+        sum.packets += network_.counts(link, priority).packets;
+        sum.bytes += network_.counts(link, priority).bytes;
+    }
+    return sum;
+}
+
+packet::Carried SwitchedCounters::arrived(LinkIndex link) const {
+    packet::Carried sum = sent(link);
+    sum.packets -= on_the_way_[link].packets;
+    sum.bytes -= on_the_way_[link].bytes;
+    return sum;
+}
+
+void SwitchedCounters::read_all(Picoseconds now) {
+    if (now == read_at_) {
+        return;
+    }
+    read_at_ = now;
+    on_the_way_ = network_.on_the_way();
+    sent_again_.assign(topology_.nodes(), 0);
+    for (std::uint32_t index = 0; index < network_.flows(); ++index) {
+        const packet::Flow& flow = network_.flow({index});
+        sent_again_[flow.ends().from.value] += flow.packets_sent_again();
+    }
+}
+
+telemetry::LossRecovery SwitchedCounters::loss_recovery() const {
+    telemetry::LossRecovery recovery;
+    for (std::uint32_t flow = 0; flow < network_.flows(); ++flow) {
+        recovery.packets_sent_again += network_.flow({flow}).packets_sent_again();
+    }
+    for (const Host& host : hosts_) {
+        recovery.timeouts += network_.host_counts(host.node).timeouts;
+    }
+    return recovery;
+}
+
+void SwitchedCounters::add_traffic() {
+    // RDMA devices and interfaces name the same differently.
+    const bool tcp = plan_.framing == core::Framing::tcp;
+    const char* receive = tcp ? "rx" : "port_rcv";
+    const char* transmit = tcp ? "tx" : "port_xmit";
+    add(fmt::format("{}.{}_bytes", device, receive),
+        [this](const Host& host, Picoseconds) { return arrived(host.down).bytes; });
+    add(fmt::format("{}.{}_packets", device, receive),
+        [this](const Host& host, Picoseconds) { return arrived(host.down).packets; });
+    add(fmt::format("{}.{}_bytes", device, transmit),
+        [this](const Host& host, Picoseconds) { return sent(host.up).bytes; });
+    add(fmt::format("{}.{}_packets", device, transmit),
+        [this](const Host& host, Picoseconds) { return sent(host.up).packets; });
+}
+
+void SwitchedCounters::add_queue_pairs() {
+    const auto counter = [this](const char* name, std::uint64_t HostCounts::*count) {
+        add(fmt::format("{}.{}", device, name),
+            [this, count](const Host& host, Picoseconds) { return network_.host_counts(host.node).*count; });
+    };
+    counter("np_ecn_marked_roce_packets", &HostCounts::marked);
+    counter("np_cnp_sent", &HostCounts::cnp_sent);
+    counter("rp_cnp_handled", &HostCounts::cnp_received);
+    counter("packet_seq_err", &HostCounts::nak_received);
+    counter("out_of_sequence", &HostCounts::out_of_sequence);
+    counter("duplicate_request", &HostCounts::duplicates);
+    counter("local_ack_timeout_err", &HostCounts::timeouts);
+}
+
+void SwitchedCounters::add_tcp() {
+    add("tcp.retransmitted_segments",
+        [this](const Host& host, Picoseconds) { return sent_again_[host.node.value]; });
+    add("tcp.timeouts",
+        [this](const Host& host, Picoseconds) { return network_.host_counts(host.node).timeouts; });
+    add("tcp.out_of_order_segments",
+        [this](const Host& host, Picoseconds) { return network_.host_counts(host.node).out_of_sequence; });
+    add("ip.received_ce_packets",
+        [this](const Host& host, Picoseconds) { return network_.host_counts(host.node).marked; });
+}
+
+void SwitchedCounters::add_pauses() {
+    for (Priority priority = 0; priority < packet::priority_count; ++priority) {
+        if ((plan_.fabric.switches.lossless & core::mask_of(priority)) == 0) {
+            continue;
+        }
+        const auto counter = [&](const char* form, Read read) {
+            add(fmt::format("{}.{}", device, fmt::format(fmt::runtime(form), priority)), std::move(read));
+        };
+        counter("rx_prio{}_pause", [this, priority](const Host& host, Picoseconds) {
+            return network_.counts(host.up, priority).pauses;
+        });
+        counter("rx_prio{}_pause_duration", [this, priority](const Host& host, Picoseconds now) {
+            return static_cast<std::uint64_t>(network_.paused(host.up, priority, now).count / 1'000'000);
+        });
+        counter("tx_prio{}_pause", [this, priority](const Host& host, Picoseconds) {
+            return network_.counts(host.up, priority).pauses_sent;
+        });
+        counter("tx_prio{}_pause_duration", [this, priority](const Host& host, Picoseconds now) {
+            return static_cast<std::uint64_t>(network_.paused(host.down, priority, now).count / 1'000'000);
+        });
+    }
+    // Pauses of whole links: without flow control nobody sends any.
+    if (plan_.fabric.switches.lossless == 0) {
+        for (const char* name : {"rx_pause_ctrl_phy", "tx_pause_ctrl_phy"}) {
+            add(fmt::format("{}.{}", device, name), [](const Host&, Picoseconds) { return 0; });
+        }
+    }
+}
+
+void SwitchedCounters::read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values) {
+    const Picoseconds now = since_begin(at);
+    read_all(now);
+    values.clear();
+    for (const Column& column : columns_) {
+        values.push_back(column.read(hosts_[host], now));
+    }
+}
+
+// Switches
+
+void SwitchedCounters::read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading) {
+    const Picoseconds now = since_begin(at);
+    const NodeIndex node = switches_[index];
+    reading.rows.clear();
+    reading.pool_peak = {network_.buffer(node).peak()};
+    const std::vector<LinkIndex>& ports = topology_.ports(node);
+    for (std::uint32_t port = 0; port < ports.size(); ++port) {
+        for (Priority priority = 0; priority < packet::priority_count; ++priority) {
+            const telemetry::SwitchRow row = read_port(ports[port], priority, now, now - last_at_[index]);
+            const bool moved =
+                row.sent_packets + row.dropped_packets + row.pauses_received + row.pauses_sent > 0;
+            if (moved || row.queue_peak.count > 0 || row.paused.ns > 0 || row.pausing.ns > 0) {
+                reading.rows.push_back(row);
+                reading.rows.back().port = port;
+            }
+        }
+    }
+    last_at_[index] = now;
+    network_.restart_peaks(node);
+}
+
+telemetry::SwitchRow SwitchedCounters::read_port(LinkIndex link, Priority priority, Picoseconds now,
+                                                 Picoseconds length) {
+    Last& last = last_[link * packet::priority_count + priority];
+    const packet::LinkCounts& counts = network_.counts(link, priority);
+    const Last fresh{counts, network_.queue_integral(link, priority, now),
+                     network_.paused(link, priority, now), network_.paused(reverse(link), priority, now)};
+    const auto bytes = [](std::uint64_t count) { return core::Bytes{static_cast<std::int64_t>(count)}; };
+    const auto integral = static_cast<double>(fresh.queue_integral - last.queue_integral);
+    const auto units = static_cast<double>(length.count >> packet::queue_time_shift);
+    telemetry::SwitchRow row{.port = 0,
+                             .priority = priority,
+                             .sent_packets = counts.packets - last.counts.packets,
+                             .sent_bytes = bytes(counts.bytes - last.counts.bytes),
+                             .queue_peak = {counts.peak_queue_bytes},
+                             .queue_mean_bytes = units > 0 ? integral / units : 0,
+                             .marked_packets = counts.marked - last.counts.marked,
+                             .dropped_packets = counts.dropped - last.counts.dropped,
+                             .dropped_bytes = bytes(counts.dropped_bytes - last.counts.dropped_bytes),
+                             .pauses_received = counts.pauses - last.counts.pauses,
+                             .paused = nanoseconds(fresh.paused) - nanoseconds(last.paused),
+                             .pauses_sent = counts.pauses_sent - last.counts.pauses_sent,
+                             .pausing = nanoseconds(fresh.pausing) - nanoseconds(last.pausing)};
+    last = fresh;
+    return row;
+}
+
+}  // namespace weir::simulation

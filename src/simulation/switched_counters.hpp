@@ -1,0 +1,87 @@
+// The counters of a packet network's NICs and switches, under the names that the driver mlx5 and the kernel
+// use, so that whatever reads those of a real cluster reads these.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/network_plan.hpp"
+#include "packet/packet_network.hpp"
+#include "packet/topology.hpp"
+#include "simulation/network.hpp"
+#include "simulation/network_counters.hpp"
+
+namespace weir::simulation {
+
+class SwitchedCounters final : public NetworkCounters {
+  public:
+    struct Setup {
+        const packet::Topology& topology;
+        packet::PacketNetwork& network;
+        NodeRow nodes;  ///< the first hosts of the topology
+        const core::NetworkPlan& plan;
+        core::Instant begin;  ///< when the clock of the packets is 0
+    };
+    /// What `setup` refers to must outlive it.
+    explicit SwitchedCounters(const Setup& setup);
+
+    [[nodiscard]] std::vector<std::string> hosts() const override;
+    [[nodiscard]] std::vector<std::string> host_columns() const override;
+    [[nodiscard]] std::vector<telemetry::SwitchDescription> switches() const override;
+
+    void read_host(core::Instant now, std::size_t host, std::vector<std::uint64_t>& values) override;
+    [[nodiscard]] telemetry::LossRecovery loss_recovery() const override;
+    void read_switch(core::Instant now, std::size_t index, telemetry::SwitchReading& reading) override;
+
+  private:
+    struct Host {
+        packet::NodeIndex node;
+        packet::LinkIndex up = 0;
+        packet::LinkIndex down = 0;
+    };
+    /// A counter of a host at an instant.
+    using Read = std::function<std::uint64_t(const Host& host, packet::Picoseconds now)>;
+    struct Column {
+        std::string name;
+        Read read;
+    };
+    /// A port's counts at the last reading.
+    struct Last {
+        packet::LinkCounts counts;
+        std::uint64_t queue_integral = 0;
+        packet::Picoseconds paused;
+        packet::Picoseconds pausing;
+    };
+
+    void add_traffic();
+    void add_pauses();
+    void add_queue_pairs();
+    void add_tcp();
+    void add(std::string name, Read read) { columns_.push_back({std::move(name), std::move(read)}); }
+    [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {
+        return packet::Picoseconds::of(now - begin_);
+    }
+    [[nodiscard]] packet::Carried sent(packet::LinkIndex link) const;
+    [[nodiscard]] packet::Carried arrived(packet::LinkIndex link) const;
+    [[nodiscard]] std::string name(packet::NodeIndex node) const;
+    void read_all(packet::Picoseconds now);
+    [[nodiscard]] telemetry::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,
+                                                 packet::Picoseconds now, packet::Picoseconds length);
+
+    const packet::Topology& topology_;
+    packet::PacketNetwork& network_;
+    NodeRow nodes_;
+    const core::NetworkPlan& plan_;
+    core::Instant begin_;
+    std::vector<Host> hosts_;
+    std::vector<packet::NodeIndex> switches_;
+    std::vector<Column> columns_;
+    // Of all hosts together, read once for each instant.
+    packet::Picoseconds read_at_ = packet::Picoseconds::never();
+    std::vector<packet::Carried> on_the_way_;   ///< by link
+    std::vector<std::uint64_t> sent_again_;     ///< packets, by the node that sends
+    std::vector<Last> last_;                    ///< by link and priority
+    std::vector<packet::Picoseconds> last_at_;  ///< by switch
+};
+
+}  // namespace weir::simulation
