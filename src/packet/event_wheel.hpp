@@ -36,32 +36,34 @@ class EventWheel {
     /// `at` is neither before the event that was popped last nor never().
     void push(Picoseconds at, ItemIndex added) {
         WEIR_ASSERT(at >= popped_at_ && at != Picoseconds::never());
-        next_at_ = std::min(next_at_, at);
-        Item& item = (*items_)[added];
-        item.at = at;
-        if (turn_of(at) - turn_of(popped_at_) >= slot_count) {
-            far_.push_back({at, ++far_pushed_, added});
-            std::push_heap(far_.begin(), far_.end(), later);
+        Item* const items = items_->data();
+        items[added].at = at;
+        const std::uint64_t turn = turn_of(at);
+        if (turn - popped_turn_ >= slot_count) {
+            push_far(at, added);
             return;
         }
-        const std::size_t slot = turn_of(at) % slot_count;
+        const std::size_t slot = turn % slot_count;
         ItemIndex* link = &heads_[slot];
-        while (*link != no_item && (*items_)[*link].at <= at) {
-            link = &(*items_)[*link].next;
+        while (*link != no_item && items[*link].at <= at) {
+            link = &items[*link].next;
         }
-        item.next = *link;
+        items[added].next = *link;
         *link = added;
         words_[slot / 64] |= std::uint64_t{1} << slot % 64;
         summary_ |= std::uint64_t{1} << slot / 64;
+        if (at < next_at_) {
+            next_at_ = at;
+            next_slot_ = slot;
+        }
     }
 
     /// The next event, which is no longer in the wheel. Not on an empty wheel.
     ItemIndex pop() {
         WEIR_ASSERT(!empty());
         popped_at_ = next_at_;
-        // An event far ahead was put in before all others of the same time.
-        const bool far = !far_.empty() && far_.front().at == next_at_;
-        const ItemIndex popped = far ? pop_far() : pop_near(turn_of(next_at_) % slot_count);
+        popped_turn_ = turn_of(next_at_);
+        const ItemIndex popped = next_slot_ == far ? pop_far() : pop_near(next_slot_);
         find_next();
         return popped;
     }
@@ -69,6 +71,7 @@ class EventWheel {
   private:
     static constexpr std::size_t word_count = 64;
     static constexpr std::size_t slot_count = word_count * 64;
+    static constexpr std::size_t far = slot_count;
 
     struct Far {
         Picoseconds at;
@@ -77,14 +80,26 @@ class EventWheel {
     };
     static bool later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
 
+    /// Time in units of slots.
     [[nodiscard]] std::uint64_t turn_of(Picoseconds at) const {
         return static_cast<std::uint64_t>(at.count) >> slot_bits_;
+    }
+
+    void push_far(Picoseconds at, ItemIndex added) {
+        far_.push_back({at, ++far_pushed_, added});
+        std::push_heap(far_.begin(), far_.end(), later);
+        far_at_ = far_.front().at;
+        if (at < next_at_) {
+            next_at_ = at;
+            next_slot_ = far;
+        }
     }
 
     ItemIndex pop_far() {
         const ItemIndex popped = far_.front().item;
         std::pop_heap(far_.begin(), far_.end(), later);
         far_.pop_back();
+        far_at_ = far_.empty() ? Picoseconds::never() : far_.front().at;
         return popped;
     }
 
@@ -100,13 +115,15 @@ class EventWheel {
         return popped;
     }
 
-    /// The first slot from that of popped_at_ on, all round, has what is next in the wheel.
+    /// The first slot from that of popped_at_ on, all round, has what is next in the wheel. An event far
+    /// ahead was put in before all others of the same time.
     void find_next() {
-        next_at_ = far_.empty() ? Picoseconds::never() : far_.front().at;
+        next_at_ = far_at_;
+        next_slot_ = far;
         if (summary_ == 0) {
             return;
         }
-        const std::size_t from = turn_of(popped_at_) % slot_count;
+        const std::size_t from = popped_turn_ % slot_count;
         std::size_t word = from / 64;
         std::uint64_t bits = words_[word] >> from % 64 << from % 64;
         if (bits == 0) {
@@ -116,14 +133,20 @@ class EventWheel {
             bits = words_[word];
         }
         const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-        next_at_ = std::min(next_at_, (*items_)[heads_[slot]].at);
+        if (const Picoseconds at = (*items_)[heads_[slot]].at; at < far_at_) {
+            next_at_ = at;
+            next_slot_ = slot;
+        }
     }
 
     Items* items_;
     int slot_bits_;
     Picoseconds next_at_ = Picoseconds::never();
+    std::size_t next_slot_ = far;  ///< the slot that has it; far: the heap
     Picoseconds popped_at_;
-    std::uint64_t summary_ = 0;  ///< a bit for each word that is not 0
+    std::uint64_t popped_turn_ = 0;
+    Picoseconds far_at_ = Picoseconds::never();  ///< the first in the heap
+    std::uint64_t summary_ = 0;                  ///< a bit for each word that is not 0
     std::array<std::uint64_t, word_count> words_{};
     std::array<ItemIndex, slot_count> heads_{};
     std::vector<Far> far_;

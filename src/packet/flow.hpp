@@ -70,6 +70,7 @@ class Flow {
     Traffic traffic;  ///< counted by the network
 
     bool queued = false;        ///< the host's: it stands in the row of those that have packets
+    Flow* behind = nullptr;     ///< likewise: the next one in that row
     bool timer_is_set = false;  ///< the network's: an event for timeout_at() is pending
 
   protected:

@@ -57,6 +57,7 @@ class Items {
     }
     [[nodiscard]] Item& operator[](ItemIndex index) { return items_[index]; }
     [[nodiscard]] const Item& operator[](ItemIndex index) const { return items_[index]; }
+    [[nodiscard]] Item* data() { return items_.data(); }
     /// Unused ones too.
     [[nodiscard]] const std::vector<Item>& all() const { return items_; }
 

@@ -17,10 +17,13 @@ void MessageStream::post(MessageHandle handle, core::Bytes bytes) {
     const Message message{handle, bytes.count, end_, end_ + static_cast<std::uint32_t>(packets)};
     end_ = message.end;
     sending_.push(message);
+    if (arriving_.empty()) {
+        first_arriving_end_ = message.end;
+    }
     arriving_.push(message);
 }
 
-MessageStream::Piece MessageStream::piece(std::uint32_t sequence) {
+MessageStream::Piece MessageStream::find_piece(std::uint32_t sequence) {
     if (cursor_ >= sending_.size() || sequence < sending_.at(cursor_).first) {
         cursor_ = 0;
     }
@@ -29,6 +32,8 @@ MessageStream::Piece MessageStream::piece(std::uint32_t sequence) {
     }
     const Message& message = sending_.at(cursor_);
     WEIR_ASSERT(sequence >= message.first);
+    full_from_ = message.first;
+    full_count_ = message.end - 1 - message.first;
     if (sequence + 1 < message.end) {
         return {payload_, false};
     }
@@ -42,10 +47,13 @@ void MessageStream::acknowledge(std::uint32_t until, std::vector<MessageHandle>&
     }
 }
 
-bool MessageStream::arrive(std::uint32_t until, std::vector<MessageHandle>& arrived) {
+bool MessageStream::complete(std::uint32_t until, std::vector<MessageHandle>& arrived) {
     const std::size_t before = arrived.size();
     while (!arriving_.empty() && arriving_.front().end <= until) {
         arrived.push_back(arriving_.pop().handle);
+    }
+    if (!arriving_.empty()) {
+        first_arriving_end_ = arriving_.front().end;
     }
     return arrived.size() != before;
 }

@@ -27,13 +27,20 @@ class MessageStream {
         bool ends_message = false;
     };
     /// What packet `sequence` carries, which must be neither acknowledged nor beyond end().
-    [[nodiscard]] Piece piece(std::uint32_t sequence);
+    [[nodiscard]] Piece piece(std::uint32_t sequence) {
+        if (sequence - full_from_ < full_count_) {
+            return {payload_, false};
+        }
+        return find_piece(sequence);
+    }
 
     /// All packets before `until` are acknowledged. Appends the messages that are so as a whole.
     void acknowledge(std::uint32_t until, std::vector<MessageHandle>& sent);
     /// All packets before `until` have arrived. Appends the messages that have so as a whole; returns whether
     /// there are any.
-    bool arrive(std::uint32_t until, std::vector<MessageHandle>& arrived);
+    bool arrive(std::uint32_t until, std::vector<MessageHandle>& arrived) {
+        return until >= first_arriving_end_ && complete(until, arrived);
+    }
 
   private:
     struct Message {
@@ -42,10 +49,18 @@ class MessageStream {
         std::uint32_t first = 0;
         std::uint32_t end = 0;
     };
+    [[nodiscard]] Piece find_piece(std::uint32_t sequence);
+    bool complete(std::uint32_t until, std::vector<MessageHandle>& arrived);
+
     std::int64_t payload_;
-    core::RingQueue<Message> sending_;   ///< not acknowledged as a whole
-    core::RingQueue<Message> arriving_;  ///< not arrived as a whole
-    std::size_t cursor_ = 0;             ///< in sending_: where the last piece was
+    /// Packets that are known to be full and not the last of their message: piece() is called for every
+    /// packet.
+    std::uint32_t full_from_ = 0;
+    std::uint32_t full_count_ = 0;
+    std::uint32_t first_arriving_end_ = 0;  ///< of the first message in arriving_
+    core::RingQueue<Message> sending_;      ///< not acknowledged as a whole
+    core::RingQueue<Message> arriving_;     ///< not arrived as a whole
+    std::size_t cursor_ = 0;                ///< in sending_: where the last piece was
     std::uint32_t end_ = 0;
 };
 

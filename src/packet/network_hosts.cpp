@@ -11,7 +11,7 @@ void PacketNetwork::activate(FlowIndex index) {
     Node& host = nodes_[flow.ends().from.value];
     if (!flow.queued && flow.has_packet()) {
         flow.queued = true;
-        host.ready[flow.ends().priority].push(index);
+        host.ready[flow.ends().priority].push(flow);
         host.ready_mask |= core::mask_of(flow.ends().priority);
     }
     if (flow.queued) {
@@ -111,11 +111,12 @@ ItemIndex PacketNetwork::next_of_host(Link& link) {
 /// The next flow in turn that has a packet whose time has come. Else `earliest` is lowered to when there is
 /// one.
 ItemIndex PacketNetwork::next_of_flows(Node& host, Priority priority, Picoseconds& earliest) {
-    core::RingQueue<FlowIndex>& ready = host.ready[priority];
+    FlowRow& ready = host.ready[priority];
+    const Flow* const last = ready.last;
     ItemIndex item = no_item;
-    for (std::size_t left = ready.size(); left > 0 && item == no_item; --left) {
-        const FlowIndex index = ready.pop();
-        Flow& flow = *flows_[index.value];
+    for (bool more = true; more && item == no_item;) {
+        Flow& flow = ready.pop();
+        more = &flow != last;
         if (flow.has_packet()) {
             if (flow.next_send() <= now_) {
                 item = items_.add(Item::Kind::queued, host.uplink);
@@ -124,19 +125,19 @@ ItemIndex PacketNetwork::next_of_flows(Node& host, Priority priority, Picosecond
                 flow.traffic.sent += packet->wire_bytes;
                 if (!flow.timer_is_set) {
                     flow.timer_is_set = true;
-                    push(flow.timeout_at(), Item::Kind::timeout, index.value);
+                    push(flow.timeout_at(), Item::Kind::timeout, flow.ends().index.value);
                 }
             } else {
                 earliest = std::min(earliest, flow.next_send());
             }
         }
         if (flow.has_packet()) {
-            ready.push(index);
+            ready.push(flow);
         } else {
             flow.queued = false;
         }
     }
-    if (ready.empty()) {
+    if (ready.first == nullptr) {
         host.ready_mask &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
     return item;

@@ -71,9 +71,6 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         } else {
             WEIR_ASSERT(ports.size() == 1);
             node.uplink = ports.front();
-            for (std::size_t priority = 0; priority < priority_count; ++priority) {
-                node.ready.emplace_back();
-            }
         }
         nodes_.push_back(std::move(node));
         ports_.push_back(ports);

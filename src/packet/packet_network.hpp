@@ -9,12 +9,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "core/random.hpp"
-#include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
 #include "packet/counts.hpp"
 #include "packet/event_wheel.hpp"
@@ -101,9 +101,24 @@ class PacketNetwork {
         std::uint32_t count = 0;
         std::uint32_t first = 0;  ///< if there is one: this link; else where they begin in ways_
     };
+    /// Flows in turn.
+    struct FlowRow {
+        Flow* first = nullptr;
+        Flow* last = nullptr;
+        void push(Flow& flow) {
+            flow.behind = nullptr;
+            (first == nullptr ? first : last->behind) = &flow;
+            last = &flow;
+        }
+        Flow& pop() {
+            Flow& popped = *first;
+            first = popped.behind;
+            return popped;
+        }
+    };
     struct Node {
-        LinkIndex uplink = 0;                             ///< hosts
-        std::vector<core::RingQueue<FlowIndex>> ready{};  ///< hosts: flows with packets, by priority
+        LinkIndex uplink = 0;                         ///< hosts
+        std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
         std::uint8_t ready_mask = 0;
         Picoseconds wake_at = Picoseconds::never();
         std::unique_ptr<SharedBuffer> buffer{};  ///< switches
