@@ -183,7 +183,7 @@ class Parser {
     Parser() {
         app_.require_subcommand(0, 1);
         app_.add_flag("--version", version_)->disable_flag_override();
-        for (CLI::App* part : {&app_, run_, simulate_, check_, scenarios_}) {
+        for (CLI::App* part : {&app_, run_, simulate_, check_, scenarios_, switches_}) {
             part->allow_extras();
             add_help(*part, topic_);
         }
@@ -199,7 +199,8 @@ class Parser {
         add_extra(*simulate_, "--find-events", extra_.find_events);
         add_extra(*simulate_, "--seeds", extra_.seeds);
         add_extra(*simulate_, "--jobs", extra_.jobs);
-        scenarios_->add_option("NAME", line_.scenario);
+        scenarios_->add_option("NAME", line_.name);
+        switches_->add_option("NAME", line_.name);
     }
 
     CommandLine parse(int argc, const char* const* argv) {
@@ -212,7 +213,7 @@ class Parser {
         }
         read_run_options();
         read_extra_options(extra_, line_);
-        for (const CLI::App* part : {&app_, run_, simulate_, check_, scenarios_}) {
+        for (const CLI::App* part : {&app_, run_, simulate_, check_, scenarios_, switches_}) {
             const std::vector<std::string> unknown = part->remaining();
             if (!unknown.empty()) {
                 refuse_argument(unknown.front(), part == &app_ ? std::string{} : part->get_name());
@@ -251,6 +252,7 @@ class Parser {
                : simulate_->parsed()  ? CommandLine::Command::simulate
                : check_->parsed()     ? CommandLine::Command::check
                : scenarios_->parsed() ? CommandLine::Command::scenarios
+               : switches_->parsed()  ? CommandLine::Command::switches
                                       : CommandLine::Command::overview;
     }
 
@@ -259,6 +261,7 @@ class Parser {
     CLI::App* simulate_ = app_.add_subcommand("simulate");
     CLI::App* check_ = app_.add_subcommand("check");
     CLI::App* scenarios_ = app_.add_subcommand("scenarios");
+    CLI::App* switches_ = app_.add_subcommand("switches");
     std::vector<std::string> topic_;
     std::deque<Values> options_;
     ExtraTexts extra_;

@@ -12,12 +12,12 @@
 namespace weir::cli {
 
 struct CommandLine {
-    enum class Command { overview, version, run, simulate, check, scenarios };
+    enum class Command { overview, version, run, simulate, check, scenarios, switches };
     Command command = Command::overview;
     std::string command_name;                  ///< "run", ...; empty: none
     std::optional<std::string> help;           ///< --help [TOPIC]; empty: the first page
     std::vector<config::GivenOption> options;  ///< of run, simulate and check
-    std::string scenario;                      ///< of scenarios; empty: list
+    std::string name;                          ///< of scenarios and switches; empty: list
 
     // Of simulate.
     std::optional<std::uint64_t> explore;  ///< number of random scenarios

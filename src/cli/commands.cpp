@@ -37,6 +37,9 @@ constexpr CommandOption check_options[] = {{.name = "probe",
 constexpr CommandOption scenarios_arguments[] = {
     {.name = "NAME", .help = "a built-in scenario, or a file.toml"}};
 
+constexpr CommandOption switches_arguments[] = {
+    {.name = "NAME", .help = "a built-in switch, or a file.toml"}};
+
 constexpr CommandOption shorthand[] = {
     {.name = "json", .help = "the same as --output json"},
     {.name = "quiet", .short_name = "q", .help = "the same as --output quiet"}};
@@ -88,9 +91,8 @@ cause?
      .summary = "the same run in virtual time, without MPI",
      .usage = "weir simulate [OPTIONS]",
      .description =
-         R"(A run in virtual time: the producers, consumers and scheduler of `weir run` over a model of the
-network, in one process, without MPI. Takes the same options and writes the same run directory; the
-same options and seed give the same files. The default is 3 producers and 4 consumers.
+         R"(The nodes of `weir run` over a model of the network, in one process. Takes the same options and
+writes the same run directory; the same seed gives equal files. Default: 3 producers, 4 consumers.
 )",
      .examples =
          R"(  weir simulate --scenario lhcb2021-5              row 5 of the paper, at 100 Gb/s, in a second
@@ -139,6 +141,18 @@ are text. Options on the command line override a scenario.
   mpirun -np 87 weir run --scenario ./mine.toml
 )",
      .arguments = scenarios_arguments},
+    {.name = "switches",
+     .summary = "list the built-in switches of simulations, or print one",
+     .usage = "weir switches [NAME]",
+     .description =
+         R"(Without NAME, lists the switches that `weir simulate --network packet` has built in. With NAME,
+prints that one as TOML, with its comments. Use it as a template for your own switch, in full, or
+begin with a line such as base = "shallow" and write only what differs.
+)",
+     .examples = R"(  weir switches shallow > mine.toml
+  weir simulate --network packet --switch ./mine.toml --pfc on
+)",
+     .arguments = switches_arguments},
 };
 
 }  // namespace

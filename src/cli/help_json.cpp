@@ -9,6 +9,8 @@
 #include "cli/commands.hpp"
 #include "cli/group_notes.hpp"
 #include "config/scenario.hpp"
+#include "config/switch_file.hpp"
+#include "config/switch_keys.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -42,10 +44,28 @@ Json scenarios() {
     return config::scenario_names();
 }
 
+/// What the argument of a command can be.
+Json argument_values(const Command& command) {
+    return command.name == "scenarios"  ? scenarios()
+           : command.name == "switches" ? Json(config::switch_names())
+                                        : Json::array();
+}
+
+Json json_of(const config::SwitchKey& key) {
+    return {{"section", key.section},
+            {"name", key.name},
+            {"kind", config::kind_of(key)},
+            {"default", config::value_text(key, config::load_switch("shallow").description)},
+            {"help", key.help},
+            {"source", key.source}};
+}
+
 Json json_of(const config::Option& option) {
     Json values = listed_values(option.completions.empty() ? option.syntax : option.completions);
     if (option.name == "scenario") {
         values = scenarios();
+    } else if (option.name == "switch") {
+        values = config::switch_names();
     }
     return {{"name", fmt::format("--{}", option.name)},
             {"short", nullptr},
@@ -114,9 +134,8 @@ Json groups_of(const Command& command) {
 Json json_of(const Command& command) {
     Json arguments = Json::array();
     for (const CommandOption& argument : command.arguments) {
-        arguments.push_back({{"name", argument.name},
-                             {"help", argument.help},
-                             {"values", command.name == "scenarios" ? scenarios() : Json::array()}});
+        arguments.push_back(
+            {{"name", argument.name}, {"help", argument.help}, {"values", argument_values(command)}});
     }
     return {{"name", command.name},         {"summary", command.summary},
             {"usage", command.usage},       {"description", command.description},
@@ -133,6 +152,10 @@ std::string help_json() {
     all["commands"] = Json::array();
     for (const Command& command : commands()) {
         all["commands"].push_back(json_of(command));
+    }
+    all["switch_keys"] = Json::array();
+    for (const config::SwitchKey& key : config::switch_keys()) {
+        all["switch_keys"].push_back(json_of(key));
     }
     return all.dump(2) + '\n';
 }

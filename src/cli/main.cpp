@@ -13,6 +13,7 @@
 #include "cli/run_command.hpp"
 #include "cli/scenarios_command.hpp"
 #include "cli/simulate_command.hpp"
+#include "cli/switches_command.hpp"
 #include "cli/version.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
@@ -58,7 +59,9 @@ int run_command_line(const CommandLine& line) {
         case Command::check:
             return weir::cli::check_command(line);
         case Command::scenarios:
-            return print_once(weir::cli::scenarios_text(line.scenario));
+            return print_once(weir::cli::scenarios_text(line.name));
+        case Command::switches:
+            return print_once(weir::cli::switches_text(line.name));
         case Command::overview:
             break;
     }

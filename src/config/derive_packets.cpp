@@ -2,23 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "config/quantities.hpp"
+#include "config/switch_file.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
 
 namespace {
 
-using core::FabricPlan;
-using core::Priority;
-
 /// A jumbo frame; longer ones are not in use on Ethernet.
 constexpr core::Bytes longest_mtu{9216};
-
-/// Vendors recommend it for messages that must not wait, such as CNPs.
-constexpr Priority usual_own_priority = 6;
+/// Time-outs of TCP connections and queue pairs double up to a minute.
+constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 void refuse_options(const RunRequest& request) {
     for (const char* option : {"switch", "pfc", "ecn", "loss-recovery", "control-priority"}) {
@@ -28,49 +23,51 @@ void refuse_options(const RunRequest& request) {
     }
 }
 
-void set_control_class(FabricPlan& fabric, const std::string& control) {
-    if (control == "data") {
-        fabric.control_priority = fabric.data_priority;
-    } else if (control == "own") {
-        constexpr Priority highest = core::priority_count - 1;
-        if (fabric.data_priority == highest) {
-            throw UsageError("--control-priority: own is above data, which has the highest priority, 7");
-        }
-        fabric.control_priority = std::max<Priority>(usual_own_priority, fabric.data_priority + 1);
-        fabric.switches.strict |= core::mask_of(fabric.control_priority);
-        fabric.nics.strict |= core::mask_of(fabric.control_priority);
-    } else {
-        fabric.control_priority = static_cast<Priority>(parse_count(control, 0, core::priority_count - 1));
-    }
+core::Bytes packet_bytes(const core::NetworkPlan& network) {
+    const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
+    return {network.framing == core::Framing::none ? network.mtu.count : shape.payload + shape.overhead};
 }
 
 /// A full packet must fit: it would be lost however often it was sent.
 void check_port_buffer(const core::NetworkPlan& network) {
-    const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
-    const core::Bytes packet{network.framing == core::Framing::none ? network.mtu.count
-                                                                    : shape.payload + shape.overhead};
-    if (network.port_buffer < packet) {
+    if (network.port_buffer < packet_bytes(network)) {
         throw UsageError(
             fmt::format("--port-buffer: {} is less than a packet of {} (--mtu {}); make it larger",
-                        to_text(network.port_buffer), to_text(packet), to_text(network.mtu)));
+                        to_text(network.port_buffer), to_text(packet_bytes(network)), to_text(network.mtu)));
     }
 }
 
-/// The memory of ports that share none.
-void set_drop_tail(FabricPlan& fabric, core::Bytes port_buffer) {
-    fabric.switches.pool = {std::int64_t{1} << 50};
-    fabric.switches.egress_threshold = port_buffer;
+SwitchDescription describe_switch(const RunRequest& request) {
+    try {
+        SwitchDescription description = load_switch(request.packets.switch_name).description;
+        if (description.drop_tail && request.packets.pfc.value_or(false)) {
+            throw UsageError(
+                "ports that share no memory pause nobody; use another one, for example shallow, "
+                "or --pfc off");
+        }
+        apply_options(description, request.packets);
+        check_description(description);
+        return description;
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--switch: {}", error.what()), error.reach());
+    }
 }
-/// Time-outs of TCP connections and queue pairs double up to a minute.
-constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
+/// A window that the acknowledgements of full packets do not reach would wait for time-outs.
+void check_window(const core::NicPlan& nics, core::Bytes mtu) {
+    const core::Bytes least = mtu * static_cast<std::int64_t>(nics.packets_per_ack);
+    if (nics.window.count > 0 && nics.window < least) {
+        throw UsageError(
+            fmt::format("--switch: [nic] window: {} is less than packets-per-ack, {}, packets of --mtu {}; "
+                        "make it at least {}",
+                        to_text(nics.window), nics.packets_per_ack, to_text(mtu), to_text(least)));
+    }
+}
 }  // namespace
 
 void derive_packets(RunRequest& request) {
-    PacketOptions& options = request.packets;
     if (request.network.model != core::NetworkModel::packet) {
         refuse_options(request);
-        options = {};
         return;
     }
     if (request.plan.lossy()) {
@@ -82,33 +79,13 @@ void derive_packets(RunRequest& request) {
             fmt::format("--mtu: {} is more than the {} that a packet may carry with --network packet",
                         to_text(request.network.mtu), to_text(longest_mtu)));
     }
-    SwitchDescription description;
-    try {
-        description = load_switch(options.switch_name);
-    } catch (const UsageError& error) {
-        throw UsageError(std::string("--switch: ") + error.what(), error.reach());
-    }
-    FabricPlan fabric = description.fabric;
-    options.pfc = options.pfc.value_or(description.pfc);
-    options.ecn = options.ecn.value_or(fabric.switches.ecn.on);
-    options.recovery = options.recovery.value_or(fabric.nics.recovery);
-    if (options.control.empty()) {
-        options.control = description.control;
-    }
-    set_control_class(fabric, options.control);
-    if (description.drop_tail) {
-        if (*options.pfc) {
-            throw UsageError(
-                "--pfc: ports that share no memory pause nobody; use another --switch, for example shallow");
-        }
+    request.switches = describe_switch(request);
+    if (request.switches.drop_tail) {
         check_port_buffer(request.network);
-        set_drop_tail(fabric, request.network.port_buffer);
     }
-    fabric.switches.lossless = *options.pfc ? core::mask_of(fabric.data_priority) : core::PriorityMask{0};
-    fabric.switches.ecn.on = fabric.nics.dcqcn.on = fabric.tcp.ecn = *options.ecn;
-    fabric.nics.recovery = *options.recovery;
-    request.network.fabric = fabric;
     request.plan.recovery_time = longest_recovery;
+    request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
+    check_window(request.network.fabric.nics, request.network.mtu);
 }
 
 }  // namespace weir::config

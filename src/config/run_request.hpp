@@ -74,6 +74,7 @@ struct RunRequest {
     bool simulated = false;
     core::NetworkPlan network;
     PacketOptions packets;
+    SwitchDescription switches;       ///< network model `packet`: as described and as options change it
     std::vector<std::string> faults;  ///< --fault, read by the simulation
 
     RoleRequest roles;

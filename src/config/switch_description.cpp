@@ -2,36 +2,132 @@
 
 #include <fmt/format.h>
 
-#include "config/near_name.hpp"
+#include <algorithm>
+
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
 
-SwitchDescription load_switch(const std::string& name) {
-    SwitchDescription description;
-    if (name == "deep") {
-        // Jericho: 4 GB for a chip, at most 125 MB for a queue to a port of 25 Gb/s.
-        description.fabric.switches.pool = {4'000'000'000};
-        description.fabric.switches.egress_threshold = {125'000'000};
-    } else if (name == "plain") {
-        description.drop_tail = true;
-    } else if (name != "shallow") {
-        throw UsageError(fmt::format("there is no switch '{}'; built in are: deep, plain, shallow", name));
+namespace {
+
+using core::Bytes;
+using core::FabricPlan;
+using core::mask_of;
+using core::Priority;
+
+constexpr Priority highest_priority = core::priority_count - 1;
+/// NVIDIA's NICs send CNPs with it.
+constexpr Priority usual_own_priority = 6;
+
+/// The priority of a class. `own` is strictly above data, in switches and NICs.
+Priority enter_class(FabricPlan& fabric, const std::string& name) {
+    if (name == "data") {
+        return fabric.data_priority;
     }
-    return description;
+    if (name != "own") {
+        return static_cast<Priority>(parse_count(name, 0, highest_priority));
+    }
+    const Priority own = std::max(usual_own_priority, static_cast<Priority>(fabric.data_priority + 1));
+    fabric.switches.strict |= mask_of(own);
+    fabric.nics.strict |= mask_of(own);
+    return own;
 }
 
-std::string parse_control_class(std::string_view text) {
+void check_below_pool(const char* key, Bytes size, Bytes pool) {
+    if (size > pool) {
+        throw UsageError(fmt::format("[switch] {}: {} is more than the pool of {}; make it less", key,
+                                     to_text(size), to_text(pool)));
+    }
+}
+
+void check_classes(const SwitchDescription& description) {
+    for (const auto& [key, name] :
+         {std::pair{"control", description.control}, {"ack", description.ack}, {"cnp", description.cnp}}) {
+        if (name == "own" && description.fabric.data_priority == highest_priority) {
+            throw UsageError(fmt::format(
+                "[classes] {}: 'own' is above data, which has priority {}; write data = {} or less", key,
+                highest_priority, highest_priority - 1));
+        }
+    }
+}
+
+void check_thresholds(const SwitchDescription& description) {
+    const core::SwitchPlan& plan = description.fabric.switches;
+    if (!description.drop_tail) {
+        check_below_pool("ingress-threshold", plan.ingress_threshold, plan.pool);
+        check_below_pool("egress-threshold", plan.egress_threshold, plan.pool);
+        check_below_pool("headroom", plan.headroom_at_100g, plan.pool);
+    }
+    if (plan.ingress_threshold.count > 0 && plan.resume_offset > plan.ingress_threshold) {
+        throw UsageError(
+            fmt::format("[switch] resume-offset: {} is more than the ingress-threshold of {}; make "
+                        "it less",
+                        to_text(plan.resume_offset), to_text(plan.ingress_threshold)));
+    }
+    if (plan.ecn.none_below > plan.ecn.all_above) {
+        throw UsageError(fmt::format("[ecn] none-below: {} is more than all-above, {}; make it at most that",
+                                     to_text(plan.ecn.none_below), to_text(plan.ecn.all_above)));
+    }
+}
+
+}  // namespace
+
+std::string parse_class(std::string_view text) {
     if (text == "data" || text == "own") {
         return std::string(text);
     }
     try {
-        return fmt::format("{}", parse_count(text, 0, core::priority_count - 1));
+        return fmt::format("{}", parse_count(text, 0, highest_priority));
     } catch (const UsageError&) {
-        throw UsageError(
-            fmt::format("'{}' is not one of: data, own, 0 to {}", text, core::priority_count - 1));
+        throw UsageError(fmt::format("'{}' is not one of: data, own, 0 to {}", text, highest_priority));
     }
+}
+
+void apply_options(SwitchDescription& description, const PacketOptions& options) {
+    description.pfc = options.pfc.value_or(description.pfc);
+    description.fabric.switches.ecn.on = options.ecn.value_or(description.fabric.switches.ecn.on);
+    description.fabric.nics.recovery = options.recovery.value_or(description.fabric.nics.recovery);
+    if (!options.control.empty()) {
+        description.control = options.control;
+    }
+}
+
+void check_description(const SwitchDescription& description) {
+    const FabricPlan& fabric = description.fabric;
+    check_classes(description);
+    check_thresholds(description);
+    if (description.drop_tail && description.pfc) {
+        throw UsageError(
+            "[pfc] on: ports that share no memory pause nobody; write false, or drop-tail = false");
+    }
+    if (fabric.tcp.least_timeout > fabric.tcp.most_timeout) {
+        throw UsageError(
+            fmt::format("[tcp] least-timeout: {} is more than most-timeout, {}; make it at most that",
+                        to_text(fabric.tcp.least_timeout), to_text(fabric.tcp.most_timeout)));
+    }
+    if (fabric.hosts.pause_above > 0 && fabric.hosts.resume_at >= fabric.hosts.pause_above) {
+        throw UsageError(fmt::format("[host] resume-at: {} is not below pause-above, {}; make it less",
+                                     fabric.hosts.resume_at, fabric.hosts.pause_above));
+    }
+}
+
+core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buffer) {
+    FabricPlan fabric = description.fabric;
+    fabric.control_priority = enter_class(fabric, description.control);
+    fabric.nics.ack_priority = enter_class(fabric, description.ack);
+    fabric.nics.cnp_priority = enter_class(fabric, description.cnp);
+    fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
+    if (description.pfc && fabric.switches.pauses_whole_links) {
+        fabric.switches.lossless = 0xff;
+    }
+    fabric.nics.dcqcn.on = description.dcqcn && fabric.switches.ecn.on;
+    fabric.tcp.ecn = description.tcp_ecn && fabric.switches.ecn.on;
+    if (description.drop_tail) {
+        fabric.switches.pool = {std::int64_t{1} << 50};
+        fabric.switches.egress_threshold = port_buffer;
+    }
+    return fabric;
 }
 
 }  // namespace weir::config

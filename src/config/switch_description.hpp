@@ -1,5 +1,6 @@
-// A switch and the NICs around it as a user describes them: by a built-in name, and by the options that
-// replace parts of it. derive_packets makes the plan of it that a simulation uses.
+// A switch, the NICs and hosts around it and how they are connected, as a user describes them: a built-in
+// file or one of the user's, and the options that replace parts of it. derive_packets makes the plan that a
+// simulation uses from it.
 #pragma once
 
 #include <optional>
@@ -11,19 +12,22 @@
 namespace weir::config {
 
 struct SwitchDescription {
-    /// Without what follows from the members below: lossless priorities, and whether ECN acts in NICs.
+    /// All values but those that follow from the members below: lossless and control priorities, whether ECN
+    /// is on in NICs and connections, what the strict priorities of classes add.
     core::FabricPlan fabric;
     bool pfc = false;
     bool drop_tail = false;  ///< no pool: each queue of a port holds --port-buffer
-    /// Class of control messages: "data", "own" or a priority.
+    bool dcqcn = true;       ///< NICs act on marks, if ECN is on
+    bool tcp_ecn = true;     ///< TCP acts on marks, if ECN is on
+    // Classes: "data", "own" or a priority.
     std::string control = "data";
+    std::string ack = "data";
+    std::string cnp = "own";
+
+    bool operator==(const SwitchDescription&) const = default;
 };
 
-/// Throws UsageError for an unknown name.
-SwitchDescription load_switch(const std::string& name);
-
-/// What options say of the packet network; nullopt or empty: as the switch's description says. After
-/// derive_packets: what is in force, or nothing where another model of the network is used.
+/// What options set in a description; nullopt or empty: nothing.
 struct PacketOptions {
     std::string switch_name = "shallow";
     std::optional<bool> pfc;
@@ -33,6 +37,15 @@ struct PacketOptions {
 };
 
 /// "data", "own" or a priority. Throws UsageError.
-std::string parse_control_class(std::string_view text);
+std::string parse_class(std::string_view text);
+
+/// Replaces what options set.
+void apply_options(SwitchDescription& description, const PacketOptions& options);
+
+/// Refuses values of one description that contradict each other, naming section and key. Throws UsageError.
+void check_description(const SwitchDescription& description);
+
+/// The plan of a description. `port_buffer`: of a switch without a pool. Throws UsageError.
+core::FabricPlan fabric_of(const SwitchDescription& description, core::Bytes port_buffer);
 
 }  // namespace weir::config

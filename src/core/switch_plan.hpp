@@ -141,6 +141,20 @@ struct BackgroundPlan {
     bool operator==(const BackgroundPlan&) const = default;
 };
 
+enum class TopologyKind : std::uint8_t { star, leaf_spine };
+
+/// How hosts and switches are connected.
+struct TopologyPlan {
+    TopologyKind kind = TopologyKind::star;  ///< star: one switch
+    // Of leaf and spine: hosts fill the leaves in their order; each leaf has `uplinks` cables to each spine.
+    std::uint32_t leaves = 2;
+    std::uint32_t spines = 1;
+    std::uint32_t hosts_per_leaf = 0;  ///< 0: as equal as possible
+    BitRate uplink_rate{100'000'000'000};
+    std::uint32_t uplinks = 1;
+    bool operator==(const TopologyPlan&) const = default;
+};
+
 /// Which model of the network a simulation uses.
 enum class NetworkModel : std::uint8_t {
     fluid,   ///< transfers share links fairly; a switch without limits
@@ -154,6 +168,7 @@ struct FabricPlan {
     TcpPlan tcp;
     HostPlan hosts;
     BackgroundPlan background;
+    TopologyPlan topology;
     Priority data_priority = 3;
     Priority control_priority = 3;
     bool operator==(const FabricPlan&) const = default;

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from weir_command import CommandTest, weir
 
-GROUPS = ("layout", "data", "transfer", "building", "busy", "run", "output", "network")
+GROUPS = ("layout", "data", "transfer", "building", "busy", "run", "output", "network", "switch")
 # The network is what a simulation assumes, and what the others find.
-WITH_RUN_OPTIONS = {"run": GROUPS[:-1], "simulate": GROUPS, "check": GROUPS[:-1]}
+WITH_RUN_OPTIONS = {"run": GROUPS[:-2], "simulate": GROUPS, "check": GROUPS[:-2]}
+PACKET_OPTIONS = ("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority")
 
 
 class Help(CommandTest):
     def test_every_page_fits_on_a_screen(self):
         pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["simulate", "--help"], ["check", "--help"],
-                 ["scenarios", "--help"]]
+                 ["scenarios", "--help"], ["switches", "--help"], ["switches"]]
         for arguments in pages + [["simulate", "--help", group] for group in GROUPS]:
             with self.subTest(" ".join(arguments)):
                 lines = self.succeeds(*arguments).splitlines()
@@ -94,8 +95,9 @@ class HelpForPrograms(CommandTest):
                     continue
                 for value in option["values"]:
                     with self.subTest(command, option=option["name"], value=value):
-                        busy = ("--busy", "fixed:1ms") if option["name"] == "--busy-cpu" else ()
-                        self.succeeds(command, option["name"], value, "--dry-run", *busy)
+                        needed = {"--busy-cpu": ("--busy", "fixed:1ms"),
+                                  **dict.fromkeys(PACKET_OPTIONS, ("--network", "packet"))}.get(option["name"], ())
+                        self.succeeds(command, option["name"], value, "--dry-run", *needed)
 
     def test_every_word_that_an_option_names_is_listed(self):
         values = {option["name"]: option["values"] for option in self.options["simulate"]}
@@ -141,7 +143,8 @@ class Scenarios(CommandTest):
     def plan(self, *arguments):
         return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
 
-    network = {"port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
+    network = {"network": "packet", "switch": "deep", "pfc": "on", "ecn": "on", "loss-recovery": "selective",
+               "control-priority": "own", "port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
                "latency": "7us", "scheduler-time": "2us", "fault": "delay:extra=1ms"}
 
     def test_the_network_of_a_simulation_may_stand_in_a_scenario(self):

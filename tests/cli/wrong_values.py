@@ -13,13 +13,14 @@ WRONG = ("", "-1", "99999999999999999999", "1e400", "abc", "2,5Gb/s", "5XB", "na
 TEXTS = {"--label", "--out", "--producer-hosts", "--consumer-hosts", "--scheduler-host", "--datagram-network"}
 # The wrong values that are right for some options.
 RIGHT = {"--scheduler-rank": {"0"}, "--seed": {"0"}, "--warmup": {"0s"}, "--drain": {"0s"}, "--latency": {"0s"}, "--scheduler-time": {"0s"},
-         "--probe": {"0s"}, "--reasks": {"0"}, "--low-water": {"0"}, "--busy-consumers": {"0"}}
+         "--probe": {"0s"}, "--reasks": {"0"}, "--low-water": {"0"}, "--busy-consumers": {"0"}, "--control-priority": {"0"}}
 WHAT_IS_RIGHT = re.compile(r"write |there are: |there are pause|is not one of: |built in are: ")
 # Without these, an option means nothing, and that would be said of any value.
 COMPANIONS = {"--seeds": ("--find", "rate"), "--find-events": ("--find", "rate"), "--jobs": ("--explore", "1"), "--low-water": ("--high-water", "3"),
               "--outstanding": ("--pattern", "build"), "--requests": ("--initiation", "pull"), "--reasks": ("--transport", "datagram"),
               "--fragment-timeout": ("--transport", "datagram"), "--socket-buffer": ("--transport", "datagram"),
               "--datagram-network": ("--transport", "datagram"), "--busy-consumers": ("--busy", "1s"), "--busy-cpu": ("--busy", "1s"),
+              **dict.fromkeys(("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority"), ("--network", "packet")),
               "--producers-per-host": ("--producer-hosts", "a"), "--consumers-per-host": ("--consumer-hosts", "a")}
 
 

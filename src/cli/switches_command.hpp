@@ -1,0 +1,11 @@
+// `weir switches`: the switches of simulations that are built in.
+#pragma once
+
+#include <string>
+
+namespace weir::cli {
+
+/// A table of the built-in switches, or the TOML of one (built in, or a file). Throws config::UsageError.
+std::string switches_text(const std::string& name);
+
+}  // namespace weir::cli

@@ -1,0 +1,362 @@
+#include "config/switch_keys.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "config/option_values.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using core::BackgroundPlan;
+using core::BitRate;
+using core::Bytes;
+using core::DcqcnPlan;
+using core::Duration;
+using core::EcnPlan;
+using core::FabricPlan;
+using core::HostPlan;
+using core::NicPlan;
+using core::SwitchPlan;
+using core::TcpPlan;
+using core::TopologyPlan;
+using Description = SwitchDescription;
+
+template <auto member>
+constexpr auto in_description = +[](Description& d) -> auto& {
+    return d.*member;
+};
+template <auto member>
+constexpr auto in_fabric = +[](Description& d) -> auto& {
+    return d.fabric.*member;
+};
+template <auto member>
+constexpr auto in_switch = +[](Description& d) -> auto& {
+    return d.fabric.switches.*member;
+};
+template <auto member>
+constexpr auto in_ecn = +[](Description& d) -> auto& {
+    return d.fabric.switches.ecn.*member;
+};
+template <auto member>
+constexpr auto in_nic = +[](Description& d) -> auto& {
+    return d.fabric.nics.*member;
+};
+template <auto member>
+constexpr auto in_dcqcn = +[](Description& d) -> auto& {
+    return d.fabric.nics.dcqcn.*member;
+};
+template <auto member>
+constexpr auto in_tcp = +[](Description& d) -> auto& {
+    return d.fabric.tcp.*member;
+};
+template <auto member>
+constexpr auto in_host = +[](Description& d) -> auto& {
+    return d.fabric.hosts.*member;
+};
+template <auto member>
+constexpr auto in_background = +[](Description& d) -> auto& {
+    return d.fabric.background.*member;
+};
+template <auto member>
+constexpr auto in_topology = +[](Description& d) -> auto& {
+    return d.fabric.topology.*member;
+};
+
+constexpr double microsecond = 1e3;
+constexpr double second = 1e9;
+constexpr double most_bytes = 1e15;
+constexpr double most_rate = 1e14;
+constexpr double last_priority = core::priority_count - 1;
+
+constexpr std::string_view paper = "Zhu et al., SIGCOMM 2015";
+constexpr std::string_view hpcc = "simulator of HPCC";
+constexpr std::string_view nvidia = "NVIDIA's NICs";
+
+constexpr SwitchKey keys[] = {
+    {"switch", "drop-tail", in_description<&Description::drop_tail>, 0, 1,
+     "no pool: each queue of a port holds `--port-buffer`, and the rest is lost"},
+    {"switch", "pool", in_switch<&SwitchPlan::pool>, 10'000, most_bytes, "memory that all ports share",
+     "QFX5200-32C"},
+    {"switch", "ingress-alpha", in_switch<&SwitchPlan::ingress_alpha>, 0.001, 1000,
+     "a lossless priority of a port may hold this times what is free of the pool; then it is paused", hpcc},
+    {"switch", "ingress-threshold", in_switch<&SwitchPlan::ingress_threshold>, 0, most_bytes,
+     "a fixed size instead; `0B`: use `ingress-alpha`"},
+    {"switch", "egress-alpha", in_switch<&SwitchPlan::egress_alpha>, 0.001, 1000,
+     "a queue of a lossy priority may hold this times what is free of the pool; the rest is lost"},
+    {"switch", "egress-threshold", in_switch<&SwitchPlan::egress_threshold>, 0, most_bytes,
+     "a fixed size instead; `0B`: use `egress-alpha`"},
+    {"switch", "headroom", in_switch<&SwitchPlan::headroom_at_100g>, 0, most_bytes,
+     "memory for what still arrives after a pause: of one lossless priority of a port of 100 Gb/s; of others "
+     "in proportion",
+     "Linux, mlxsw"},
+    {"switch", "resume-offset", in_switch<&SwitchPlan::resume_offset>, 0, most_bytes,
+     "a pause ends when a port holds so much less than the threshold", hpcc},
+    {"switch", "strict", MaskMember{in_switch<&SwitchPlan::strict>}, 0, last_priority,
+     "priorities that go first, the highest of them first; classes that are `own` are added"},
+    {"switch", "weights", in_switch<&SwitchPlan::weights>, 1, 1000,
+     "of the other priorities, 0 to 7 (deficit round robin)"},
+
+    {"pfc", "on", in_description<&Description::pfc>, 0, 1,
+     "pauses for the class of data; the option `--pfc` beats it"},
+    {"pfc", "whole-links", in_switch<&SwitchPlan::pauses_whole_links>, 0, 1,
+     "IEEE 802.3x: pauses stop a whole link, and all priorities are lossless"},
+
+    {"ecn", "on", in_ecn<&EcnPlan::on>, 0, 1, "marks; the option `--ecn` beats it"},
+    {"ecn", "none-below", in_ecn<&EcnPlan::none_below>, 0, most_bytes,
+     "a queue up to this size is not marked (Kmin)", paper},
+    {"ecn", "all-above", in_ecn<&EcnPlan::all_above>, 0, most_bytes,
+     "of a queue beyond this size, every packet is marked (Kmax)", paper},
+    {"ecn", "probability", in_ecn<&EcnPlan::probability_at_top>, 0.0001, 1,
+     "of a mark at `all-above`; from `none-below` on it grows in proportion (Pmax)", paper},
+    {"ecn", "of-rate", in_ecn<&EcnPlan::of_rate>, 0, most_rate,
+     "both sizes are those of a port of this rate, of others in proportion; `0b/s`: of all ports"},
+    {"ecn", "at-enqueue", in_ecn<&EcnPlan::at_enqueue>, 0, 1,
+     "mark by the queue that a packet finds, instead of the one that it leaves"},
+
+    {"dcqcn", "on", in_description<&Description::dcqcn>, 0, 1, "NICs act on marks, if ECN is on"},
+    {"dcqcn", "cnp-spacing", in_dcqcn<&DcqcnPlan::cnp_spacing>, 0, second,
+     "least time between two notifications of a queue pair", paper},
+    {"dcqcn", "alpha-period", in_dcqcn<&DcqcnPlan::alpha_period>, microsecond, second,
+     "alpha falls once in this time", paper},
+    {"dcqcn", "rate-period", in_dcqcn<&DcqcnPlan::rate_period>, microsecond, second,
+     "the rate rises once in this time", paper},
+    {"dcqcn", "gain", in_dcqcn<&DcqcnPlan::gain>, 0.0001, 1, "g, by which alpha moves", paper},
+    {"dcqcn", "fast-stages", in_dcqcn<&DcqcnPlan::fast_stages>, 0, 1000,
+     "rises towards the old rate before the rate grows beyond (F)", paper},
+    {"dcqcn", "byte-counter", in_dcqcn<&DcqcnPlan::byte_counter>, 1000, most_bytes,
+     "the rate also rises when so much was sent (B)", paper},
+    {"dcqcn", "additive-increase", in_dcqcn<&DcqcnPlan::additive_increase>, 1000, most_rate, "Rai", paper},
+    {"dcqcn", "hyper-increase", in_dcqcn<&DcqcnPlan::hyper_increase>, 1000, most_rate,
+     "Rhai, when both time and bytes have passed the fast stages", paper},
+    {"dcqcn", "least-rate", in_dcqcn<&DcqcnPlan::least_rate>, 1000, most_rate,
+     "of a queue pair, however often it is notified"},
+    {"dcqcn", "of-rate", in_dcqcn<&DcqcnPlan::of_rate>, 0, most_rate,
+     "both increases are those of a NIC of this rate, of others in proportion; `0b/s`: of all"},
+
+    {"nic", "recovery", in_nic<&NicPlan::recovery>, 0, 1,
+     "what is sent again after a loss; the option `--loss-recovery` beats it", "ConnectX-5"},
+    {"nic", "packets-per-ack", in_nic<&NicPlan::packets_per_ack>, 1, 1024,
+     "an acknowledgement for so many packets, and one for the last of each message"},
+    {"nic", "ack-bytes", in_nic<&NicPlan::ack_bytes>, 64, 256,
+     "of an acknowledgement on the wire, gap included"},
+    {"nic", "nak-spacing", in_nic<&NicPlan::nak_spacing>, 0, second,
+     "least time between two negative acknowledgements of a queue pair", hpcc},
+    {"nic", "ack-timeout", in_nic<&NicPlan::ack_timeout>, 10 * microsecond, 60 * second,
+     "without progress for so long, everything is sent again", "IBTA, exponent 14"},
+    {"nic", "window", in_nic<&NicPlan::window>, 0, 1e9,
+     "a queue pair has at most so much under way; `0B`: no limit, with `selective` 4096 packets"},
+    {"nic", "strict", MaskMember{in_nic<&NicPlan::strict>}, 0, last_priority, "as in `[switch]`"},
+
+    {"classes", "data", PriorityMember{in_fabric<&FabricPlan::data_priority>}, 0, last_priority,
+     "priority of data"},
+    {"classes", "control", in_description<&Description::control>, 0, 0,
+     "of grants and all other messages of weir; the option `--control-priority` beats it"},
+    {"classes", "ack", in_description<&Description::ack>, 0, 0, "of acknowledgements", "IBTA"},
+    {"classes", "cnp", in_description<&Description::cnp>, 0, 0, "of congestion notifications", nvidia},
+
+    {"tcp", "control", in_tcp<&TcpPlan::control>, 0, 0, "congestion control, with `--framing tcp`", "Linux"},
+    {"tcp", "ecn", in_description<&Description::tcp_ecn>, 0, 1,
+     "packets may be marked, if ECN is on; DCTCP needs it"},
+    {"tcp", "most-packets", in_tcp<&TcpPlan::most_packets>, 2, 65536,
+     "of one connection under way: its buffers"},
+    {"tcp", "initial-timeout", in_tcp<&TcpPlan::initial_timeout>, 10 * microsecond, 60 * second,
+     "before a round trip was measured", "RFC 6298"},
+    {"tcp", "least-timeout", in_tcp<&TcpPlan::least_timeout>, 10 * microsecond, 60 * second,
+     "for retransmission", "Linux"},
+    {"tcp", "most-timeout", in_tcp<&TcpPlan::most_timeout>, 10 * microsecond, 60 * second,
+     "for retransmission, after repeated losses", "RFC 6298"},
+
+    {"host", "send-time", in_host<&HostPlan::send_time>, 0, second,
+     "that the kernel needs for a packet that it sends"},
+    {"host", "ring-packets", in_host<&HostPlan::ring_packets>, 0, 1e6,
+     "that may wait in the NIC for the kernel; the rest is lost; 0: no limit"},
+    {"host", "interrupt-delay", in_host<&HostPlan::interrupt_delay>, 0, second,
+     "from a packet in an empty ring until the kernel reads it"},
+    {"host", "receive-time", in_host<&HostPlan::receive_time>, 0, second,
+     "that the kernel needs for a packet in the ring"},
+    {"host", "receive-rate", in_host<&HostPlan::receive_rate>, 0, most_rate,
+     "and for its bytes; `0b/s`: no time"},
+    {"host", "socket-buffer", in_host<&HostPlan::socket_buffer>, 0, most_bytes,
+     "datagrams that no program has read; the rest is lost; `0B`: no limit"},
+    {"host", "socket-overhead", in_host<&HostPlan::socket_overhead>, 0, 1e6,
+     "that the kernel charges for each packet beside its payload"},
+    {"host", "read-time", in_host<&HostPlan::read_time>, 0, second, "that the program needs for a datagram"},
+    {"host", "pause-above", in_host<&HostPlan::pause_above>, 0, 1e6,
+     "with so many packets in its ring, a host pauses the switch; 0: never"},
+    {"host", "resume-at", in_host<&HostPlan::resume_at>, 0, 1e6, "down to so many packets, a pause ends"},
+
+    {"background", "rate", in_background<&BackgroundPlan::rate>, 0, most_rate,
+     "that each producer's host sends to the consumers' hosts in turn, whatever becomes of it; `0b/s`: none"},
+    {"background", "packet", in_background<&BackgroundPlan::packet>, 84, 9300, "on the wire, gap included"},
+    {"background", "priority", PriorityMember{in_background<&BackgroundPlan::priority>}, 0, last_priority,
+     "its class"},
+
+    {"topology", "kind", in_topology<&TopologyPlan::kind>, 0, 0,
+     "one switch, or leaves and spines with ECMP"},
+    {"topology", "leaves", in_topology<&TopologyPlan::leaves>, 1, 1000, "switches with hosts"},
+    {"topology", "spines", in_topology<&TopologyPlan::spines>, 1, 1000, "switches that connect leaves"},
+    {"topology", "hosts-per-leaf", in_topology<&TopologyPlan::hosts_per_leaf>, 0, 1e6,
+     "scheduler, producers and consumers fill the leaves in this order; 0: as equal as possible"},
+    {"topology", "uplink-rate", in_topology<&TopologyPlan::uplink_rate>, 1000, most_rate,
+     "of a cable from leaf to spine"},
+    {"topology", "uplinks", in_topology<&TopologyPlan::uplinks>, 1, 1000,
+     "cables from each leaf to each spine"},
+};
+
+constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};
+constexpr Choice<core::CongestionControl> controls[] = {{"newreno", core::CongestionControl::newreno},
+                                                        {"cubic", core::CongestionControl::cubic},
+                                                        {"dctcp", core::CongestionControl::dctcp}};
+constexpr Choice<core::TopologyKind> topologies[] = {{"star", core::TopologyKind::star},
+                                                     {"leaf-spine", core::TopologyKind::leaf_spine}};
+
+std::int64_t whole_number(double value) {
+    return static_cast<std::int64_t>(value);
+}
+
+std::vector<std::uint32_t> read_list(Text text, std::uint64_t least, std::uint64_t most) {
+    std::vector<std::uint32_t> numbers;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        numbers.push_back(count(text.substr(0, comma), least, most));
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return numbers;
+}
+
+/// Reads and prints the value of a key, by its type.
+struct Reader {
+    const SwitchKey& key;
+    Description& description;
+    Text text;
+
+    void operator()(MemberOf<Bytes> of) const {
+        of(description) =
+            bounded(parse_bytes(text), Bytes{whole_number(key.least)}, Bytes{whole_number(key.most)});
+    }
+    void operator()(MemberOf<Duration> of) const {
+        of(description) =
+            some_time(text, Duration{whole_number(key.least)}, Duration{whole_number(key.most)});
+    }
+    void operator()(MemberOf<BitRate> of) const {
+        of(description) =
+            bounded(parse_rate(text), BitRate{whole_number(key.least)}, BitRate{whole_number(key.most)});
+    }
+    void operator()(MemberOf<double> of) const {
+        const double value = text.find('/') == Text::npos ? parse_number(text) : parse_ratio(text).value();
+        if (value < key.least || value > key.most) {
+            throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text,
+                                         number_text(key.least), number_text(key.most)));
+        }
+        of(description) = value;
+    }
+    void operator()(MemberOf<std::uint32_t> of) const {
+        of(description) =
+            count(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
+    }
+    void operator()(MemberOf<bool> of) const { of(description) = choose(text, flags); }
+    void operator()(MemberOf<core::LossRecovery> of) const {
+        of(description) = choose(text, loss_recoveries);
+    }
+    void operator()(MemberOf<core::CongestionControl> of) const { of(description) = choose(text, controls); }
+    void operator()(MemberOf<core::TopologyKind> of) const { of(description) = choose(text, topologies); }
+    void operator()(MemberOf<Weights> of) const {
+        const std::vector<std::uint32_t> numbers =
+            read_list(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
+        Weights& weights = of(description);
+        if (numbers.size() != weights.size()) {
+            throw UsageError(fmt::format("{} numbers are given; write {}, for the priorities 0 to {}",
+                                         numbers.size(), weights.size(), weights.size() - 1));
+        }
+        std::copy(numbers.begin(), numbers.end(), weights.begin());
+    }
+    void operator()(MemberOf<std::string> of) const { of(description) = parse_class(text); }
+    void operator()(MaskMember member) const {
+        core::PriorityMask& mask = member.of(description);
+        mask = 0;
+        for (const std::uint32_t priority : read_list(text, 0, core::priority_count - 1)) {
+            mask |= core::mask_of(static_cast<core::Priority>(priority));
+        }
+    }
+    void operator()(PriorityMember member) const {
+        member.of(description) = static_cast<core::Priority>(count(text, 0, core::priority_count - 1));
+    }
+};
+
+struct Printer {
+    Description& description;
+
+    template <typename Quantity>
+    std::string operator()(MemberOf<Quantity> of) const {
+        return to_text(of(description));
+    }
+    std::string operator()(MemberOf<double> of) const { return number_text(of(description)); }
+    std::string operator()(MemberOf<std::uint32_t> of) const { return fmt::format("{}", of(description)); }
+    std::string operator()(MemberOf<bool> of) const { return chosen(of(description), flags); }
+    std::string operator()(MemberOf<core::LossRecovery> of) const {
+        return chosen(of(description), loss_recoveries);
+    }
+    std::string operator()(MemberOf<core::CongestionControl> of) const {
+        return chosen(of(description), controls);
+    }
+    std::string operator()(MemberOf<core::TopologyKind> of) const {
+        return chosen(of(description), topologies);
+    }
+    std::string operator()(MemberOf<Weights> of) const {
+        return fmt::format("{}", fmt::join(of(description), ","));
+    }
+    std::string operator()(MemberOf<std::string> of) const { return of(description); }
+    std::string operator()(MaskMember member) const {
+        std::vector<std::size_t> priorities;
+        for (std::size_t priority = 0; priority < core::priority_count; ++priority) {
+            if ((member.of(description) >> priority & 1U) != 0) {
+                priorities.push_back(priority);
+            }
+        }
+        return fmt::format("{}", fmt::join(priorities, ","));
+    }
+    std::string operator()(PriorityMember member) const { return fmt::format("{}", member.of(description)); }
+};
+
+struct Kind {
+    std::string_view operator()(MemberOf<Bytes> /**/) const { return "size"; }
+    std::string_view operator()(MemberOf<Duration> /**/) const { return "time"; }
+    std::string_view operator()(MemberOf<BitRate> /**/) const { return "rate"; }
+    std::string_view operator()(MemberOf<double> /**/) const { return "number"; }
+    std::string_view operator()(MemberOf<std::uint32_t> /**/) const { return "count"; }
+    std::string_view operator()(MemberOf<bool> /**/) const { return syntax_of<flags>; }
+    std::string_view operator()(MemberOf<core::LossRecovery> /**/) const {
+        return syntax_of<loss_recoveries>;
+    }
+    std::string_view operator()(MemberOf<core::CongestionControl> /**/) const { return syntax_of<controls>; }
+    std::string_view operator()(MemberOf<core::TopologyKind> /**/) const { return syntax_of<topologies>; }
+    std::string_view operator()(MemberOf<Weights> /**/) const { return "8 counts"; }
+    std::string_view operator()(MemberOf<std::string> /**/) const { return "data|own|0..7"; }
+    std::string_view operator()(MaskMember /**/) const { return "priorities"; }
+    std::string_view operator()(PriorityMember /**/) const { return "0..7"; }
+};
+
+}  // namespace
+
+std::span<const SwitchKey> switch_keys() {
+    return keys;
+}
+
+std::string_view kind_of(const SwitchKey& key) {
+    return std::visit(Kind{}, key.member);
+}
+
+void set_value(const SwitchKey& key, SwitchDescription& description, std::string_view text) {
+    std::visit(Reader{key, description, text}, key.member);
+}
+
+std::string value_text(const SwitchKey& key, const SwitchDescription& description) {
+    SwitchDescription copy = description;  // members are found in what may be changed
+    return std::visit(Printer{copy}, key.member);
+}
+
+}  // namespace weir::config
