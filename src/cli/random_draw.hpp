@@ -62,6 +62,7 @@ struct FaultRange {
 void draw_faults(RandomDraw& draw, const FaultRange& range);
 
 /// The model of the network, with a probability of one half; if it is that of packets, a switch.
-void draw_packets(RandomDraw& draw);
+/// Datagrams always go packet by packet. `plain_holds_messages`: the ports of a plain switch hold a packet.
+void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages);
 
 }  // namespace weir::cli

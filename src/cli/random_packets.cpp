@@ -3,7 +3,36 @@
 
 namespace weir::cli {
 
-void draw_packets(RandomDraw& draw) {
+namespace {
+
+/// Datagrams have no other model, so what is drawn is the switch. Through ports of the plain one control
+/// messages must fit.
+void draw_for_datagrams(RandomDraw& draw, bool plain_holds_messages) {
+    if (draw.one_in(3)) {
+        return;
+    }
+    if (draw.one_in(2)) {
+        draw.add("network", "packet");
+    }
+    const bool plain = draw.one_in(2);
+    if (!plain) {
+        draw.add("switch", "{}", draw.one_of({"shallow", "deep"}));
+        draw.add("pfc", "{}", draw.one_of({"on", "off"}));
+    }
+    if (plain && !plain_holds_messages) {
+        draw.add("control-network", "separate");
+    } else if (draw.one_in(2)) {
+        draw.add("control-network", "{}", draw.one_of({"shared", "separate"}));
+    }
+}
+
+}  // namespace
+
+void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages) {
+    if (datagrams) {
+        draw_for_datagrams(draw, plain_holds_messages);
+        return;
+    }
     if (draw.one_in(2)) {
         return;
     }

@@ -39,8 +39,8 @@ class ScenarioDraw {
         judgement();
         draw_.add("seed", "{}", seed_);
         // Last, so that what is drawn for a seed otherwise does not depend on it.
-        if (!lossy_) {
-            draw_packets(draw_);
+        if (!named_) {
+            draw_packets(draw_, lossy_, port_buffer_ >= 20000);
         }
         return std::move(draw_).options();
     }
@@ -48,7 +48,7 @@ class ScenarioDraw {
   private:
     /// One of the scenarios that weir has, with fewer nodes and shorter.
     void named() {
-        lossy_ = true;
+        named_ = true;
         const std::vector<std::string> names = config::scenario_names();
         draw_.add(
             "scenario", "{}",
@@ -240,7 +240,8 @@ class ScenarioDraw {
         lossy_ = true;
         draw_.add("transport", "datagram");
         // From less than a datagram to more than all that can be under way.
-        draw_.add("port-buffer", "{}B", draw_.number(1000, 1000 + slot_ * (draw_.one_in(3) ? 100 : 2)));
+        port_buffer_ = draw_.number(1000, 1000 + slot_ * (draw_.one_in(3) ? 100 : 2));
+        draw_.add("port-buffer", "{}B", port_buffer_);
         draw_.add("fragment-timeout", "{}us", draw_.number(100, 20000));
         draw_.add("reasks", "{}", draw_.one_in(2) ? 0 : draw_.number(1, 3));
         if (draw_.one_in(8)) {
@@ -418,7 +419,9 @@ class ScenarioDraw {
     RandomDraw draw_;
     FaultRange range_;
     bool large_ = false;
-    bool lossy_ = false;  ///< or may be: a named scenario
+    bool lossy_ = false;
+    bool named_ = false;
+    std::int64_t port_buffer_ = 0;
     bool scaled_ = false;
     bool full_sets_fit_ = false;
     bool pulls_ = false;

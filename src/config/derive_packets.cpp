@@ -16,7 +16,8 @@ constexpr core::Bytes longest_mtu{9216};
 constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 void refuse_options(const RunRequest& request) {
-    for (const char* option : {"switch", "pfc", "ecn", "loss-recovery", "control-priority"}) {
+    for (const char* option :
+         {"switch", "pfc", "ecn", "loss-recovery", "control-priority", "control-network"}) {
         if (request.given(option) && request.origin(option) >= request.origin("network")) {
             throw UsageError(fmt::format("--{}: needs --network packet", option));
         }
@@ -63,16 +64,33 @@ void check_window(const core::NicPlan& nics, core::Bytes mtu) {
                         to_text(nics.window), nics.packets_per_ack, to_text(mtu), to_text(least)));
     }
 }
+
+/// Datagrams have no other model. Their switch drops what its ports do not hold, unless another one is asked
+/// for.
+void derive_for_datagrams(RunRequest& request) {
+    core::NetworkPlan& network = request.network;
+    if (request.given("network") && network.model != core::NetworkModel::packet &&
+        request.origin("network") >= request.origin("transport")) {
+        throw UsageError("--network: the model fluid has no datagrams; leave it out, or use packet");
+    }
+    if (!request.packets.separate_control) {
+        request.packets.separate_control = network.model != core::NetworkModel::packet;
+    }
+    network.model = core::NetworkModel::packet;
+    if (!request.given("switch")) {
+        request.packets.switch_name = "plain";
+    }
+}
+
 }  // namespace
 
 void derive_packets(RunRequest& request) {
+    if (request.simulated && request.plan.lossy()) {
+        derive_for_datagrams(request);
+    }
     if (request.network.model != core::NetworkModel::packet) {
         refuse_options(request);
         return;
-    }
-    if (request.plan.lossy()) {
-        throw UsageError(
-            "--network: the model packet has no datagrams yet; use --network fluid or another --transport");
     }
     if (request.network.mtu > longest_mtu) {
         throw UsageError(
@@ -80,11 +98,19 @@ void derive_packets(RunRequest& request) {
                         to_text(request.network.mtu), to_text(longest_mtu)));
     }
     request.switches = describe_switch(request);
-    if (request.switches.drop_tail) {
+    request.network.separate_control = request.packets.separate_control.value_or(false);
+    // A datagram that no port holds is lost, and that is all.
+    const bool sent_once = request.plan.lossy() && request.network.separate_control;
+    if (request.switches.drop_tail && !sent_once) {
         check_port_buffer(request.network);
     }
-    request.plan.recovery_time = longest_recovery;
+    if (!sent_once) {
+        request.plan.recovery_time = longest_recovery;
+    }
     request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
+    if (request.socket_buffer.count > 0) {
+        request.network.fabric.hosts.socket_buffer = request.socket_buffer;
+    }
     check_window(request.network.fabric.nics, request.network.mtu);
 }
 

@@ -34,6 +34,7 @@ struct PacketOptions {
     std::optional<bool> ecn;
     std::optional<core::LossRecovery> recovery;
     std::string control;
+    std::optional<bool> separate_control;  ///< from the links of data
 };
 
 /// "data", "own" or a priority. Throws UsageError.

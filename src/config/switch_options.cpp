@@ -8,6 +8,7 @@ namespace weir::config {
 namespace {
 
 constexpr Choice<bool> on_off[] = {{"on", true}, {"off", false}};
+constexpr Choice<bool> control_networks[] = {{"shared", false}, {"separate", true}};
 
 /// Options of the packet network have no value in another one.
 std::string packet_value(const RunRequest& request, const std::string& value) {
@@ -18,7 +19,7 @@ constexpr Option switch_rows[] = {
     {.name = "switch",
      .syntax = "NAME|FILE",
      .help = "the switch: see below, or a file.toml",
-     .default_text = "shallow",
+     .default_text = "shallow; datagrams plain",
      .set = [](RunRequest& r, Text text) { r.packets.switch_name = text; },
      .get = [](const RunRequest& r) { return packet_value(r, r.packets.switch_name); }},
     {.name = "pfc",
@@ -52,6 +53,15 @@ constexpr Option switch_rows[] = {
      .default_text = "data",
      .set = [](RunRequest& r, Text text) { r.packets.control = parse_class(text); },
      .get = [](const RunRequest& r) { return packet_value(r, r.switches.control); }},
+    {.name = "control-network",
+     .syntax = "shared|separate",
+     .help = "control messages: links of data, or others",
+     .default_text = "shared; datagrams separate",
+     .set = [](RunRequest& r, Text text) { r.packets.separate_control = choose(text, control_networks); },
+     .get =
+         [](const RunRequest& r) {
+             return packet_value(r, chosen(r.network.separate_control, control_networks));
+         }},
 };
 
 }  // namespace

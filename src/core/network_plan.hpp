@@ -17,12 +17,13 @@ enum class Framing : std::uint8_t {
 
 struct NetworkPlan {
     NetworkModel model = NetworkModel::fluid;
-    FabricPlan fabric{};    ///< packet
-    BitRate producer_link;  ///< wire speed of a producer's link, each direction
+    FabricPlan fabric{};            ///< packet
+    bool separate_control = false;  ///< packet: control messages and results do not share the links of data
+    BitRate producer_link;          ///< wire speed of a producer's link, each direction
     BitRate consumer_link;
     Framing framing = Framing::roce;
     Bytes mtu;
-    Bytes port_buffer{};      ///< datagrams: what the switch holds for one consumer, at most
+    Bytes port_buffer{};      ///< packet: what a port of a switch without shared memory holds
     Duration latency;         ///< of a message, one way, hosts and switch together; its bytes come on top
     Duration scheduler_time;  ///< that the scheduler needs for one message
 

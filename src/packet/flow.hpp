@@ -53,6 +53,8 @@ class Flow {
     };
     /// Appends the messages that are whole.
     virtual Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) = 0;
+    /// A packet of it has been dropped on the way. Appends the messages that can no longer arrive.
+    virtual void on_dropped(const Packet& /*packet*/, std::vector<MessageHandle>& /*lost*/) {}
     /// The next packet that the receiver expects: all before have arrived.
     [[nodiscard]] std::uint32_t expected() const { return expected_; }
 

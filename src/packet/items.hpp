@@ -24,11 +24,14 @@ struct Item {
         timeout,      ///< of a flow
         pause,        ///< a PAUSE frame on a link
         resume,
-        refresh,  ///< of a pause that was sent on a link
+        refresh,   ///< of a pause that was sent on a link
+        left,      ///< the last frame of a socket's next datagram has left its host
+        received,  ///< by the kernel of a host: the first packet in its ring
+        read,      ///< by the program: the first datagram in a host's socket
     };
     Picoseconds at;            ///< of an event
     ItemIndex next = no_item;  ///< in its slot of the wheel, its queue, or the list of unused ones
-    std::uint32_t index = 0;   ///< link; wake: host; timeout: flow
+    std::uint32_t index = 0;   ///< link; wake, received, read: host; timeout, left: flow
     Packet packet{};
     Kind kind = Kind::unused;
     Priority priority = 0;  ///< pauses

@@ -11,7 +11,8 @@ std::uint64_t PacketNetwork::queue_integral(LinkIndex link, Priority priority, P
 
 Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds at) const {
     const Picoseconds ended = counts(link, priority).paused;
-    const bool lasts = (links_[link].paused & core::mask_of(priority)) != 0;
+    const bool lasts = (links_[link].paused & core::mask_of(priority)) != 0 &&
+                       (priority == 0 || !switches_.pauses_whole_links);
     return lasts ? ended + (at - links_[link].paused_from[priority]) : ended;
 }
 
@@ -31,6 +32,11 @@ std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
     for (const Item& item : items_.all()) {
         if (item.kind == Item::Kind::queued || item.kind == Item::Kind::arrives) {
             bytes[item.packet.flow.value] += item.packet.wire_bytes;
+        }
+    }
+    for (const HostQueue& host : host_queues_) {
+        for (std::size_t place = 0; place < host.ring.size(); ++place) {
+            bytes[host.ring.at(place).flow.value] += host.ring.at(place).wire_bytes;
         }
     }
     return bytes;

@@ -57,6 +57,10 @@ void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
 }
 
 void PacketNetwork::receive_at_host(const Packet& packet) {
+    if (packet.datagram) {
+        receive_frame(packet);
+        return;
+    }
     Flow& flow = *flows_[packet.flow.value];
     flow.traffic.arrived += packet.wire_bytes;
     finished_.clear();

@@ -25,12 +25,23 @@ void PacketNetwork::begin_next(LinkIndex index) {
     const ItemIndex item = link.from_switch ? next_of_switch(link, index) : next_of_host(link);
     if (item != no_item) {
         transmit(index, item);
+        if (!link.from_switch) {
+            sent_by_host(link, items_[item].packet);
+        }
         const bool more = link.nonempty != 0 || (!link.from_switch && nodes_[link.from].ready_mask != 0);
         if (more) {
             link.waiting = true;
             events_.push(link.free_at, link.transmitted);
         }
     }
+}
+
+/// The link's transmission of the packet has just begun.
+void PacketNetwork::sent_by_host(Link& link, const Packet& packet) {
+    if (packet.datagram && packet.ends_message) {
+        push(link.free_at, Item::Kind::left, packet.flow.value);
+    }
+    link.free_at = std::max(link.free_at, now_ + host_times_.send_time);
 }
 
 void PacketNetwork::transmit(LinkIndex index, ItemIndex transmitted) {

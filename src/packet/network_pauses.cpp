@@ -1,4 +1,5 @@
-// Pauses of a PacketNetwork (PFC, IEEE 802.1Qbb).
+// Pauses of a PacketNetwork: of a priority (PFC, IEEE 802.1Qbb) or of a whole link (IEEE 802.3x), which is
+// counted for priority 0.
 #include "packet/packet_network.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@ namespace weir::packet {
 
 namespace {
 
+constexpr PriorityMask every_priority = 0xff;
 constexpr std::int64_t pause_frame_bytes = 84;
 /// A quantum is 512 bit times; a pause of the longest time is renewed at half of it.
 constexpr std::int64_t longest_pause_bytes = 65535 * 64;
@@ -15,6 +17,9 @@ constexpr std::int64_t longest_pause_bytes = 65535 * 64;
 
 /// On a link from a switch, ahead of everything that waits for it.
 void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
+    if (switches_.pauses_whole_links) {
+        priority = 0;  // of all of them
+    }
     Link& link = links_[index];
     link.free_at =
         std::max(link.free_at, now_) + Picoseconds{pause_frame_bytes * link.picoseconds_per_byte_fixed >> 16};
@@ -31,7 +36,9 @@ void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
 void PacketNetwork::refresh(LinkIndex index, Priority priority) {
     Link& link = links_[index];
     link.refreshing &= static_cast<std::uint8_t>(~core::mask_of(priority));
-    if (nodes_[link.from].buffer->paused(link.from_port, priority)) {
+    const bool pauses = link.from_switch ? nodes_[link.from].buffer->paused(link.from_port, priority)
+                                         : host_queues_[link.from].pauses;
+    if (pauses) {
         send_pause(index, priority, true);
     }
 }
@@ -39,16 +46,17 @@ void PacketNetwork::refresh(LinkIndex index, Priority priority) {
 void PacketNetwork::pause_arrived(LinkIndex index, Priority priority, bool on) {
     const LinkIndex held = index ^ 1U;
     Link& link = links_[held];
+    const PriorityMask paused = switches_.pauses_whole_links ? every_priority : core::mask_of(priority);
     const bool was_paused = (link.paused & core::mask_of(priority)) != 0;
     LinkCounts& counted = count(held, priority);
     if (on) {
         ++counted.pauses;
-        link.paused |= core::mask_of(priority);
+        link.paused |= paused;
         if (!was_paused) {
             link.paused_from[priority] = now_;
         }
     } else if (was_paused) {
-        link.paused &= static_cast<std::uint8_t>(~core::mask_of(priority));
+        link.paused &= static_cast<std::uint8_t>(~paused);
         counted.paused += now_ - link.paused_from[priority];
         kick(held);
     }

@@ -13,7 +13,8 @@ LinkIndex PacketNetwork::way(const Node& node, const Packet& packet) const {
         return ways.first;
     }
     WEIR_ASSERT(ways.count > 0);
-    return ways_[ways.first + core::SplitMix64(packet.flow.value).next() % ways.count];
+    const std::uint64_t hashed = std::uint64_t{packet.to.value} << 32U | packet.flow.value;
+    return ways_[ways.first + core::SplitMix64(hashed).next() % ways.count];
 }
 
 bool PacketNetwork::is_marked(const Link& link, Priority priority) {
@@ -41,7 +42,7 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex ite
     if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queues[priority].bytes)) {
         ++counted.dropped;
         counted.dropped_bytes += packet.wire_bytes;
-        flows_[packet.flow.value]->traffic.dropped += packet.wire_bytes;
+        drop(packet);
         items_.remove(item);
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {

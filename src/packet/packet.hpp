@@ -40,7 +40,8 @@ struct Packet {
     Kind kind = Kind::data;
     Priority priority = 0;
     bool ecn_capable = false;
-    bool marked = false;  ///< congestion experienced
+    bool marked = false;    ///< congestion experienced
+    bool datagram = false;  ///< a frame of a DatagramSocket; `sequence` is the datagram's
     bool ends_message = false;
 };
 static_assert(sizeof(Packet) <= 28 && std::is_trivially_copyable_v<Packet>);

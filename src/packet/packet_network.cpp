@@ -29,6 +29,9 @@ Picoseconds horizon(const PacketNetwork::Setup& setup) {
 
 PacketNetwork::PacketNetwork(const Setup& setup)
     : switches_(setup.switches),
+      hosts_(setup.hosts),
+      host_times_(setup.hosts),
+      framing_(setup.datagrams),
       nics_(std::make_unique<core::NicPlan>(setup.nics)),
       tcp_(std::make_unique<core::TcpPlan>(setup.tcp)),
       random_(setup.seed, core::random_stream(core::RandomPurpose::delay, 0)),
@@ -58,6 +61,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     }
     counts_.resize(links_.size() * priority_count);
     host_counts_.resize(topology.nodes());
+    host_queues_.resize(topology.nodes());
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {
         Node node;
         const std::vector<LinkIndex>& ports = topology.ports({index});
@@ -91,19 +95,23 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     }
 }
 
-FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol) {
+Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priority) const {
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
     WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch && nodes_[uplink.to].ways[to.value].count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
-    const Flow::Ends ends{flow, from, to, priority, {rate}};
+    return {flow, from, to, priority, {rate}};
+}
+
+FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol) {
+    const Flow::Ends ends = ends_of(from, to, priority);
     if (protocol == Protocol::tcp) {
         flows_.push_back(std::make_unique<TcpConnection>(*tcp_, ends));
     } else {
         flows_.push_back(std::make_unique<QueuePair>(*nics_, ends));
     }
-    return flow;
+    return ends.index;
 }
 
 void PacketNetwork::post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes) {
@@ -157,7 +165,23 @@ void PacketNetwork::handle(ItemIndex handled) {
     items_.remove(handled);
     switch (event.kind) {
         case Item::Kind::arrives:
-            receive_at_host(event.packet);
+            if (host_times_.has_ring) {
+                arrive_in_ring(event.packet);
+            } else {
+                receive_at_host(event.packet);
+            }
+            return;
+        case Item::Kind::left:
+            reports_.push_back({Report::Kind::sent,
+                                {index},
+                                static_cast<DatagramSocket&>(*flows_[index]).complete_left(),
+                                now_});
+            return;
+        case Item::Kind::received:
+            received_at_host({index});
+            return;
+        case Item::Kind::read:
+            read_by_program({index});
             return;
         case Item::Kind::wake:
             if (nodes_[index].wake_at <= now_) {

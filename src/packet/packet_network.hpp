@@ -16,8 +16,11 @@
 
 #include "core/random.hpp"
 #include "core/switch_plan.hpp"
+#include "packet/background_traffic.hpp"
 #include "packet/counts.hpp"
+#include "packet/datagram_socket.hpp"
 #include "packet/event_wheel.hpp"
+#include "packet/host_queue.hpp"
 #include "packet/items.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
@@ -35,6 +38,8 @@ class PacketNetwork {
         core::SwitchPlan switches;
         core::NicPlan nics;
         core::TcpPlan tcp{};
+        core::HostPlan hosts{};
+        DatagramFraming datagrams{};
         std::uint64_t seed = 1;
     };
     explicit PacketNetwork(const Setup& setup);
@@ -50,13 +55,26 @@ class PacketNetwork {
     /// the nanosecond before it comes first.
     void post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes);
 
+    FlowIndex open_socket(NodeIndex from, Priority priority);
+    /// As post(), to a socket.
+    void post_datagram(Picoseconds now, FlowIndex socket, NodeIndex to, MessageHandle message,
+                       core::Bytes bytes);
+    /// The program of a host is done with the last datagram that was reported as arrived there. Until then it
+    /// reads no other, and what arrives waits in the socket's buffer.
+    void read_next(Picoseconds now, NodeIndex node);
+
+    /// Traffic of others from one host to others in turn, from now on and for ever: advance() needs an end.
+    void add_background(const core::BackgroundPlan& plan, NodeIndex from, const std::vector<NodeIndex>& to);
+    [[nodiscard]] BackgroundCounts background() const;
+
     /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
     void set_speed(Picoseconds now, NodeIndex host, double factor);
 
     struct Report {
         enum class Kind : std::uint8_t {
             arrived,  ///< the receiver has the whole message
-            sent,     ///< the sender knows that it has
+            sent,     ///< the sender knows that it has; a datagram: it has left the host
+            lost,     ///< a datagram that will not arrive
         };
         Kind kind = Kind::arrived;
         FlowIndex flow;
@@ -85,6 +103,9 @@ class PacketNetwork {
     [[nodiscard]] std::vector<Carried> on_the_way() const;
     [[nodiscard]] const HostCounts& host_counts(NodeIndex host) const { return host_counts_[host.value]; }
     [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(flows_.size()); }
+    [[nodiscard]] const HostQueueCounts& queue_counts(NodeIndex host) const {
+        return host_queues_[host.value].counts;
+    }
     /// From now on, the peaks of a switch are those since now.
     void restart_peaks(NodeIndex at);
     [[nodiscard]] const Flow& flow(FlowIndex flow) const { return *flows_[flow.value]; }
@@ -139,6 +160,14 @@ class PacketNetwork {
     [[nodiscard]] int choose_priority(Link& link, std::uint8_t candidates);
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void receive_at_host(const Packet& packet);
+    void arrive_in_ring(const Packet& packet);
+    void received_at_host(NodeIndex node);
+    void pause_switch(NodeIndex node);
+    void receive_frame(const Packet& frame);
+    void read_by_program(NodeIndex node);
+    void drop(const Packet& packet);
+    void sent_by_host(Link& link, const Packet& packet);
+    [[nodiscard]] Flow::Ends ends_of(NodeIndex from, NodeIndex to, Priority priority) const;
     void send_pause(LinkIndex index, Priority priority, bool on);
     void pause_arrived(LinkIndex index, Priority priority, bool on);
     void refresh(LinkIndex index, Priority priority);
@@ -154,6 +183,9 @@ class PacketNetwork {
     LinkCounts& count(LinkIndex link, Priority priority) { return counts_[link * priority_count + priority]; }
 
     core::SwitchPlan switches_;
+    core::HostPlan hosts_;
+    HostTimes host_times_;
+    DatagramFraming framing_;
     // Flows refer to these.
     std::unique_ptr<core::NicPlan> nics_;
     std::unique_ptr<core::TcpPlan> tcp_;
@@ -163,6 +195,8 @@ class PacketNetwork {
     EventWheel events_;
     std::vector<Link> links_;
     std::vector<Node> nodes_;
+    std::vector<HostQueue> host_queues_;  ///< by node
+    std::vector<FlowIndex> background_;
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
     std::vector<LinkCounts> counts_;

@@ -20,7 +20,7 @@ SharedBuffer::SharedBuffer(const core::SwitchPlan& plan, const std::vector<core:
     : plan_(plan), accounts_(port_rates.size() * priority_count), sharable_(plan.pool.count) {
     for (std::size_t port = 0; port < port_rates.size(); ++port) {
         for (std::size_t priority = 0; priority < priority_count; ++priority) {
-            if (!lossless(static_cast<Priority>(priority))) {
+            if (plan.pauses_whole_links ? priority != 0 : !lossless(static_cast<Priority>(priority))) {
                 continue;
             }
             const auto limit =

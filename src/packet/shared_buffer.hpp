@@ -1,6 +1,8 @@
 // The memory of a switch: who may hold how much of it, when a sender is to be paused, and when a packet is
 // dropped. Pure bookkeeping.
 //
+// Where pauses stop whole links (IEEE 802.3x), a port has one account for all priorities.
+//
 // Lossless priorities are counted where they come in: a (port, priority) above its threshold is paused, and
 // what still comes goes into the headroom of that port and priority. Lossy ones are limited where they leave.
 // The order of the checks is that of the simulator of HPCC (Li et al., SIGCOMM 2019): admission, then
@@ -38,7 +40,9 @@ class SharedBuffer {
         return account(ingress_port, priority).paused;
     }
 
-    [[nodiscard]] bool lossless(Priority priority) const { return (plan_.lossless >> priority & 1U) != 0; }
+    [[nodiscard]] bool lossless(Priority priority) const {
+        return plan_.pauses_whole_links || (plan_.lossless >> priority & 1U) != 0;
+    }
     /// Bytes stored, headroom included.
     [[nodiscard]] std::int64_t used() const { return shared_ + in_headroom_; }
     [[nodiscard]] std::int64_t peak() const { return peak_; }
@@ -55,10 +59,10 @@ class SharedBuffer {
         bool refused = false;  ///< a packet, since the last pause
     };
     [[nodiscard]] Account& account(std::uint32_t port, Priority priority) {
-        return accounts_[port * priority_count + priority];
+        return accounts_[port * priority_count + (plan_.pauses_whole_links ? 0 : priority)];
     }
     [[nodiscard]] const Account& account(std::uint32_t port, Priority priority) const {
-        return accounts_[port * priority_count + priority];
+        return accounts_[port * priority_count + (plan_.pauses_whole_links ? 0 : priority)];
     }
     [[nodiscard]] std::int64_t free() const { return sharable_ - shared_; }
     [[nodiscard]] std::int64_t ingress_threshold() const;

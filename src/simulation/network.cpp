@@ -1,6 +1,6 @@
 #include "simulation/network.hpp"
 
-#include "simulation/datagram_network.hpp"
+#include "core/assertion.hpp"
 #include "simulation/fluid_network.hpp"
 #include "simulation/switched_network.hpp"
 
@@ -31,9 +31,7 @@ std::unique_ptr<Network> make_network(const core::Plan& plan, const core::Networ
     if (network.model == core::NetworkModel::packet) {
         return std::make_unique<SwitchedNetwork>(plan, network, events, client);
     }
-    if (plan.lossy()) {
-        return std::make_unique<DatagramNetwork>(plan, network, events, client);
-    }
+    WEIR_ASSERT(!plan.lossy());
     return std::make_unique<FluidNetwork>(plan, network, events, client);
 }
 

@@ -137,6 +137,8 @@ class Network {
 
     /// From now on the node's links carry `factor` (0 to 1) of what they should.
     virtual void set_link(core::Instant now, FlatNode node, double factor) = 0;
+    /// Whether a node that stands still takes its links down with it: nothing receives for it meanwhile.
+    [[nodiscard]] virtual bool links_stop_with_nodes() const { return true; }
     /// From now on each message takes up to `most` longer, at random.
     virtual void set_extra_delay(core::Duration most) = 0;
 
@@ -152,7 +154,7 @@ class Network {
     virtual void report_left(core::Instant /*now*/, FlatNode /*producer*/) {}
 };
 
-/// The network for what the plan sends: datagrams have one of their own. All arguments must outlive it.
+/// The network that the plan asks for. All arguments must outlive it.
 std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
                                       Events& events, NetworkClient& client);
 

@@ -28,7 +28,10 @@ void SeparateControl::send_message(Instant now, FlatNode from, FlatNode to, core
                                    std::uint32_t handle) {
     const BitRate slower = std::min(payload_rates_[from], payload_rates_[to]);
     const Instant begin = to == 0 ? std::max(now, results_left_[from]) : now;
-    Instant arrival = begin + latency_ + core::time_for(slower, bytes);
+    push_message(begin + latency_ + core::time_for(slower, bytes), from, to, handle);
+}
+
+void SeparateControl::push_message(Instant arrival, FlatNode from, FlatNode to, std::uint32_t handle) {
     if (extra_delay_ > Duration{}) {
         arrival = arrival + Duration{static_cast<std::int64_t>(
                                 random_.below(static_cast<std::uint64_t>(extra_delay_.ns) + 1))};

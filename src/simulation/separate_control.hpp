@@ -1,7 +1,7 @@
-// Control messages and results that do not share the links with data, for networks that model only data in
-// detail. A message takes the latency and its bytes on the slower of two links. Messages do not queue behind
-// each other; results do, one after the other on their consumer's link, and messages that are sent behind a
-// result arrive behind it. With extra delays, order between two nodes is kept explicitly.
+// Control messages and results that do not share the links with data. A message takes the latency and its
+// bytes on the slower of two links. Messages do not queue behind each other; results do, one after the other
+// on their consumer's link, and messages that are sent behind a result arrive behind it. With extra delays,
+// order between two nodes is kept explicitly.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace weir::simulation {
 class SeparateControl : public Network {
   public:
     void send_message(core::Instant now, FlatNode from, FlatNode to, core::Bytes bytes,
-                      std::uint32_t handle) final;
-    void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) final;
+                      std::uint32_t handle) override;
+    void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) override;
     void set_extra_delay(core::Duration most) final;
     void handle(core::Instant now, const Event& event) final {
         if (event.kind == message) {
@@ -39,6 +39,11 @@ class SeparateControl : public Network {
         events_.push(at, {true, kind, a, b});
     }
     static constexpr std::uint8_t first_data_kind = 1;
+
+    /// A message arrives at `arrival`, or later by the extra delay.
+    void push_message(core::Instant arrival, FlatNode from, FlatNode to, std::uint32_t handle);
+    /// Whether there is an extra delay, or messages may still be under way that had one.
+    [[nodiscard]] bool delays_messages() const { return keeps_order_; }
 
     [[nodiscard]] const NodeRow& row() const { return row_; }
     [[nodiscard]] core::Duration latency() const { return latency_; }

@@ -81,7 +81,7 @@ void Simulator::set_slowness(FlatNode node) {
 
 void Simulator::set_link(FlatNode node) {
     const Condition& condition = conditions_[node];
-    double factor = condition.away() ? 0 : 1;
+    double factor = condition.away() && network_->links_stop_with_nodes() ? 0 : 1;
     for (const double lasting : condition.link_factors) {
         factor = std::min(factor, lasting);
     }

@@ -5,7 +5,6 @@
 namespace weir::simulation {
 
 using core::Bytes;
-using core::Duration;
 using core::Instant;
 using packet::PacketNetwork;
 using packet::Picoseconds;
@@ -21,6 +20,8 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
                                .switches = network.fabric.switches,
                                .nics = network.fabric.nics,
                                .tcp = network.fabric.tcp,
+                               .hosts = network.fabric.hosts,
+                               .datagrams = {network.mtu, network.framing != core::Framing::none},
                                .seed = plan.seed};
     const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
     if (network.framing == core::Framing::tcp) {
@@ -44,15 +45,33 @@ packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& ne
 
 SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
                                  NetworkClient& client)
-    : begin_(Instant{} - plan.warmup),
-      row_{plan.producers, plan.consumers},
+    : SeparateControl(plan, network, events, client),
+      begin_(Instant{} - plan.warmup),
       plan_(network),
-      events_(events),
-      client_(client),
-      random_(plan.seed, core::random_stream(core::RandomPurpose::delay, 0)),
+      datagrams_(plan.lossy()),
+      receives_into_sockets_(datagrams_ && network.fabric.hosts.socket_buffer.count > 0),
       topology_(topology_of(plan, network)),
       network_(setup_of(plan, network, topology_)),
-      counters_({topology_, network_, row_, plan_, begin_}) {}
+      counters_({topology_, network_, row(), plan_, begin_}) {
+    for (std::uint32_t producer = 0; datagrams_ && producer < plan.producers; ++producer) {
+        sockets_.push_back(network_.open_socket({row().producer(producer)}, network.fabric.data_priority));
+    }
+    add_background();
+}
+
+/// Each producer's host begins with another consumer's.
+void SwitchedNetwork::add_background() {
+    if (plan_.fabric.background.rate.bits_per_second == 0) {
+        return;
+    }
+    std::vector<packet::NodeIndex> consumers;
+    for (std::uint32_t consumer = 0; consumer < row().consumers; ++consumer) {
+        consumers.push_back({row().consumer(consumer)});
+    }
+    for (std::uint32_t producer = 0; producer < row().producers; ++producer) {
+        network_.add_background(plan_.fabric.background, {row().producer(producer)}, consumers);
+    }
+}
 
 // Sending
 
@@ -79,18 +98,31 @@ void SwitchedNetwork::send_chunks(Instant now, std::uint32_t producer,
                                   std::span<const core::SendChunk> chunks) {
     for (const core::SendChunk& chunk : chunks) {
         const std::uint32_t index = chunks_.add({{producer, chunk, 1}, false, false});
-        post(now, row_.producer(producer), row_.consumer(chunk.to.value), Class::data, index,
-             chunk.chunk.length);
+        const FlatNode consumer = row().consumer(chunk.to.value);
+        if (datagrams_) {
+            network_.post_datagram(since_begin(now), sockets_[producer], {consumer}, index,
+                                   chunk.chunk.length);
+        } else {
+            post(now, row().producer(producer), consumer, Class::data, index, chunk.chunk.length);
+        }
     }
 }
 
 void SwitchedNetwork::send_message(Instant now, FlatNode from, FlatNode to, Bytes bytes,
                                    std::uint32_t handle) {
-    post(now, from, to, Class::control, control_bit | handle, bytes);
+    if (plan_.separate_control) {
+        SeparateControl::send_message(now, from, to, bytes, handle);
+    } else {
+        post(now, from, to, Class::control, control_bit | handle, bytes);
+    }
 }
 
 void SwitchedNetwork::send_result(Instant now, FlatNode from, Bytes bytes, std::uint32_t handle) {
-    post(now, from, 0, Class::control, control_bit | handle, bytes);
+    if (plan_.separate_control) {
+        SeparateControl::send_result(now, from, bytes, handle);
+    } else {
+        post(now, from, 0, Class::control, control_bit | handle, bytes);
+    }
 }
 
 // Time
@@ -109,72 +141,89 @@ void SwitchedNetwork::advance(Instant now) {
 }
 
 void SwitchedNetwork::report(Instant now, const PacketNetwork::Report& report) {
+    using enum PacketNetwork::Report::Kind;
     const auto index = static_cast<std::uint32_t>(report.message);
-    const bool arrived = report.kind == PacketNetwork::Report::Kind::arrived;
     if ((report.message & control_bit) != 0) {
-        if (arrived) {
+        if (report.kind == arrived) {
             message_arrived(now, report.flow, index);
         }
-    } else if (arrived) {
-        chunk_arrived(index);
-    } else {
-        chunk_left(index);
+        return;
+    }
+    switch (report.kind) {
+        case arrived:
+            chunk_arrived(now, index);
+            return;
+        case sent:
+            chunk_left(index);
+            return;
+        case lost:
+            chunk_lost(index);
+            return;
     }
 }
 
-void SwitchedNetwork::handle(Instant /*now*/, const Event& event) {
-    switch (static_cast<Kind>(event.kind)) {
-        case Kind::chunk_left:
-            chunk_left(event.a);
-            return;
-        case Kind::chunk_arrived:
-            chunk_arrived(event.a);
-            return;
-        case Kind::message:
-            client_.message_arrived(event.a);
-            return;
+void SwitchedNetwork::handle_data(Instant now, const Event& event) {
+    if (event.kind == chunk_has_left) {
+        chunk_left(event.a);
+    } else {
+        chunk_arrived(now, event.a);
     }
 }
 
 void SwitchedNetwork::message_arrived(Instant now, packet::FlowIndex flow, std::uint32_t handle) {
-    if (extra_delay_ == Duration{} && last_arrival_.empty()) {
-        client_.message_arrived(handle);
-        return;
+    if (delays_messages()) {
+        const packet::Flow::Ends& ends = network_.flow(flow).ends();
+        push_message(now, ends.from.value, ends.to.value, handle);
+    } else {
+        client().message_arrived(handle);
     }
-    const auto most = static_cast<std::uint64_t>(extra_delay_.ns);
-    Instant& last = last_arrival_[flow.value];
-    last = std::max(last, now + Duration{static_cast<std::int64_t>(random_.below(most + 1))});
-    events_.push(last, {true, static_cast<std::uint8_t>(Kind::message), handle, 0});
 }
 
 void SwitchedNetwork::chunk_left(std::uint32_t index) {
     Chunk& chunk = chunks_[index];
     const ChunkRun run = chunk.run;
-    const FlatNode producer = row_.producer(run.producer);
-    if (client_.stands_still(producer)) {
-        client_.hold(producer, {true, static_cast<std::uint8_t>(Kind::chunk_left), index, 0});
+    const FlatNode producer = row().producer(run.producer);
+    if (client().stands_still(producer)) {
+        client().hold(producer, {true, chunk_has_left, index, 0});
         return;
     }
     chunk.left = true;
-    if (chunk.arrived) {
+    if (chunk.ended) {
         chunks_.remove(index);
     }
-    client_.chunks_left(run);
+    client().chunks_left(run);
 }
 
-void SwitchedNetwork::chunk_arrived(std::uint32_t index) {
-    Chunk& chunk = chunks_[index];
-    const ChunkRun run = chunk.run;
-    const FlatNode consumer = row_.consumer(run.chunk.to.value);
-    if (client_.stands_still(consumer)) {
-        client_.hold(consumer, {true, static_cast<std::uint8_t>(Kind::chunk_arrived), index, 0});
+void SwitchedNetwork::chunk_arrived(Instant now, std::uint32_t index) {
+    ChunkRun run = chunks_[index].run;
+    const FlatNode consumer = row().consumer(run.chunk.to.value);
+    if (client().stands_still(consumer)) {
+        client().hold(consumer, {true, chunk_has_arrived, index, 0});
         return;
     }
-    chunk.arrived = true;
-    if (chunk.left) {
+    end(index);
+    if (datagrams_) {
+        // A datagram's header does not have them.
+        run.chunk.chunk.event_bytes = {};
+        run.chunk.chunk.generated_at = {};
+    }
+    client().chunks_arrived(run);
+    if (datagrams_) {
+        network_.read_next(since_begin(now), {consumer});
+    }
+}
+
+void SwitchedNetwork::chunk_lost(std::uint32_t index) {
+    const ChunkRun run = chunks_[index].run;
+    end(index);
+    client().chunk_dropped(run);
+}
+
+void SwitchedNetwork::end(std::uint32_t index) {
+    chunks_[index].ended = true;
+    if (chunks_[index].left) {
         chunks_.remove(index);
     }
-    client_.chunks_arrived(run);
 }
 
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {

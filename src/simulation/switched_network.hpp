@@ -1,6 +1,7 @@
-// Data and control messages through one switch, packet by packet: each node is a host with a NIC, and every
-// pair of nodes that talks has a queue pair (or, with framing `tcp`, a connection) for data and one for
-// control messages. The model itself is packet/packet_network.hpp.
+// Data and control messages through one switch, packet by packet: each node is a host with a NIC. Every pair
+// of nodes that talks has a queue pair (or, with framing `tcp`, a connection) for data and one for control
+// messages; a producer of datagrams has one socket. Control messages may have links of their own. The model
+// itself is packet/packet_network.hpp.
 #pragma once
 
 #include <unordered_map>
@@ -8,15 +9,14 @@
 
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
-#include "core/random.hpp"
 #include "packet/packet_network.hpp"
-#include "simulation/network.hpp"
 #include "simulation/pool.hpp"
+#include "simulation/separate_control.hpp"
 #include "simulation/switched_counters.hpp"
 
 namespace weir::simulation {
 
-class SwitchedNetwork final : public Network {
+class SwitchedNetwork final : public SeparateControl {
   public:
     SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
                     NetworkClient& client);
@@ -29,30 +29,31 @@ class SwitchedNetwork final : public Network {
 
     [[nodiscard]] core::Instant next(core::Instant now, core::Instant until) override;
     void advance(core::Instant now) override;
-    void handle(core::Instant now, const Event& event) override;
 
     [[nodiscard]] NetworkCounters* counters() override { return &counters_; }
 
     void set_link(core::Instant now, FlatNode node, double factor) override;
-    void set_extra_delay(core::Duration most) override { extra_delay_ = most; }
+    [[nodiscard]] bool links_stop_with_nodes() const override { return !receives_into_sockets_; }
 
     [[nodiscard]] const packet::PacketNetwork& packets() const { return network_; }
 
   private:
-    enum class Kind : std::uint8_t {
-        chunk_left,     ///< a: index in chunks_; its producer stood still
-        chunk_arrived,  ///< likewise, its consumer
-        message,        ///< a: handle; delayed
+    enum Kind : std::uint8_t {
+        chunk_has_left = first_data_kind,  ///< a: index in chunks_; its producer stood still
+        chunk_has_arrived,                 ///< likewise, its consumer
     };
     enum class Class : std::uint8_t { data, control };
 
     packet::FlowIndex flow(FlatNode from, FlatNode to, Class use);
     void post(core::Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
               core::Bytes bytes);
+    void add_background();
+    void handle_data(core::Instant now, const Event& event) override;
     void report(core::Instant now, const packet::PacketNetwork::Report& report);
     void message_arrived(core::Instant now, packet::FlowIndex flow, std::uint32_t handle);
     void chunk_left(std::uint32_t index);
-    void chunk_arrived(std::uint32_t index);
+    void chunk_arrived(core::Instant now, std::uint32_t index);
+    void chunk_lost(std::uint32_t index);
 
     /// The clock of the packets begins with the warm-up, at 0.
     [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {
@@ -60,27 +61,24 @@ class SwitchedNetwork final : public Network {
     }
 
     core::Instant begin_;
-    NodeRow row_;
     core::NetworkPlan plan_;
-    Events& events_;
-    NetworkClient& client_;
-    core::Random random_;
+    bool datagrams_;
+    bool receives_into_sockets_;  ///< which go on when the node stands still
     packet::Topology topology_;
     packet::PacketNetwork network_;
     SwitchedCounters counters_;
     std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;  ///< by class and pair of nodes
-    /// A chunk is kept until it has both left (its producer knows) and arrived.
+    std::vector<packet::FlowIndex> sockets_;                      ///< datagrams: by producer
+    /// A chunk is kept until it has both left (its producer knows) and arrived or been lost.
     struct Chunk {
         ChunkRun run;
         bool left = false;
-        bool arrived = false;
+        bool ended = false;
     };
+    void end(std::uint32_t index);
     Pool<Chunk> chunks_;
     std::vector<packet::PacketNetwork::Report> reports_;  ///< that advance() is to deliver
     std::size_t delivered_ = 0;                           ///< of them
-    core::Duration extra_delay_;
-    std::unordered_map<std::uint32_t, core::Instant>
-        last_arrival_;  ///< by flow, once messages have been delayed
 };
 
 }  // namespace weir::simulation

@@ -47,6 +47,15 @@ SimulatedRun one_to_one() {
     return run;
 }
 
+/// Datagrams, through a switch whose ports hold so much each.
+void use_datagrams(SimulatedRun& run, std::int64_t port_buffer) {
+    run.run.plan.transport = TransportKind::datagram;
+    run.network.model = NetworkModel::packet;
+    run.network.separate_control = true;
+    run.network.fabric.switches.pool = {std::int64_t{1} << 40};
+    run.network.fabric.switches.egress_threshold = {port_buffer};
+}
+
 SimulationResult result_of(SimulatedRun& run) {
     std::vector<NodeId> nodes{scheduler_node()};
     for (std::uint32_t producer = 0; producer < run.run.plan.producers; ++producer) {
@@ -245,12 +254,11 @@ TEST_CASE("A pause holds up data, and what it held up is delivered") {
 
 TEST_CASE("Datagrams that stood before a link go on when it does") {
     SimulatedRun run = one_to_one();
-    run.run.plan.transport = TransportKind::datagram;
     run.run.plan.chunk_size = {50000};
     run.run.plan.fragment_timeout = Duration::milliseconds(500);
     run.run.plan.window = 64;
     const auto lost_with = [&](const Disturbance& disturbance, std::int64_t port_buffer) {
-        run.network.port_buffer = {port_buffer};
+        use_datagrams(run, port_buffer);
         run.disturbances = {disturbance};
         const SimulationResult result = result_of(run);
         INFO(result.end.what);
@@ -364,7 +372,7 @@ TEST_CASE("What comes at the instant at which a pause ends comes behind what was
 TEST_CASE("An event is sent at once when there is room for it, a grant and a stream") {
     SimulatedRun run = one_to_one();
     Plan& plan = run.run.plan;
-    plan.transport = TransportKind::datagram;
+    use_datagrams(run, 10000000);
     plan.policy = PolicyKind::none;
     plan.generation = Generation::saturate;
     plan.chunk_size = {50000};
@@ -372,7 +380,6 @@ TEST_CASE("An event is sent at once when there is room for it, a grant and a str
     plan.streams = plan.slots = 20;  // more than there is room for events
     plan.duration = Duration::seconds(2);
     plan.fragment_timeout = Duration::milliseconds(500);
-    run.network.port_buffer = {10000000};
     for (const std::uint32_t reasks : {0U, 1U}) {
         INFO("asks again " << reasks << " times");
         plan.reasks = reasks;

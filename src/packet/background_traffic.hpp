@@ -1,0 +1,43 @@
+// What others send from a host: packets of one size at a constant rate, to several hosts in turn, whatever
+// becomes of them.
+#pragma once
+
+#include "core/switch_plan.hpp"
+#include "packet/flow.hpp"
+
+namespace weir::packet {
+
+struct BackgroundCounts {
+    std::uint64_t sent = 0;  ///< packets
+    std::uint64_t arrived = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t not_sent = 0;  ///< the host's queue was full of them
+};
+
+class BackgroundTraffic final : public Flow {
+  public:
+    /// The first packet is for receivers[turn] at `begin`.
+    BackgroundTraffic(const core::BackgroundPlan& plan, const Ends& ends, std::vector<NodeIndex> receivers,
+                      std::size_t turn, Picoseconds begin);
+
+    Packet send(Picoseconds now) override;
+    void on_reply(const Packet& /*reply*/, Picoseconds /*now*/,
+                  std::vector<MessageHandle>& /*sent*/) override {}
+    [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }
+    void on_timeout(Picoseconds /*now*/) override {}
+    Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
+    void on_dropped(const Packet& packet, std::vector<MessageHandle>& lost) override;
+
+    [[nodiscard]] const BackgroundCounts& counts() const { return counts_; }
+
+  private:
+    void update() override {}
+
+    std::vector<NodeIndex> receivers_;
+    std::size_t turn_;
+    std::uint16_t packet_bytes_;
+    Picoseconds spacing_;
+    BackgroundCounts counts_;
+};
+
+}  // namespace weir::packet
