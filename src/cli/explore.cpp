@@ -72,7 +72,7 @@ bool is_usage(const std::string& what) {
 }
 
 /// Options that mean less when they are left out.
-constexpr std::array<std::string_view, 38> dispensable{"fault",
+constexpr std::array<std::string_view, 42> dispensable{"fault",
                                                        "busy-consumers",
                                                        "busy-cpu",
                                                        "busy",
@@ -109,7 +109,11 @@ constexpr std::array<std::string_view, 38> dispensable{"fault",
                                                        "transport",
                                                        "producers-per-host",
                                                        "consumers-per-host",
-                                                       "scale"};
+                                                       "scale",
+                                                       "time-scale",
+                                                       "switch",
+                                                       "loss-recovery",
+                                                       "control-priority"};
 /// Counts that can be smaller.
 constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
 

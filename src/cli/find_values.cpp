@@ -144,7 +144,7 @@ std::string FindValues::busy_of(double value) const {
 void FindValues::scale_events(core::BitRate rate, std::vector<GivenOption>& options, FindPoint& point) const {
     const config::Ratio factor{rate.bits_per_second, base_.plan.rate.bits_per_second};
     config::NamedDistribution sizes{base_.plan.event_size, base_.event_size_trace};
-    config::scale_sizes(sizes.distribution, factor);
+    config::scale_values(sizes.distribution, factor);
     point.event_size = config::event_size_text(sizes);
     options.push_back({"event-size", point.event_size});
     if (base_.given("slot-size")) {

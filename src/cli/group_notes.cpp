@@ -48,7 +48,9 @@ Results: as sizes of events, and mixture:28B,large=64KiB,every=200 (about every 
 )";
         case OptionGroup::run:
             return R"(
-Precedence: defaults, then the scenario, then options; --scale applies to the result.
+Precedence: defaults, then the scenario, then options; --scale and --time-scale apply to the result.
+--time-scale keeps rates, and scales the interval, duration, warm-up, a given drain, busy times, and
+sizes of events, slots, buffers and results: the same with fewer bytes, for the packet network.
 )";
         case OptionGroup::output:
             return R"(

@@ -42,6 +42,9 @@ class ScenarioDraw {
         if (!named_) {
             draw_packets(draw_, lossy_, port_buffer_ >= 20000);
         }
+        if (draw_.one_in(10)) {
+            draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", "2", "1/3"}));
+        }
         return std::move(draw_).options();
     }
 

@@ -12,6 +12,7 @@
 #include "config/limits.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
+#include "config/scaling.hpp"
 #include "config/usage_error.hpp"
 #include "core/distribution.hpp"
 
@@ -43,44 +44,6 @@ Bytes largest_event(const core::Distribution& sizes) {
             return whole(std::max(sizes.mean, sizes.large));
         default:
             return whole(sizes.mean);
-    }
-}
-
-template <typename Scale>
-auto scaled(const char* option, const Scale& scale) {
-    try {
-        return scale();
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--scale: --{}: {}", option, error.what()));
-    }
-}
-
-void apply_scale(RunRequest& request) {
-    core::Plan& plan = request.plan;
-    plan.rate = scaled("rate", [&] { return scale_down(plan.rate, request.scale); });
-    scaled("event-size", [&] {
-        scale_sizes(plan.event_size, request.scale);
-        return 0;
-    });
-    scaled("result-size", [&] {
-        scale_sizes(plan.result_size, request.scale);
-        return 0;
-    });
-    plan.buffer = scaled("buffer", [&] { return scale_up(plan.buffer, request.scale); });
-    plan.slot_size = scaled("slot-size", [&] { return scale_up(plan.slot_size, request.scale); });
-    if (plan.shaping.kind == core::ShapingKind::bucket) {
-        plan.shaping.rate = scaled("shaping", [&] { return scale_down(plan.shaping.rate, request.scale); });
-        plan.shaping.burst = scaled("shaping", [&] { return scale_up(plan.shaping.burst, request.scale); });
-    }
-    core::NetworkPlan& network = request.network;
-    network.producer_link =
-        scaled("producer-link", [&] { return scale_down(network.producer_link, request.scale); });
-    network.consumer_link =
-        scaled("consumer-link", [&] { return scale_down(network.consumer_link, request.scale); });
-    const core::BitRate fastest = std::max({plan.rate, network.producer_link, network.consumer_link});
-    if (fastest > fastest_rate) {
-        throw UsageError(fmt::format("--scale: makes a rate or a link {}, and at most {} is possible",
-                                     to_text(fastest), to_text(fastest_rate)));
     }
 }
 
@@ -391,6 +354,7 @@ void derive(RunRequest& request) {
     request.plan.producers = request.roles.producers;
     request.plan.consumers = request.roles.consumers;
     apply_scale(request);
+    apply_time_scale(request);
     derive_sizes(request);
     derive_network(request);
     check_times(request);

@@ -357,12 +357,13 @@ std::string busy_text(const NamedDistribution& busy) {
     return print(busy, times);
 }
 
-void scale_sizes(Distribution& distribution, const Ratio& factor) {
+void scale_values(Distribution& distribution, const Ratio& factor) {
     const auto scaled = [&](std::int64_t size) { return scale_up(core::Bytes{size}, factor).count; };
     const auto scaled_number = [&](double size) {
         return static_cast<double>(scaled(static_cast<std::int64_t>(size)));
     };
     distribution.mean = scaled_number(distribution.mean);
+    distribution.quantum = scaled_number(distribution.quantum);
     distribution.deviation = scaled_number(distribution.deviation);
     distribution.maximum = scaled_number(distribution.maximum);
     distribution.large = scaled_number(distribution.large);

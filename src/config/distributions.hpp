@@ -40,8 +40,9 @@ std::string event_size_text(const NamedDistribution& event_size);
 std::string busy_text(const NamedDistribution& busy);
 std::string result_size_text(const NamedDistribution& result_size);
 
-/// Multiplies sizes by a factor, rounding up to whole bytes, so that a set still holds as many events.
-void scale_sizes(core::Distribution& distribution, const Ratio& factor);
+/// Multiplies sizes or times by a factor, rounding up to whole bytes or nanoseconds, so that a set still
+/// holds as many events.
+void scale_values(core::Distribution& distribution, const Ratio& factor);
 
 /// Lists of indices: '0-3,7'. Sorted and without repetition. Throws UsageError.
 std::vector<std::uint32_t> parse_index_list(std::string_view text);

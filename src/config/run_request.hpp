@@ -82,6 +82,7 @@ struct RunRequest {
     std::string scenario_title;  ///< from the scenario
     std::string scenario_found;  ///< from the scenario: what its source found; empty: not said
     Ratio scale;
+    Ratio time_scale;
 
     Requirements require;
     Idle idle = Idle::automatic;

@@ -223,3 +223,22 @@ TEST_CASE("scale shapes as well") {
     CHECK(plan.shaping.rate.bits_per_second == 2000000);
     CHECK(plan.shaping.burst.count == 10000);
 }
+
+TEST_CASE("time-scale keeps rates, and what happens in an interval") {
+    const auto full = resolve(Given{{"scenario", "lhcb2021-2"}}).plan;
+    const auto plan = resolve(Given{{"scenario", "lhcb2021-2"}, {"time-scale", "1/10"}}).plan;
+    CHECK(plan.rate == full.rate);
+    CHECK(plan.interval == weir::core::Duration::milliseconds(100));
+    CHECK(plan.duration == weir::core::Duration::seconds(30));
+    CHECK(plan.event_size.mean == 268'125'000);
+    CHECK(plan.buffer.count == 2'145'000'000);
+    CHECK(plan.busy.mean == 120e6);
+    CHECK(plan.busy.quantum == 5e6);
+    CHECK(plan.drain == full.drain);
+    const auto third =
+        resolve(Given{{"scenario", "lhcb2021-2"}, {"time-scale", "1/3"}, {"drain", "3s"}}).plan;
+    CHECK((third.set_bytes().count - 1) / static_cast<std::int64_t>(third.event_size.mean) == 3);
+    CHECK(third.drain == third.interval * 3);
+    CHECK(contains(refused({{"time-scale", "1000000000"}}), "--time-scale: "));
+    CHECK(contains(refused({{"time-scale", "1/1000000000"}, {"interval", "1ms"}}), "--"));
+}

@@ -129,7 +129,7 @@ TEST_CASE("a trace is refused with file and line") {
 
 TEST_CASE("sizes scale upwards to whole bytes") {
     auto sizes = parse_event_size("normal:10B,deviation=3B,max=20B").distribution;
-    scale_sizes(sizes, {1, 4});
+    scale_values(sizes, {1, 4});
     CHECK(sizes.mean == 3);
     CHECK(sizes.deviation == 1);
     CHECK(sizes.maximum == 5);
