@@ -91,7 +91,7 @@ constexpr SwitchKey keys[] = {
      "a fixed size instead; `0B`: use `egress-alpha`"},
     {"switch", "headroom", in_switch<&SwitchPlan::headroom_at_100g>, 0, most_bytes,
      "memory for what still arrives after a pause: of one lossless priority of a port of 100 Gb/s; of others "
-     "in proportion",
+     "in proportion, with at least 25 Gb/s",
      "Linux, mlxsw"},
     {"switch", "resume-offset", in_switch<&SwitchPlan::resume_offset>, 0, most_bytes,
      "a pause ends when a port holds so much less than the threshold", hpcc},

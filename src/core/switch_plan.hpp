@@ -51,8 +51,7 @@ struct SwitchPlan {
     /// A lossless (port, priority) may hold `ingress_alpha` x what is free of the pool before it is paused.
     double ingress_alpha = 0.125;
     Bytes ingress_threshold{};  ///< instead, if above 0: a fixed one
-    /// Memory kept for what is under way when a pause is sent, for a port of 100 Gb/s; of others in
-    /// proportion.
+    /// Memory kept for what is under way when a pause is sent, for a port of 100 Gb/s; see headroom().
     Bytes headroom_at_100g{102'528};
     Bytes resume_offset{3'000};  ///< a pause ends this far below the threshold
     /// Plain flow control (IEEE 802.3x) instead of that by priority: a pause stops all that a link carries.
@@ -66,6 +65,15 @@ struct SwitchPlan {
     std::array<std::uint32_t, priority_count> weights{1, 1, 1, 1, 1, 1, 1, 1};  ///< of the others
     bool operator==(const SwitchPlan&) const = default;
 };
+
+/// Headroom of a port for each of its lossless priorities: as Linux gives it (mlxsw), in proportion to the
+/// lanes of 25 Gb/s, of which a slower port has one.
+constexpr Bytes headroom(const SwitchPlan& plan, BitRate port_rate) {
+    constexpr std::int64_t lane = 25'000'000'000;
+    const std::int64_t rate = port_rate.bits_per_second < lane ? lane : port_rate.bits_per_second;
+    return {
+        static_cast<std::int64_t>(static_cast<WideInteger>(plan.headroom_at_100g.count) * rate / (4 * lane))};
+}
 
 /// DCQCN. Values: Zhu et al. 2015.
 struct DcqcnPlan {

@@ -8,8 +8,6 @@ namespace weir::packet {
 
 namespace {
 
-constexpr std::int64_t reference_rate = 100'000'000'000;
-
 std::int64_t share(double alpha, std::int64_t free) {
     return static_cast<std::int64_t>(alpha * static_cast<double>(std::max<std::int64_t>(free, 0)));
 }
@@ -23,9 +21,7 @@ SharedBuffer::SharedBuffer(const core::SwitchPlan& plan, const std::vector<core:
             if (plan.pauses_whole_links ? priority != 0 : !lossless(static_cast<Priority>(priority))) {
                 continue;
             }
-            const auto limit =
-                static_cast<std::int64_t>(static_cast<core::WideInteger>(plan.headroom_at_100g.count) *
-                                          port_rates[port].bits_per_second / reference_rate);
+            const std::int64_t limit = core::headroom(plan, port_rates[port]).count;
             accounts_[port * priority_count + priority].headroom_limit = limit;
             sharable_ -= limit;
         }

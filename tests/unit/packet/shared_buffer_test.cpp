@@ -34,6 +34,8 @@ std::int64_t fill(SharedBuffer& buffer, std::uint32_t port, Priority priority) {
 TEST_CASE("Headroom is by the speed of a port and is not shared") {
     const SharedBuffer buffer(small_switch(), {fast, slow});
     CHECK(buffer.sharable() == 1'000'000 - 100'000 - 25'000);
+    // A port of 1 Gb/s has one lane as well.
+    CHECK(SharedBuffer(small_switch(), {{1'000'000'000}}).sharable() == 1'000'000 - 25'000);
     core::SwitchPlan lossy = small_switch();
     lossy.lossless = 0;
     CHECK(SharedBuffer(lossy, {fast, slow}).sharable() == 1'000'000);
