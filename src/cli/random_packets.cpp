@@ -59,6 +59,9 @@ void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages) {
     if (draw.one_in(2)) {
         draw.add("control-priority", "{}", draw.one_of({"data", "own", "0", "3", "5", "7"}));
     }
+    if (draw.one_in(4)) {
+        draw.add("switch-rows", "{}ms", draw.number(20, 1000));
+    }
 }
 
 }  // namespace weir::cli

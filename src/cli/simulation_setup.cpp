@@ -94,6 +94,8 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
     run.rank_places.resize(static_cast<std::size_t>(run.roles.ranks()));
     run.environment = environment_of(request);
     simulated.network = request.network;
+    simulated.records_network = request.counters;
+    simulated.switch_row_length = request.packets.row_length;
     simulated.disturbances = disturbances_of(request);
     simulated.silence_timeout = request.silence_timeout;
     return simulated;

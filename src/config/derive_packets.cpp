@@ -17,7 +17,7 @@ constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 void refuse_options(const RunRequest& request) {
     for (const char* option :
-         {"switch", "pfc", "ecn", "loss-recovery", "control-priority", "control-network"}) {
+         {"switch", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "switch-rows"}) {
         if (request.given(option) && request.origin(option) >= request.origin("network")) {
             throw UsageError(fmt::format("--{}: needs --network packet", option));
         }
@@ -27,6 +27,21 @@ void refuse_options(const RunRequest& request) {
 core::Bytes packet_bytes(const core::NetworkPlan& network) {
     const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
     return {network.framing == core::Framing::none ? network.mtu.count : shape.payload + shape.overhead};
+}
+
+/// A run of packets lasts for seconds; longer ones with short rows would fill disks.
+constexpr std::int64_t most_rows = 20'000;
+
+void check_rows(const RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    const std::int64_t rows = (plan.warmup + plan.duration).ns / request.packets.row_length.ns;
+    if (rows > most_rows && request.packets.row_length < core::Duration::seconds(1)) {
+        throw UsageError(
+            fmt::format("--switch-rows: {} gives {} rows for each port, and {} are the most; make it longer, "
+                        "or --duration "
+                        "and --warmup shorter",
+                        to_text(request.packets.row_length), rows, most_rows));
+    }
 }
 
 /// A full packet must fit: it would be lost however often it was sent.
@@ -97,6 +112,7 @@ void derive_packets(RunRequest& request) {
             fmt::format("--mtu: {} is more than the {} that a packet may carry with --network packet",
                         to_text(request.network.mtu), to_text(longest_mtu)));
     }
+    check_rows(request);
     request.switches = describe_switch(request);
     request.network.separate_control = request.packets.separate_control.value_or(false);
     // A datagram that no port holds is lost, and that is all.

@@ -35,6 +35,7 @@ struct PacketOptions {
     std::optional<core::LossRecovery> recovery;
     std::string control;
     std::optional<bool> separate_control;  ///< from the links of data
+    core::Duration row_length = core::Duration::seconds(1);  ///< of switch/NAME.csv
 };
 
 /// "data", "own" or a priority. Throws UsageError.

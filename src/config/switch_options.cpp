@@ -62,6 +62,16 @@ constexpr Option switch_rows[] = {
          [](const RunRequest& r) {
              return packet_value(r, chosen(r.network.separate_control, control_networks));
          }},
+    {.name = "switch-rows",
+     .syntax = "TIME",
+     .help = "length of the rows in switch/NAME.csv",
+     .default_text = "1s",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.packets.row_length =
+                 some_time(text, core::Duration::microseconds(10), core::Duration::seconds(1));
+         },
+     .get = [](const RunRequest& r) { return packet_value(r, to_text(r.packets.row_length)); }},
 };
 
 }  // namespace

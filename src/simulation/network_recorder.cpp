@@ -114,13 +114,25 @@ void NetworkRecorder::close_switch_rows(Instant now) {
         if (phase == Phase::measure) {
             totals_.add(descriptions_[index], reading_, length);
         }
-        if (index < switch_logs_.size() && switch_logs_[index].is_open() && !reading_.rows.empty()) {
-            note(switch_logs_[index].append(
-                telemetry::switch_csv_lines(descriptions_[index], reading_, row_begin_, length, phase)));
-        }
+        write_rows(index, length, phase);
     }
     totals_.measured += phase == Phase::measure ? length : Duration{};
     row_begin_ = now;
+}
+
+void NetworkRecorder::write_rows(std::size_t index, Duration length, Phase phase) {
+    if (index >= switch_logs_.size() || !switch_logs_[index].is_open() || reading_.rows.empty()) {
+        return;
+    }
+    lines_ += reading_.rows.size();
+    if (lines_ <= most_lines) {
+        note(switch_logs_[index].append(
+            telemetry::switch_csv_lines(descriptions_[index], reading_, row_begin_, length, phase)));
+    } else if (totals_.problem.empty()) {
+        totals_.problem =
+            fmt::format("rows from {:.6f} s on are left out: there are more than {}; use longer ones",
+                        (row_begin_ - Instant{}).in_seconds(), most_lines);
+    }
 }
 
 void NetworkRecorder::finish(Instant now) {

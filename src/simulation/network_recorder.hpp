@@ -18,6 +18,9 @@ namespace weir::simulation {
 
 class NetworkRecorder {
   public:
+    /// Of all switches' files together, some 400 MB. Further rows are left out.
+    static constexpr std::uint64_t most_lines = 5'000'000;
+
     struct Setup {
         std::string directory;                                   ///< of the run; empty: nothing is written
         core::Duration duration;                                 ///< of phase `measure`
@@ -45,6 +48,7 @@ class NetworkRecorder {
   private:
     void open_files();
     void note(const telemetry::MaybeIoError& error);
+    void write_rows(std::size_t index, core::Duration length, telemetry::Phase phase);
     [[nodiscard]] telemetry::Phase phase_at(core::Instant begin) const;
 
     Setup setup_;
@@ -62,6 +66,7 @@ class NetworkRecorder {
     telemetry::SwitchReading reading_;
     telemetry::SwitchTotals totals_;
     telemetry::LossRecovery last_recovery_;
+    std::uint64_t lines_ = 0;  ///< of switches
     telemetry::MaybeIoError error_;
 };
 

@@ -86,8 +86,11 @@ std::vector<std::string> SwitchedCounters::host_columns() const {
 std::vector<telemetry::SwitchDescription> SwitchedCounters::switches() const {
     std::vector<telemetry::SwitchDescription> all;
     for (const NodeIndex node : switches_) {
+        // Ports of their own are modelled as a pool that nobody can fill.
+        const core::Bytes pool = plan_.fabric.switches.pool;
+        constexpr core::Bytes endless{std::int64_t{1} << 50};
         telemetry::SwitchDescription description{
-            .name = name(node), .pool = plan_.fabric.switches.pool, .ports = {}};
+            .name = name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
         for (const LinkIndex link : topology_.ports(node)) {
             const NodeIndex peer = topology_.links()[link].to;
             telemetry::SwitchPort port{.peer = name(peer), .rate = topology_.links()[link].rate};

@@ -124,16 +124,16 @@ void add_host(const HostCounters& host, bool datagrams, std::map<std::string, Co
 std::string kind_text(const CounterKind& kind) {
     const bool time =
         kind.meaning == CounterMeaning::pause_received_us || kind.meaning == CounterMeaning::pause_sent_us;
-    const std::string amount =
-        time ? fmt::format("{} of {}",
-                           readable(core::Duration::microseconds(static_cast<std::int64_t>(kind.sum))),
-                           kind.name)
-             : fmt::format("{} {}", kind.sum, kind.name);
+    const auto number = [&](std::uint64_t count) {
+        return time ? readable(core::Duration::microseconds(static_cast<std::int64_t>(count)))
+                    : fmt::format("{}", count);
+    };
+    const std::string amount = fmt::format("{}{}{}", number(kind.sum), time ? " of " : " ", kind.name);
     const char* bursts =
         kind.meaning == CounterMeaning::resent_burst && kind.sum > 0 ? "each for a burst, " : "";
     return kind.most == kind.sum
                ? fmt::format("{} ({}on {})", amount, bursts, kind.most_host)
-               : fmt::format("{} ({}most on {}: {})", amount, bursts, kind.most_host, kind.most);
+               : fmt::format("{} ({}most on {}: {})", amount, bursts, kind.most_host, number(kind.most));
 }
 
 }  // namespace

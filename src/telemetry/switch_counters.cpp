@@ -138,6 +138,32 @@ SwitchTotals::ConsumerPorts SwitchTotals::consumer_ports() const {
     return found;
 }
 
+std::vector<std::string> SwitchTotals::ports_with_room() const {
+    constexpr double most_use = 0.95;
+    constexpr double two_packets = 10'000;
+    constexpr double most_of_longest = 0.1;
+    std::map<std::string, std::pair<double, double>> ports_of;
+    for (const auto& [key, total] : ports) {
+        if (total.port.node && total.port.node->role == core::Role::consumer) {
+            auto& [use, queue_byte_seconds] = ports_of[total.port.peer];
+            use += total.use(measured);
+            queue_byte_seconds += total.queue_byte_seconds;
+        }
+    }
+    double longest = 0;
+    for (const auto& [peer, port] : ports_of) {
+        longest = std::max(longest, port.second);
+    }
+    const double most_queue = std::max(two_packets * measured.in_seconds(), most_of_longest * longest);
+    std::vector<std::string> found;
+    for (const auto& [peer, port] : ports_of) {
+        if (port.first < most_use && port.second < most_queue) {
+            found.push_back(peer);
+        }
+    }
+    return found;
+}
+
 Json to_json(const SwitchTotals& totals) {
     Json ports = Json::array();
     for (const auto& [key, total] : totals.ports) {
@@ -166,7 +192,7 @@ Json to_json(const SwitchTotals& totals) {
             {"row_s", totals.row_length.in_seconds()},
             {"problem", totals.problem.empty() ? Json() : Json(totals.problem)},
             {"measured_s", totals.measured.in_seconds()},
-            {"pool_bytes", totals.pool.count},
+            {"pool_bytes", totals.pool.count > 0 ? Json(totals.pool.count) : Json()},
             {"pool_peak_bytes", totals.pool_peak.count},
             {"queue_peak_bytes", sum.queue_peak.count},
             {"sent_packets", sum.sent_packets},
@@ -178,6 +204,7 @@ Json to_json(const SwitchTotals& totals) {
             {"pauses_sent", sum.pauses_sent},
             {"pauses_received", sum.pauses_received},
             {"producers_paused_share", {{"mean", stopped.mean_share}, {"max", stopped.most_share}}},
+            {"consumers_with_room", totals.ports_with_room()},
             {"packets_sent_again", totals.recovery.packets_sent_again},
             {"timeouts", totals.recovery.timeouts},
             {"ports", std::move(ports)}};
@@ -185,28 +212,50 @@ Json to_json(const SwitchTotals& totals) {
 
 std::string switch_text(const SwitchTotals& totals) {
     const SwitchRow sum = totals.sum();
-    std::vector<std::string> lines;
-    const SwitchPortTotals* fullest = totals.fullest();
-    lines.push_back(
-        fmt::format("longest queue {}{}; memory in use at most {} of {}", readable(sum.queue_peak),
-                    fullest == nullptr
-                        ? ""
-                        : fmt::format(" (before {}, priority {})", fullest->port.peer, fullest->row.priority),
-                    readable(totals.pool_peak), readable(totals.pool)));
-    lines.push_back(fmt::format(
-        "marked {} and dropped {} of {} packets; senders sent {} packets again after {} time-outs",
-        sum.marked_packets, sum.dropped_packets, sum.sent_packets, totals.recovery.packets_sent_again,
-        totals.recovery.timeouts));
-    const SwitchTotals::Stopped stopped = totals.producers_stopped();
-    lines.push_back(sum.pauses_sent == 0
-                        ? std::string{"no pauses sent to hosts"}
-                        : fmt::format("{} pauses: producers stopped for {} of the time (most: {}, {})",
-                                      sum.pauses_sent, percent(stopped.mean_share), stopped.most,
-                                      percent(stopped.most_share)));
-    const SwitchTotals::ConsumerPorts consumers = totals.consumer_ports();
-    lines.push_back(fmt::format("ports to consumers used {} ({}) to {} ({})", percent(consumers.least),
-                                consumers.least_name, percent(consumers.most), consumers.most_name));
-    return fmt::format("{}", fmt::join(lines, "; "));
+    std::vector<std::string> parts;
+    if (const SwitchPortTotals* fullest = totals.fullest()) {
+        const double seconds = totals.measured.in_seconds();
+        const core::Bytes mean{
+            static_cast<std::int64_t>(seconds > 0 ? fullest->queue_byte_seconds / seconds : 0)};
+        parts.push_back(fmt::format("longest queue {} (to {}, mean {})", readable(fullest->row.queue_peak),
+                                    fullest->port.peer, readable(mean)));
+    }
+    parts.push_back(fmt::format("memory in use up to {}{}", readable(totals.pool_peak),
+                                totals.pool.count > 0 ? " of " + readable(totals.pool) : std::string{}));
+    parts.push_back(fmt::format("{} of {} packets marked, {} dropped", sum.marked_packets, sum.sent_packets,
+                                sum.dropped_packets));
+    if (totals.recovery.packets_sent_again + totals.recovery.timeouts > 0) {
+        parts.push_back(fmt::format("{} sent again, {}",
+                                    counted(totals.recovery.packets_sent_again, "packet"),
+                                    counted(totals.recovery.timeouts, "time-out")));
+    }
+    if (sum.pauses_sent > 0) {
+        const SwitchTotals::Stopped stopped = totals.producers_stopped();
+        parts.push_back(fmt::format("{}: producers stopped for {} of the time{}",
+                                    counted(sum.pauses_sent, "pause"), percent(stopped.mean_share),
+                                    stopped.most.empty() ? std::string{}
+                                                         : fmt::format(" (most: {}, {})", stopped.most,
+                                                                       percent(stopped.most_share))));
+    }
+    if (const SwitchTotals::ConsumerPorts ports = totals.consumer_ports(); !ports.least_name.empty()) {
+        parts.push_back(ports.least_name == ports.most_name
+                            ? fmt::format("port to {} used {}", ports.least_name, percent(ports.least))
+                            : fmt::format("ports to consumers used from {} ({}) to {} ({})",
+                                          percent(ports.least), ports.least_name, percent(ports.most),
+                                          ports.most_name));
+    }
+    constexpr double often = 0.05;
+    const std::size_t with_room = totals.ports_with_room().size();
+    if (totals.producers_stopped().mean_share > often && with_room > 0) {
+        parts.push_back(
+            fmt::format("while producers were stopped, ports to {} had room: their data waited "
+                        "behind that of others",
+                        counted(with_room, "consumer")));
+    }
+    if (!totals.problem.empty()) {
+        parts.push_back(totals.problem);
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace weir::telemetry

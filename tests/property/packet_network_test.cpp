@@ -167,13 +167,21 @@ class Traffic {
             sent += network_.flow({flow}).traffic.sent;
         }
         REQUIRE(on_first_links <= sent);
+        const std::vector<Carried> on_the_way = network_.on_the_way();
         for (std::uint32_t node = case_.hosts; node < case_.topology.nodes(); ++node) {
             std::int64_t queued = 0;
+            std::uint64_t came = 0;
+            std::uint64_t went = 0;
             for (const LinkIndex link : case_.topology.ports({node})) {
                 for (Priority priority = 0; priority < priority_count; ++priority) {
                     queued += network_.queued_bytes(link, priority);
+                    came += network_.counts(link ^ 1U, priority).bytes;
+                    const LinkCounts& leaving = network_.counts(link, priority);
+                    went += leaving.bytes + leaving.dropped_bytes;
                 }
+                came -= on_the_way[link ^ 1U].bytes;
             }
+            REQUIRE(came == went + static_cast<std::uint64_t>(queued));
             REQUIRE(network_.buffer({node}).used() == queued);
             REQUIRE(network_.buffer({node}).peak() <= case_.switches.pool.count);
         }
