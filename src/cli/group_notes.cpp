@@ -75,6 +75,7 @@ Packets have a model of their own: buffers of a switch, pauses, marks, losses. B
   deep     4 GB, at most 125 MB for a queue, like a switch with a Jericho
   plain    each queue of a port holds --port-buffer; the rest is lost
   dcqcn-tuned  shallow with settings of ECN and DCQCN that a vendor tuned
+  gigabit      256 KiB for a port of 1 Gb/s, plain flow control (802.3x)
 All numbers of a switch can be set in a file: `weir switches shallow` prints one to begin with.
 With --framing tcp, connections take the place of queue pairs.
 )";

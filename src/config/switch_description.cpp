@@ -118,9 +118,7 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     fabric.nics.ack_priority = enter_class(fabric, description.ack);
     fabric.nics.cnp_priority = enter_class(fabric, description.cnp);
     fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
-    if (description.pfc && fabric.switches.pauses_whole_links) {
-        fabric.switches.lossless = 0xff;
-    }
+    fabric.switches.pauses_whole_links = description.pfc && fabric.switches.pauses_whole_links;
     fabric.nics.dcqcn.on = description.dcqcn && fabric.switches.ecn.on;
     fabric.tcp.ecn = description.tcp_ecn && fabric.switches.ecn.on;
     if (description.drop_tail) {

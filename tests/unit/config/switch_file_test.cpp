@@ -43,7 +43,7 @@ std::string other_value(const SwitchKey& key) {
 TEST_CASE("every built-in switch loads, and says where its numbers come from") {
     const auto names = switch_names();
     CHECK(std::is_sorted(names.begin(), names.end()));
-    for (const char* expected : {"shallow", "deep", "plain", "dcqcn-tuned"}) {
+    for (const char* expected : {"shallow", "deep", "plain", "dcqcn-tuned", "gigabit"}) {
         CHECK(std::find(names.begin(), names.end(), expected) != names.end());
     }
     for (const std::string& name : names) {
