@@ -17,7 +17,7 @@ struct HostQueueCounts {
     std::uint64_t ring_dropped = 0;    ///< packets
     std::uint64_t socket_dropped = 0;  ///< datagrams
     std::size_t peak_ring_packets = 0;
-    std::int64_t peak_socket_bytes = 0;  ///< as the kernel charges them
+    std::int64_t peak_socket_bytes = 0;  ///< as the kernel charges them; of the time since it was read last
 };
 
 /// Of all hosts.

@@ -1,6 +1,8 @@
 // Receiving hosts of a PacketNetwork: rings, sockets, and what becomes of packets that are dropped.
 #include "packet/packet_network.hpp"
 
+#include <utility>
+
 namespace weir::packet {
 
 void PacketNetwork::arrive_in_ring(const Packet& packet) {
@@ -78,6 +80,11 @@ void PacketNetwork::read_next(Picoseconds now, NodeIndex node) {
     if (!host.socket.empty()) {
         push(now_ + host_times_.read_time, Item::Kind::read, node.value);
     }
+}
+
+std::int64_t PacketNetwork::restart_socket_peak(NodeIndex host) {
+    HostQueue& queue = host_queues_[host.value];
+    return std::exchange(queue.counts.peak_socket_bytes, queue.socket_bytes);
 }
 
 void PacketNetwork::drop(const Packet& packet) {

@@ -103,6 +103,8 @@ class PacketNetwork {
     [[nodiscard]] std::vector<Carried> on_the_way() const;
     [[nodiscard]] const HostCounts& host_counts(NodeIndex host) const { return host_counts_[host.value]; }
     [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(flows_.size()); }
+    /// The most bytes in the host's socket since the last call.
+    std::int64_t restart_socket_peak(NodeIndex host);
     [[nodiscard]] const HostQueueCounts& queue_counts(NodeIndex host) const {
         return host_queues_[host.value].counts;
     }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/actions.hpp"
@@ -23,6 +24,7 @@
 #include "core/units.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/network_counters.hpp"
+#include "telemetry/datagram_flow.hpp"
 #include "telemetry/producer_recorder.hpp"
 
 namespace weir::simulation {
@@ -141,6 +143,10 @@ class Network {
     [[nodiscard]] virtual bool links_stop_with_nodes() const { return true; }
     /// From now on each message takes up to `most` longer, at random.
     virtual void set_extra_delay(core::Duration most) = 0;
+
+    /// What the socket of a node has counted so far, if it has one; the occupancy is the most since the last
+    /// call.
+    virtual std::optional<telemetry::SocketCounts> read_socket(FlatNode /*node*/) { return std::nullopt; }
 
     // For networks that report late.
 

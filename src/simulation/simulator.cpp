@@ -233,6 +233,7 @@ void Simulator::send_heartbeats() {
 void Simulator::close_rows() {
     for (FlatNode node = 0; node < row_.size(); ++node) {
         network_->record(node);
+        record_socket(node);
         nodes_[node]->record_poll_gap(now_, Duration{});
     }
     if (setup_.recorder != nullptr) {
@@ -244,6 +245,13 @@ void Simulator::close_rows() {
 void Simulator::close_switch_rows() {
     setup_.recorder->close_switch_rows(now_);
     push(now_ + setup_.recorder->row_length(), Kind::switch_row);
+}
+
+void Simulator::record_socket(FlatNode node) {
+    const std::optional<telemetry::SocketCounts> counts = network_->read_socket(node);
+    if (counts && !nodes_[node]->finished()) {
+        consumer(node).record_socket(now_, *counts);
+    }
 }
 
 void Simulator::handle_deadline(FlatNode node) {
@@ -285,6 +293,7 @@ bool Simulator::finished() const {
 void Simulator::finish() {
     for (FlatNode node = 0; node < row_.size(); ++node) {
         network_->catch_up(node);
+        record_socket(node);
         record_moving(node, {}, Instant::never());
         nodes_[node]->finish_recording(now_);
     }

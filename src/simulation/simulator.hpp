@@ -128,6 +128,7 @@ class Simulator final : private NetworkClient {
     void send_heartbeats();
     void close_rows();
     void close_switch_rows();
+    void record_socket(FlatNode node);
     void handle_deadline(FlatNode node);
     void set_deadline(FlatNode node);
     [[nodiscard]] bool finished() const;

@@ -226,6 +226,15 @@ void SwitchedNetwork::end(std::uint32_t index) {
     }
 }
 
+std::optional<telemetry::SocketCounts> SwitchedNetwork::read_socket(FlatNode node) {
+    if (!receives_into_sockets_ || !row().is_consumer(node)) {
+        return std::nullopt;
+    }
+    return telemetry::SocketCounts{
+        .receive_drops = network_.queue_counts({node}).socket_dropped,
+        .occupancy_bytes = network_.restart_socket_peak({node})};
+}
+
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {
     network_.set_speed(since_begin(now), {node}, factor);
 }

@@ -32,6 +32,8 @@ class SwitchedNetwork final : public SeparateControl {
 
     [[nodiscard]] NetworkCounters* counters() override { return &counters_; }
 
+    std::optional<telemetry::SocketCounts> read_socket(FlatNode node) override;
+
     void set_link(core::Instant now, FlatNode node, double factor) override;
     [[nodiscard]] bool links_stop_with_nodes() const override { return !receives_into_sockets_; }
 

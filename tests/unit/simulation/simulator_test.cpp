@@ -288,6 +288,45 @@ TEST_CASE("Datagrams that stood before a link go on when it does") {
     CHECK(lost_with(degrade, 100000) == 0);
 }
 
+TEST_CASE("The socket of a consumer that stands still fills, and drops what does not fit") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.chunk_size = {50000};
+    run.run.plan.window = 64;
+    run.run.plan.fragment_timeout = Duration::milliseconds(500);
+    use_datagrams(run, 10000000);
+    run.network.fabric.hosts.socket_buffer = {200000};
+    // A second is five events of a megabyte: 200 kB of them fit.
+    run.disturbances = {{.kind = Disturbance::Kind::pause,
+                         .node = {Role::consumer, 0},
+                         .at = {2000000000},
+                         .length = Duration::seconds(1)}};
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    REQUIRE(result.record.datagrams);
+    const weir::telemetry::DatagramAccount& account = *result.record.datagrams;
+    CHECK(account.explained.socket > 0);
+    CHECK(account.unexplained() == 0);
+
+    const auto totals = weir::telemetry::totals_of(result.record);
+    CHECK(totals.received.events + totals.lost.events == totals.generated.events);
+    CHECK(totals.lost.events > 0);
+}
+
+TEST_CASE("Traffic of others slows data down, and a run ends without waiting for it") {
+    SimulatedRun run = one_to_one();
+    run.network.model = NetworkModel::packet;
+    run.network.framing = Framing::roce;
+    CHECK(sustained(run));
+    // Half of the link at least is for data, of which 40 Mb/s come; the rest is for others.
+    run.network.fabric.background = {.rate = {30000000}, .packet = {1538}, .priority = 1};
+    CHECK(sustained(run));
+    run.network.fabric.background = {.rate = {79000000}, .packet = {1538}, .priority = 5};
+    run.network.fabric.switches.strict = run.network.fabric.nics.strict = mask_of(5);
+    const SimulationResult result = result_of(run);
+    CHECK(result.end.kind != SimulationEnd::Kind::stuck);
+    CHECK_FALSE(result.record.verdict.sustained);
+}
+
 TEST_CASE("A link that carries less, a consumer that is slow and a slow scheduler each show") {
     SimulatedRun run = one_to_one();
     run.run.plan.buffer = {2000000};
