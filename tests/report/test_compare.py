@@ -100,6 +100,16 @@ def test_different_plans_are_refused_and_listed(capsys, make):
     assert status == 0 and "plans differ (allowed): slots 9, 2" in out
 
 
+def test_settings_of_a_simulated_network_are_compared(capsys, make):
+    new = [make(f"new-{seed}", plan={"pfc": "on"}, seed=str(seed), simulated=True) for seed in range(3)]
+    baseline = [make(f"old-{seed}", plan={"pfc": "off"}, seed=str(seed), simulated=True) for seed in range(3)]
+    status, out, _ = run(capsys, *new, "--against", *baseline)
+    assert status == 0 and "settings  pfc off, on" in out
+    mixed = [make("mixed", plan={"pfc": "off"}, seed="9", simulated=True)]
+    status, _, err = run(capsys, *new, *mixed, "--against", *baseline)
+    assert status == 2 and "pfc: off in the baseline, on or off in the new runs" in err
+
+
 def test_a_seed_is_not_a_difference(capsys, make):
     directories = [make(f"run-{seed}", seed=str(seed), goodput=1 + seed / 1000) for seed in range(6)]
     assert run(capsys, *directories[:3], "--against", *directories[3:])[0] == 0

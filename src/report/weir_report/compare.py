@@ -11,7 +11,8 @@ import numpy as np
 from . import statistics
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
-from .run_groups import Group, describe_plan_differences, plan_differences, refuse_shared_runs, usable, worlds_and_versions
+from .run_groups import (Group, are_network_settings, describe_plan_differences, plan_differences, refuse_shared_runs, usable,
+                         worlds_and_versions)
 from .run_pairs import find_pairs
 from .units import counted
 
@@ -127,7 +128,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     baseline, new_groups = groups[0], groups[1:]
     refuse_shared_runs(groups)
     differences = plan_differences(groups)
-    if differences and not settings.allow_different_plans:
+    if not settings.allow_different_plans and not are_network_settings(differences):
         raise ReportError(
             "the runs have different plans: " + describe_plan_differences(differences, groups) +
             ". Runs of one plan are expected; --allow-different-plans compares them nevertheless")

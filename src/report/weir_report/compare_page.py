@@ -7,6 +7,7 @@ from . import compare_text, matplotlib_figures, network_mechanisms, page_parts, 
 from .charts import BLUE, GREEN, ORANGE, PURPLE, VERMILION, DotChart, DotColumn, DotPanel, Line, Panel, TimeChart
 from .errors import naming
 from .key_figures import KEY_FIGURES
+from .run_groups import are_network_settings
 
 # The baseline is blue; of many new groups, colours repeat after the fourth.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE)
@@ -40,6 +41,7 @@ def page_text(report, footer, template="compare.html.j2", **more):
         groups=[{"name": group.name, "runs": [str(run.directory) for run in group.runs], "colour": _colour(index)}
                 for index, group in enumerate(report.groups)],
         plan_differences=report.plan_differences,
+        only_settings=are_network_settings(report.plan_differences),
         tables=[{"name": comparison.new.name, "network": _network(report, comparison),
                  "rows": [_row(result) for result in comparison.scored],
                  "explaining": [_row(result) for result in comparison.explaining],

@@ -4,6 +4,7 @@ how much."""
 from . import network_mechanisms, units
 from .compare import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
 from .key_figures import KEY_FIGURES, SPEED
+from .run_groups import are_network_settings
 
 COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", INCONCLUSIVE: "\x1b[2m", NO_DIFFERENCE: ""}
 BOLD, RESET = "\x1b[1m", "\x1b[0m"
@@ -118,7 +119,8 @@ def table(report, colour=False, hints=True):
         role = "baseline" if index == 0 else "new"
         lines.append(f"{role:<8}  {group.name:<{width}}  {_runs(group)}")
     if report.plan_differences:
-        lines.append("plans differ (allowed): " + "; ".join(
+        which = "settings " if are_network_settings(report.plan_differences) else "plans differ (allowed):"
+        lines.append(f"{which} " + "; ".join(
             f"{option} {', '.join(values)}" for option, values in report.plan_differences.items()))
     lines += [f"pairs     {line}" for line in pairing_lines(report, hints)]
     lines += [f"network   {line}" for line in network_lines(report)]

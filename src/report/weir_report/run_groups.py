@@ -8,6 +8,10 @@ from .units import counted
 
 # Different seeds are what makes simulated repetitions different.
 NEVER_A_DIFFERENCE = ("seed",)
+# Options that describe the simulated network. Between groups they are what is compared, as the settings of a real
+# switch are.
+OF_THE_NETWORK = ("network", "switch", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
+                  "port-buffer", "mtu")
 
 
 @dataclasses.dataclass
@@ -76,6 +80,12 @@ def plan_differences(groups):
         if len({value for of_group in values for value in of_group}) > 1:
             differences[option] = [" or ".join(of_group) for of_group in values]
     return differences
+
+
+def are_network_settings(differences):
+    """Whether these differences are between simulated networks only, each group having one of its own."""
+    return all(option in OF_THE_NETWORK and not any(" or " in value for value in values)
+               for option, values in differences.items())
 
 
 def describe_plan_differences(differences, groups):
