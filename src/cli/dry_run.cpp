@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/forecast.hpp"
+#include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
+#include "config/switch_memory.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/plan_text.hpp"
 
@@ -118,6 +120,27 @@ std::string figures_text(const Forecast& f) {
     return text;
 }
 
+bool packet_by_packet(const config::RunRequest& request) {
+    return request.simulated && request.network.model == core::NetworkModel::packet;
+}
+
+template <typename Line>
+void add_packets(const config::RunRequest& request, const Forecast& f, const Line& line) {
+    if (!packet_by_packet(request)) {
+        return;
+    }
+    const char* name = "switch";
+    for (const std::string& about : switch_lines(request)) {
+        line(name, about);
+        name = "";
+    }
+    const PacketCost cost = packet_cost(request, f);
+    line("cost", cost_text(cost));
+    if (const std::string cheaper = cheaper_options(request, cost); !cheaper.empty()) {
+        line("", fmt::format("the same ratios for less: {}", cheaper));
+    }
+}
+
 }  // namespace
 
 std::string dry_run_text(const config::RunRequest& request) {
@@ -146,6 +169,7 @@ std::string dry_run_text(const config::RunRequest& request) {
     for (const std::string& last_set : telemetry::last_set_lines(plan)) {
         line("", last_set);
     }
+    add_packets(request, f, line);
     text += '\n' + figures_text(f);
     if (const core::Bytes available = config::available_memory(); available.count > 0) {
         const bool short_of_it =
@@ -196,6 +220,13 @@ std::string dry_run_json(const config::RunRequest& request) {
     all["events_per_second"] = known(rate && f.producers != 0, f.events_per_second());
     const auto control = f.control_messages_per_second();
     all["control_messages_per_second"] = known(control.has_value(), control.value_or(0));
+    if (packet_by_packet(request)) {
+        const PacketCost cost = packet_cost(request, f);
+        json["packets"] = {{"transmissions", cost.transmissions},
+                           {"cpu_seconds", cost.cpu_seconds},
+                           {"memory_bytes", cost.memory_bytes},
+                           {"headroom_bytes", config::largest_headroom(request).count}};
+    }
     json["notes"] = request.notes;
     json["warnings"] = f.warnings;
     return json.dump(2) + '\n';

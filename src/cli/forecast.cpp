@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
 #include "config/distributions.hpp"
 #include "config/quantities.hpp"
@@ -212,6 +213,9 @@ Forecast forecast(const config::RunRequest& request) {
     warn_of_links(request, f);
     warn_of_buffers(plan, f);
     warn_of_memory(request, f);
+    if (request.simulated && request.network.model == core::NetworkModel::packet) {
+        warn_of_headroom(request, f.warnings);
+    }
     return f;
 }
 

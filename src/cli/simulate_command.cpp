@@ -59,13 +59,8 @@ class Progress {
         }
         shown_ = wall;
         const double seconds = std::chrono::duration<double>(wall - start_).count();
-        const double done = (std::min(now, end_) - begin_).in_seconds();
-        const double all = (end_ - begin_).in_seconds();
-        const double left = done > 0 ? seconds * (all - done) / done : 0;
-        fmt::print(stderr,
-                   "{}weir simulate: second {:.0f} of {:.0f}, {:.3g} times real time, {:.0f} s left{}",
-                   terminal_ ? "\r" : "", (now - core::Instant{}).in_seconds(),
-                   (end_ - core::Instant{}).in_seconds(), done / seconds, left, terminal_ ? "\x1b[K" : "\n");
+        fmt::print(stderr, "{}weir simulate: {}{}", terminal_ ? "\r" : "", text_at(now, seconds),
+                   terminal_ ? "\x1b[K" : "\n");
         std::fflush(stderr);
         written_ = true;
     }
@@ -79,6 +74,19 @@ class Progress {
 
   private:
     using Clock = std::chrono::steady_clock;
+
+    [[nodiscard]] std::string text_at(core::Instant now, double wall_seconds) const {
+        if (now >= end_) {
+            return fmt::format("all data generated; {} of simulated time to drain so far",
+                               config::rounded_text(now - end_));
+        }
+        const double done = (now - begin_).in_seconds();
+        const double all = (end_ - begin_).in_seconds();
+        return fmt::format("{:.0f} % of {} simulated, {:.3g} times real time, {:.0f} s left",
+                           100 * done / all, config::rounded_text(end_ - begin_), done / wall_seconds,
+                           done > 0 ? wall_seconds * (all - done) / done : 0);
+    }
+
     bool wanted_;
     bool terminal_;
     core::Instant begin_;

@@ -13,6 +13,7 @@
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
+#include "config/switch_keys.hpp"
 #include "config/usage_error.hpp"
 #include "weir_version.hpp"
 
@@ -71,6 +72,15 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
     return disturbances;
 }
 
+/// All that the packet network was told, by sections, as a file would have it.
+nlohmann::ordered_json description_of_switch(const RunRequest& request) {
+    nlohmann::ordered_json json{{"name", request.packets.switch_name}};
+    for (const config::SwitchKey& key : config::switch_keys()) {
+        json[std::string(key.section)][std::string(key.name)] = config::value_text(key, request.switches);
+    }
+    return json;
+}
+
 /// A JSON object, for run.json.
 std::string environment_of(const RunRequest& request) {
     // Nothing of this machine: the same seed gives the same file everywhere.
@@ -80,6 +90,9 @@ std::string environment_of(const RunRequest& request) {
     environment["weir_commit"] = std::string(build_info::git_commit);
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
+    }
+    if (request.network.model == core::NetworkModel::packet) {
+        environment["packet_network"] = description_of_switch(request);
     }
     return environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@
 
 #include "config/quantities.hpp"
 #include "config/switch_file.hpp"
+#include "config/switch_memory.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -24,11 +25,6 @@ void refuse_options(const RunRequest& request) {
     }
 }
 
-core::Bytes packet_bytes(const core::NetworkPlan& network) {
-    const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
-    return {network.framing == core::Framing::none ? network.mtu.count : shape.payload + shape.overhead};
-}
-
 /// A run of packets lasts for seconds; longer ones with short rows would fill disks.
 constexpr std::int64_t most_rows = 20'000;
 
@@ -46,10 +42,10 @@ void check_rows(const RunRequest& request) {
 
 /// A full packet must fit: it would be lost however often it was sent.
 void check_port_buffer(const core::NetworkPlan& network) {
-    if (network.port_buffer < packet_bytes(network)) {
+    if (network.port_buffer < full_packet(network)) {
         throw UsageError(
             fmt::format("--port-buffer: {} is less than a packet of {} (--mtu {}); make it larger",
-                        to_text(network.port_buffer), to_text(packet_bytes(network)), to_text(network.mtu)));
+                        to_text(network.port_buffer), to_text(full_packet(network)), to_text(network.mtu)));
     }
 }
 

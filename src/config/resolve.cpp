@@ -9,6 +9,7 @@
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/scenario.hpp"
+#include "config/switch_memory.hpp"
 #include "config/usage_error.hpp"
 #include "core/heartbeat.hpp"
 
@@ -144,6 +145,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.consumers = roles.consumers();
     check_busy_consumers(request.plan);
     check_places(request.plan);
+    check_headroom(request);
     derive_silence_timeout(request);
 }
 

@@ -197,10 +197,10 @@ constexpr SwitchKey keys[] = {
 
     {"topology", "kind", in_topology<&TopologyPlan::kind>, 0, 0,
      "one switch, or leaves and spines with ECMP"},
-    {"topology", "leaves", in_topology<&TopologyPlan::leaves>, 1, 1000, "switches with hosts"},
+    {"topology", "leaves", in_topology<&TopologyPlan::leaves>, 1, 1000,
+     "switches with hosts: the scheduler, the producers, then the consumers, shared out evenly in this "
+     "order"},
     {"topology", "spines", in_topology<&TopologyPlan::spines>, 1, 1000, "switches that connect leaves"},
-    {"topology", "hosts-per-leaf", in_topology<&TopologyPlan::hosts_per_leaf>, 0, 1e6,
-     "scheduler, producers and consumers fill the leaves in this order; 0: as equal as possible"},
     {"topology", "uplink-rate", in_topology<&TopologyPlan::uplink_rate>, 1000, most_rate,
      "of a cable from leaf to spine"},
     {"topology", "uplinks", in_topology<&TopologyPlan::uplinks>, 1, 1000,

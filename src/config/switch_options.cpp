@@ -55,7 +55,7 @@ constexpr Option switch_rows[] = {
      .get = [](const RunRequest& r) { return packet_value(r, r.switches.control); }},
     {.name = "control-network",
      .syntax = "shared|separate",
-     .help = "control messages: links of data, or others",
+     .help = "control messages: on data links or not",
      .default_text = "shared; datagrams separate",
      .set = [](RunRequest& r, Text text) { r.packets.separate_control = choose(text, control_networks); },
      .get =

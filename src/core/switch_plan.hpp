@@ -154,12 +154,11 @@ enum class TopologyKind : std::uint8_t { star, leaf_spine };
 /// How hosts and switches are connected.
 struct TopologyPlan {
     TopologyKind kind = TopologyKind::star;  ///< star: one switch
-    // Of leaf and spine: hosts fill the leaves in their order; each leaf has `uplinks` cables to each spine.
+    // Of leaf and spine: leaves share the hosts evenly, in their order, the first ones to the first leaf.
     std::uint32_t leaves = 2;
     std::uint32_t spines = 1;
-    std::uint32_t hosts_per_leaf = 0;  ///< 0: as equal as possible
     BitRate uplink_rate{100'000'000'000};
-    std::uint32_t uplinks = 1;
+    std::uint32_t uplinks = 1;  ///< cables from each leaf to each spine
     bool operator==(const TopologyPlan&) const = default;
 };
 

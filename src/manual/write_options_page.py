@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the lists of docs/options.md: all options of all commands, and the built-in scenarios, from the same descriptions
-that manual pages are made of. The text around them is written by hand and stays.
+that manual pages are made of; and the keys of switch files in docs/simulating-a-switch.md. The text around them is written
+by hand and stays.
 
     write_options_page.py --weir PROGRAM [--check]
 
@@ -8,6 +9,7 @@ With --check nothing is written; exit status 1 if the page is not what would be 
 """
 
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -23,21 +25,25 @@ COMMAND = "python3 src/manual/write_options_page.py --weir build/release/bin/wei
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weir", required=True, help="the program")
-    parser.add_argument("--page", type=pathlib.Path, default=SOURCE / "docs/options.md")
     parser.add_argument("--check", action="store_true", help="only compare")
     options = parser.parse_args()
     weir, _, _ = read_weir(options.weir)
-    lists = {"options": option_lists(weir, read_python_commands(SOURCE / "src/report")),
-             "scenarios": scenario_table(options.weir)}
-    before = options.page.read_text(encoding="utf-8")
+    pages = {"options.md": {"options": option_lists(weir, read_python_commands(SOURCE / "src/report")),
+                            "scenarios": scenario_table(options.weir)},
+             "simulating-a-switch.md": {"keys": key_table(options.weir)}}
+    for name, lists in pages.items():
+        write_page(SOURCE / "docs" / name, lists, options.check)
+
+
+def write_page(path, lists, check):
+    before = path.read_text(encoding="utf-8")
     page = before
     for name, text in lists.items():
         page = replaced(page, name, text)
-    if options.check:
-        if page != before:
-            sys.exit(f"{options.page} is not in step with the program. Run: {COMMAND}")
-    else:
-        options.page.write_text(page, encoding="utf-8")
+    if not check:
+        path.write_text(page, encoding="utf-8")
+    elif page != before:
+        sys.exit(f"{path} is not in step with the program. Run: {COMMAND}")
 
 
 def replaced(page, name, text):
@@ -113,6 +119,20 @@ def scenario_table(program):
     for line in listed.split("\n\n")[0].splitlines()[1:]:
         name, layout, what = re.split(r"\s{2,}", line, maxsplit=2)
         lines.append(f"| `{name}` | {prose(layout)} | {prose(what)} |")
+    return "\n".join(lines)
+
+
+def key_table(program):
+    """What a file can say of a switch."""
+    described = subprocess.run([program, "--help", "json"], check=True, capture_output=True, text=True).stdout
+    lines = ["| key | what is written | default | meaning | source of the default |", "|---|---|---|---|---|"]
+    section = None
+    for key in json.loads(described)["switch_keys"]:
+        if key["section"] != section:
+            section = key["section"]
+            lines.append(f"| **`[{section}]`** | | | | |")
+        default = f"`{key['default']}`" if key["default"] else "none"
+        lines.append(f"| `{key['name']}` | {in_cell(key['kind'])} | {default} | {prose(key['help'])} | {prose(key['source'])} |")
     return "\n".join(lines)
 
 

@@ -100,7 +100,9 @@ Topology leaf_spine(const LeafSpine& shape) {
     }
     for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
         for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
-            topology.connect({hosts + leaf}, {hosts + shape.leaves + spine}, shape.between, shape.delay);
+            for (std::uint32_t cable = 0; cable < shape.cables; ++cable) {
+                topology.connect({hosts + leaf}, {hosts + shape.leaves + spine}, shape.between, shape.delay);
+            }
         }
     }
     return topology;

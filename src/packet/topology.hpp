@@ -62,7 +62,7 @@ class Topology {
 /// One switch in the middle. Hosts are nodes 0 .. n-1, the switch is node n.
 Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay);
 
-/// Two levels of switches; every leaf has a cable to every spine. Hosts are numbered leaf by leaf from 0,
+/// Two levels of switches; every leaf has cables to every spine. Hosts are numbered leaf by leaf from 0,
 /// then come the leaves, then the spines.
 struct LeafSpine {
     std::uint32_t leaves = 2;
@@ -70,6 +70,7 @@ struct LeafSpine {
     std::vector<core::BitRate> hosts;  ///< link rates; shared out evenly, the first ones to the first leaf
     core::BitRate between;             ///< rate of each cable from a leaf to a spine
     core::Duration delay;              ///< of each cable
+    std::uint32_t cables = 1;          ///< from each leaf to each spine
 };
 Topology leaf_spine(const LeafSpine& shape);
 

@@ -34,11 +34,22 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
     return setup;
 }
 
-/// The scheduler, the producers, the consumers. The latency of the plan is that of two cables and a switch.
+/// The scheduler, the producers, the consumers. The latency of the plan is that of two cables and a switch;
+/// each cable between switches has the same delay as one to a host.
 packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& network) {
     std::vector<core::BitRate> rates(1 + plan.producers, network.producer_link);
     rates.insert(rates.end(), plan.consumers, network.consumer_link);
-    return packet::star(rates, {network.latency.ns / 2});
+    const core::Duration delay{network.latency.ns / 2};
+    const core::TopologyPlan& shape = network.fabric.topology;
+    if (shape.kind == core::TopologyKind::leaf_spine) {
+        return packet::leaf_spine({.leaves = shape.leaves,
+                                   .spines = shape.spines,
+                                   .hosts = std::move(rates),
+                                   .between = shape.uplink_rate,
+                                   .delay = delay,
+                                   .cables = shape.uplinks});
+    }
+    return packet::star(rates, delay);
 }
 
 }  // namespace

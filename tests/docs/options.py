@@ -111,7 +111,7 @@ class Files(unittest.TestCase):
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--pfc", "on", "--ecn", "on"],
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--framing", "tcp"],
             ["--find", "slots", "--seeds", "1", "--busy", "poisson:10ms", "--duration", "1s"])
-    FREE = ("plan", "variables")  # objects whose names are those of options and variables
+    FREE = ("plan", "variables", "packet_network")  # objects whose names are those of options and variables
 
     def names(self, value):
         if isinstance(value, dict):

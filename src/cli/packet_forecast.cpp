@@ -1,0 +1,187 @@
+#include "cli/packet_forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/quantities.hpp"
+#include "config/switch_memory.hpp"
+#include "core/datagram_frames.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using config::rounded_text;
+using config::RunRequest;
+
+/// Of a core of about 3 GHz; measured with bench/micro.
+constexpr double transmissions_per_cpu_second = 10e6;
+constexpr double acceptable_cpu_seconds = 60;
+
+/// Links from a producer to a consumer, on average.
+double hops(const core::TopologyPlan& topology) {
+    // Between leaves two more; so much of the traffic of even shares goes to another leaf.
+    return topology.kind == core::TopologyKind::star ? 2 : 2 + 2 * (1 - 1.0 / topology.leaves);
+}
+
+double bytes_in_all(const RunRequest& request, const Forecast& f) {
+    const core::Plan& plan = request.plan;
+    const double seconds = (plan.warmup + plan.duration).in_seconds();
+    if (f.rate_known()) {
+        return f.producer_bytes_per_second * f.producers * seconds;
+    }
+    const double bits =
+        std::min(static_cast<double>(request.network.producer_link.bits_per_second) * f.producers,
+                 static_cast<double>(request.network.consumer_link.bits_per_second) * f.consumers);
+    return bits / 8 * seconds;
+}
+
+std::string classes_text(const core::FabricPlan& fabric) {
+    return fmt::format("priorities: data {}, control {}, acknowledgements {}, CNPs {}", fabric.data_priority,
+                       fabric.control_priority, fabric.nics.ack_priority, fabric.nics.cnp_priority);
+}
+
+std::string memory_text(const RunRequest& request) {
+    const core::SwitchPlan& plan = request.network.fabric.switches;
+    if (request.switches.drop_tail) {
+        return fmt::format("each queue of a port holds {}, and the rest is lost",
+                           rounded_text(request.network.port_buffer));
+    }
+    return fmt::format("{} for all ports; a lossy queue holds {}", rounded_text(plan.pool),
+                       plan.egress_threshold.count > 0
+                           ? fmt::format("at most {}", rounded_text(plan.egress_threshold))
+                           : fmt::format("at most {:.4g} x what is free", plan.egress_alpha));
+}
+
+std::string pfc_text(const RunRequest& request) {
+    const core::SwitchPlan& plan = request.network.fabric.switches;
+    if (plan.lossless == 0) {
+        return "PFC off";
+    }
+    return fmt::format(
+        "{}: a port is paused above {}; headroom {} of the pool", plan.pauses_whole_links ? "802.3x" : "PFC",
+        plan.ingress_threshold.count > 0 ? rounded_text(plan.ingress_threshold)
+                                         : fmt::format("{:.4g} x what is free", plan.ingress_alpha),
+        rounded_text(config::largest_headroom(request)));
+}
+
+std::string ecn_text(const core::FabricPlan& fabric) {
+    const core::EcnPlan& ecn = fabric.switches.ecn;
+    if (!ecn.on) {
+        return "ECN off";
+    }
+    const std::string of_rate =
+        ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", rounded_text(ecn.of_rate)) : "";
+    return fmt::format("ECN marks from {} to {}{}, {:.4g} % there; DCQCN {}", rounded_text(ecn.none_below),
+                       rounded_text(ecn.all_above), of_rate, ecn.probability_at_top * 100,
+                       fabric.nics.dcqcn.on
+                           ? fmt::format("with a CNP per {}", rounded_text(fabric.nics.dcqcn.cnp_spacing))
+                           : "off");
+}
+
+}  // namespace
+
+PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
+    const core::Plan& plan = request.plan;
+    const core::FabricPlan& fabric = request.network.fabric;
+    const bool tcp = request.network.framing == core::Framing::tcp;
+    const core::PacketShape shape = core::packet_shape(request.network.framing, request.network.mtu);
+    const double payload = request.network.framing == core::Framing::roce
+                               ? static_cast<double>(request.network.mtu.count)
+                               : static_cast<double>(std::max<std::int64_t>(shape.payload, 256));
+    const double bytes = bytes_in_all(request, f);
+    const auto chunk = static_cast<double>(core::chunk_capacity_bytes(plan));
+    const double chunks = bytes / chunk;
+    const double data = chunks * std::ceil(chunk / payload);
+    const double acks = plan.lossy() ? 0 : data / (tcp ? 2 : fabric.nics.packets_per_ack) + chunks;
+    const double control = f.control_messages_per_second().value_or(0) *
+                           (plan.warmup + plan.duration).in_seconds() * 2;  // and their acknowledgements
+    PacketCost cost;
+    cost.transmissions = hops(fabric.topology) * (data + acks + control);
+    cost.cpu_seconds = cost.transmissions / transmissions_per_cpu_second;
+    // What waits in the switch, and the state of a queue pair of each pair of nodes; measured.
+    constexpr double packet_record_bytes = 40;
+    constexpr double queue_pair_bytes = 1500;
+    constexpr double program_bytes = 8e6;
+    const double pool = request.switches.drop_tail ? static_cast<double>(request.network.port_buffer.count) *
+                                                         (f.producers + f.consumers)
+                                                   : static_cast<double>(fabric.switches.pool.count);
+    cost.memory_bytes = program_bytes + simulation_memory_bytes(plan) +
+                        queue_pair_bytes * f.producers * f.consumers +
+                        std::min(pool, bytes) / payload * packet_record_bytes;
+    return cost;
+}
+
+std::vector<std::string> switch_lines(const RunRequest& request) {
+    const core::FabricPlan& fabric = request.network.fabric;
+    const core::TopologyPlan& topology = fabric.topology;
+    std::vector<std::string> lines{
+        fmt::format("{}: {}", request.packets.switch_name, memory_text(request)), pfc_text(request),
+        ecn_text(fabric),
+        request.network.framing == core::Framing::tcp
+            ? fmt::format("TCP; {}", classes_text(fabric))
+            : fmt::format(
+                  "{}; {}",
+                  fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat" : "go-back-N",
+                  classes_text(fabric))};
+    if (topology.kind == core::TopologyKind::leaf_spine) {
+        lines.push_back(fmt::format("{} leaves and {} spines, {} x {} between each two", topology.leaves,
+                                    topology.spines, topology.uplinks, rounded_text(topology.uplink_rate)));
+    }
+    return lines;
+}
+
+std::string cost_text(const PacketCost& cost) {
+    const bool many = cost.transmissions >= 1e9;
+    return fmt::format("about {:.3g} {} transmissions of packets: {} of CPU time, {} of memory",
+                       cost.transmissions / (many ? 1e9 : 1e6), many ? "billion" : "million",
+                       seconds_text(cost.cpu_seconds), bytes_text(cost.memory_bytes));
+}
+
+std::string cheaper_options(const RunRequest& request, const PacketCost& cost) {
+    if (cost.cpu_seconds <= acceptable_cpu_seconds || !(request.time_scale == config::Ratio{})) {
+        return {};
+    }
+    // Some sets are enough to see whether they are late.
+    const core::Plan& plan = request.plan;
+    const core::Duration duration = std::min(plan.duration, plan.interval * 20);
+    const core::Duration warmup = std::min(plan.warmup, plan.interval * 2);
+    double seconds =
+        cost.cpu_seconds * (duration + warmup).in_seconds() / (plan.duration + plan.warmup).in_seconds();
+    std::string options;
+    for (const std::int64_t part : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
+        if (seconds / static_cast<double>(part) <= acceptable_cpu_seconds || part == 1000) {
+            seconds /= static_cast<double>(part);
+            options = part == 1 ? "" : fmt::format("--time-scale 1/{} ", part);
+            break;
+        }
+    }
+    return fmt::format("{}--duration {} --warmup {} ({} of CPU time)", options, config::to_text(duration),
+                       config::to_text(warmup), seconds_text(seconds));
+}
+
+void warn_of_headroom(const RunRequest& request, std::vector<std::string>& warnings) {
+    const core::SwitchPlan& plan = request.network.fabric.switches;
+    if (plan.lossless == 0) {
+        return;
+    }
+    for (const auto& [who, rate] : {std::pair{"a producer", request.network.producer_link},
+                                    {"a consumer", request.network.consumer_link}}) {
+        const core::Bytes headroom = core::headroom(plan, rate);
+        const core::Bytes needed = config::pause_takes(request.network, rate);
+        if (headroom < needed) {
+            warnings.push_back(fmt::format(
+                "packets can be lost in spite of PFC: the port of {} has {} of headroom, and {} can "
+                "arrive after a pause at {} with a latency of {}",
+                who, rounded_text(headroom), rounded_text(needed), rounded_text(rate),
+                rounded_text(request.network.latency)));
+        }
+        if (request.network.producer_link == request.network.consumer_link) {
+            return;
+        }
+    }
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,56 @@
+#include "cli/packet_forecast.hpp"
+
+#include "catch.hpp"
+#include "config/resolve.hpp"
+#include "core/role_map.hpp"
+
+using namespace weir;
+using cli::cheaper_options;
+using cli::forecast;
+using cli::packet_cost;
+
+namespace {
+
+config::RunRequest packets(std::vector<config::GivenOption> options) {
+    options.push_back({"network", "packet"});
+    return config::resolve(options, true);
+}
+
+}  // namespace
+
+TEST_CASE("what packets cost is in proportion to the data, and cheaper options cost less") {
+    const auto paper = packets({{"scenario", "lhcb2021-2"}});
+    const auto cost = packet_cost(paper, forecast(paper));
+    // 1.2 Tb/s of payload in packets of 4096 B over two links, an acknowledgement for 16 of them, for 310 s.
+    CHECK(cost.transmissions > 2 * 310 * 1.2012e12 / 8 / 4096);
+    CHECK(cost.transmissions < 2.2 * 310 * 1.2012e12 / 8 / 4096);
+    CHECK(cheaper_options(paper, cost).starts_with("--time-scale 1/5 --duration 20s --warmup 2s ("));
+    const auto less =
+        packets({{"scenario", "lhcb2021-2"}, {"time-scale", "1/5"}, {"duration", "20s"}, {"warmup", "2s"}});
+    const auto less_cost = packet_cost(less, forecast(less));
+    CHECK(less_cost.cpu_seconds < 60);
+    CHECK(cheaper_options(less, less_cost).empty());
+    CHECK(less_cost.transmissions * 310 / 4.4 == Approx(cost.transmissions).epsilon(0.01));
+}
+
+TEST_CASE("headroom that a pause exceeds is warned of") {
+    const auto short_cables = packets({{"pfc", "on"}, {"producers", "3"}, {"consumers", "4"}});
+    CHECK(forecast(short_cables).warnings.empty());
+    const auto long_cables =
+        packets({{"pfc", "on"}, {"latency", "50us"}, {"producers", "3"}, {"consumers", "4"}});
+    REQUIRE(forecast(long_cables).warnings.size() == 1);
+    CHECK(forecast(long_cables).warnings.front().starts_with("packets can be lost in spite of PFC: "));
+    CHECK(forecast(packets({{"latency", "50us"}})).warnings.empty());
+}
+
+TEST_CASE("a switch is described in few lines") {
+    const auto request = packets({{"pfc", "on"}, {"ecn", "on"}, {"producers", "3"}, {"consumers", "4"}});
+    const auto lines = cli::switch_lines(request);
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[0].starts_with("shallow: 16 MB for all ports"));
+    CHECK(lines[1] == "PFC: a port is paused above 0.125 x what is free; headroom 820.2 kB of the pool");
+    CHECK(lines[2].starts_with("ECN marks from 5 kB to 200 kB, 1 % there; DCQCN with a CNP per 50 us"));
+    for (const std::string& line : lines) {
+        CHECK(line.size() <= 110);
+    }
+}
