@@ -9,6 +9,7 @@ namespace weir::switch_model {
 namespace {
 
 constexpr std::int64_t message_bytes = 1 << 20;
+constexpr std::int64_t hardware_buffer = 5'200'000;
 
 /// 1 MiB messages over RoCE at 100 Gb/s, so many under way for each sender.
 struct Hardware {
@@ -27,12 +28,14 @@ void post_next(PacketNetwork& network, const PacketNetwork::Report& report) {
     }
 }
 
-Hardware run_hardware(std::uint32_t senders, std::uint32_t messages, std::int64_t buffer) {
+/// `messages`: of each sender under way. `notify`: DCQCN, with CNPs for losses.
+Hardware run_hardware(std::uint32_t senders, std::uint32_t messages, bool notify) {
     core::SwitchPlan switches = plain_switch();
-    switches.egress_threshold = {buffer};
+    switches.egress_threshold = {hardware_buffer};
     core::NicPlan nics;  // 4096 B and 82 B of headers, go-back-N
     nics.ack_priority = nics.cnp_priority = urgent;
     nics.strict = core::mask_of(urgent);
+    nics.dcqcn.on = nics.dcqcn.notify_losses = notify;
     Rig rig(senders + 1, 100 * giga, core::Duration::microseconds(4), switches, nics);
     PacketNetwork& network = rig.network();
     std::vector<FlowIndex> flows;
@@ -104,21 +107,20 @@ Hardware run_hardware(std::uint32_t senders, std::uint32_t messages, std::int64_
 }
 
 std::vector<Value> one_flow() {
-    const Hardware found = run_hardware(1, 3, 5'200'000);
+    const Hardware found = run_hardware(1, 3, false);
     return {{"goodput, Gb/s", "97.98", 'H', 97.98 * 0.995, 97.98 * 1.005, found.goodput_gbps}};
 }
 
-std::vector<Value> two_to_one() {
-    constexpr std::int64_t buffer = 5'200'000;
-    const Hardware found = run_hardware(2, 3, buffer);
-    const double first_drop = static_cast<double>(buffer) * 8 / 100e9;
+std::vector<Value> two_to_one(std::uint32_t messages, bool notify) {
+    const Hardware found = run_hardware(2, messages, notify);
+    const double first_drop_us = static_cast<double>(hardware_buffer) * 8 / 100e3;
     return {{"wire, Gb/s", "99.4", 'H', 98.4, 100, found.wire_gbps},
             {"goodput, Gb/s", "73.9", 'H', 70, 78, found.goodput_gbps},
             {"packets lost, %", "1.65", 'H', 1.0, 2.5, found.lost_share * 100},
             {"share of the first sender, %", "50.4 and 49.6", 'H', 45, 55, found.first_share * 100},
             {"packets sent again for each one lost", "about 16", 'H', 8, 32, found.sent_again},
-            {"first loss, us", fmt::format("{:.0f} (buffer / excess)", first_drop * 1e6), 'H',
-             first_drop * 0.95e6, first_drop * 1.1e6, found.first_drop_s * 1e6}};
+            {"first loss, us", fmt::format("{:.0f} (buffer / excess)", first_drop_us), 'H',
+             first_drop_us * 0.95, first_drop_us * 1.1, found.first_drop_s * 1e6}};
 }
 
 std::vector<Value> symmetric(core::LossRecovery recovery) {
@@ -146,11 +148,16 @@ std::vector<Value> symmetric(core::LossRecovery recovery) {
 void add_losses(std::vector<Case>& cases) {
     const std::string section = "Losses";
     const std::string inputs =
-        "ConnectX-5, 100 Gb/s, 1 MiB messages, 4096 B of payload; chosen: 3 messages under way for each "
-        "sender, "
-        "egress limit 5.2 MB, loop 4 us; 0.1 to 0.6 s";
-    cases.push_back({"roce-one-flow", section, "one sender; " + inputs, one_flow});
-    cases.push_back({"roce-two-to-one", section, "two senders to one receiver; " + inputs, two_to_one});
+        "ConnectX-5, 100 Gb/s, 1 MiB messages, 4096 B of payload; chosen: egress limit 5.2 MB, loop 4 us; "
+        "0.1 to 0.6 s; ";
+    cases.push_back({"roce-one-flow", section, "one sender; " + inputs + "3 messages under way", one_flow});
+    cases.push_back({"roce-two-to-one", section,
+                     "two senders; " + inputs + "3 messages under way for each, no reaction to losses",
+                     [] { return two_to_one(3, false); }});
+    cases.push_back(
+        {"roce-two-to-one-cnp", section,
+         "two senders; " + inputs + "16 messages under way for each, a CNP for a loss, DCQCN of 2015",
+         [] { return two_to_one(16, true); }});
     const std::string two = "two senders into a port of 10 Gb/s with 100 KB, 50 ms, ";
     cases.push_back({"symmetric-go-back-n", section, two + "go-back-N",
                      [] { return symmetric(core::LossRecovery::go_back_n); }});

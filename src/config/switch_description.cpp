@@ -119,7 +119,7 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     fabric.nics.cnp_priority = enter_class(fabric, description.cnp);
     fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
     fabric.switches.pauses_whole_links = description.pfc && fabric.switches.pauses_whole_links;
-    fabric.nics.dcqcn.on = description.dcqcn && fabric.switches.ecn.on;
+    fabric.nics.dcqcn.on = description.dcqcn && (fabric.switches.ecn.on || fabric.nics.dcqcn.notify_losses);
     fabric.tcp.ecn = description.tcp_ecn && fabric.switches.ecn.on;
     if (description.drop_tail) {
         fabric.switches.pool = {std::int64_t{1} << 50};

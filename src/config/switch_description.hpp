@@ -17,7 +17,7 @@ struct SwitchDescription {
     core::FabricPlan fabric;
     bool pfc = false;
     bool drop_tail = false;  ///< no pool: each queue of a port holds --port-buffer
-    bool dcqcn = true;       ///< NICs act on marks, if ECN is on
+    bool dcqcn = true;       ///< NICs act on marks, if ECN is on, or on losses
     bool tcp_ecn = true;     ///< TCP acts on marks, if ECN is on
     // Classes: "data", "own" or a priority.
     std::string control = "data";
@@ -34,7 +34,7 @@ struct PacketOptions {
     std::optional<bool> ecn;
     std::optional<core::LossRecovery> recovery;
     std::string control;
-    std::optional<bool> separate_control;  ///< from the links of data
+    std::optional<bool> separate_control;                    ///< from the links of data
     core::Duration row_length = core::Duration::seconds(1);  ///< of switch/NAME.csv
 };
 

@@ -120,6 +120,8 @@ constexpr SwitchKey keys[] = {
     {"dcqcn", "on", in_description<&Description::dcqcn>, 0, 1, "NICs act on marks, if ECN is on"},
     {"dcqcn", "cnp-spacing", in_dcqcn<&DcqcnPlan::cnp_spacing>, 0, second,
      "least time between two notifications of a queue pair", paper},
+    {"dcqcn", "notify-losses", in_dcqcn<&DcqcnPlan::notify_losses>, 0, 1,
+     "receivers also notify of packets that come ahead of a missing one, as NICs do; needs no ECN"},
     {"dcqcn", "alpha-period", in_dcqcn<&DcqcnPlan::alpha_period>, microsecond, second,
      "alpha falls once in this time", paper},
     {"dcqcn", "rate-period", in_dcqcn<&DcqcnPlan::rate_period>, microsecond, second,

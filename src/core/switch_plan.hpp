@@ -84,6 +84,7 @@ struct DcqcnPlan {
     double gain = 1.0 / 256;
     std::uint32_t fast_stages = 5;
     Bytes byte_counter{10'000'000};
+    bool notify_losses = false;  ///< NP: a CNP also for a packet that comes ahead of a missing one
     BitRate additive_increase{40'000'000};
     BitRate hyper_increase{40'000'000};
     BitRate least_rate{10'000'000};
@@ -99,7 +100,7 @@ struct NicPlan {
     Bytes ack_bytes{84};                 ///< of an acknowledgement or CNP on the wire
     std::uint32_t packets_per_ack = 16;  ///< besides one at the end of each message
     LossRecovery recovery = LossRecovery::go_back_n;
-    Duration nak_spacing = Duration::microseconds(4);           // HPCC's simulator
+    Duration nak_spacing = Duration::microseconds(4);           ///< at least; HPCC's simulator
     Duration ack_timeout = Duration::nanoseconds(4'096 << 14);  // IBTA 9.7.6.1.3, exponent 14: 67 ms
     Bytes window{};  ///< selective: under way at most; 0: 4096 packets
     Priority ack_priority = 0;

@@ -176,9 +176,24 @@ void QueuePair::on_timeout(Picoseconds now) {
 
 // Receiver
 
+/// Go-back-N: one NAK for a missing packet (IBTA 9.7.5.2.8), and one more each time the sender has gone back
+/// and the packet is missing again. If a NAK is lost, the sender's time-out helps.
+bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
+    nak_due_ = nak_due_ || !nak_sent_ || sequence <= last_ahead_;
+    last_ahead_ = sequence;
+    if (!nak_due_ || (nak_sent_ && now - nak_at_ < Picoseconds::of(plan_->nak_spacing))) {
+        return false;
+    }
+    nak_due_ = false;
+    nak_sent_ = true;
+    nak_at_ = now;
+    return true;
+}
+
 Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
     Replies replies;
-    if (packet.marked && plan_->dcqcn.on && now - notified_at_ >= Picoseconds::of(plan_->dcqcn.cnp_spacing)) {
+    const bool congested = packet.marked || (plan_->dcqcn.notify_losses && packet.sequence > expected_);
+    if (congested && plan_->dcqcn.on && now - notified_at_ >= Picoseconds::of(plan_->dcqcn.cnp_spacing)) {
         notified_at_ = now;
         replies.notify = true;
     }
@@ -190,12 +205,7 @@ Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vec
         if (selective() && ahead_.covers(expected_, packet.sequence)) {
             ahead_.set(packet.sequence);
         }
-        // Go-back-N sends one NAK for what is missing, and another one if that does not help.
-        replies.negative = selective() || !nak_sent_ || now - nak_at_ >= Picoseconds::of(plan_->nak_spacing);
-        if (replies.negative) {
-            nak_sent_ = true;
-            nak_at_ = now;
-        }
+        replies.negative = selective() || wants_nak(packet.sequence, now);
         return replies;
     }
     ++expected_;

@@ -35,6 +35,7 @@ class QueuePair final : public Flow {
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
     void delay_resending(Picoseconds now);
+    [[nodiscard]] bool wants_nak(std::uint32_t sequence, Picoseconds now);
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
 
@@ -58,7 +59,9 @@ class QueuePair final : public Flow {
     ReceivedAhead ahead_;              ///< at the receiver
 
     std::uint32_t unacknowledged_ = 0;
-    bool nak_sent_ = false;  ///< for what is missing now
+    bool nak_sent_ = false;         ///< for what is missing now
+    bool nak_due_ = false;          ///< likewise, and not sent yet
+    std::uint32_t last_ahead_ = 0;  ///< the last packet that came ahead of a missing one
     Picoseconds nak_at_;
     Picoseconds notified_at_;
 };

@@ -80,7 +80,7 @@ TEST_CASE("A queue pair acknowledges the end of each message and every 16th pack
     CHECK(pair.flow.timeout_at() == Picoseconds::never());
 }
 
-TEST_CASE("Go-back-N: one NAK for a gap, another one after 4 us, and everything from there again") {
+TEST_CASE("Go-back-N: one NAK for a gap, one more if the sender went back in vain, and everything again") {
     Pair pair(small_packets(core::LossRecovery::go_back_n));
     pair.flow.post(5, {10'000});
     pair.send(6);
@@ -88,11 +88,19 @@ TEST_CASE("Go-back-N: one NAK for a gap, another one after 4 us, and everything 
     const Flow::Replies first = pair.deliver(2);
     CHECK(first.negative);
     CHECK_FALSE(pair.deliver(3).negative);
-    pair.now += microsecond * 5;
-    CHECK(pair.deliver(4).negative);
+    // However long the round trip is: the sender has the NAK.
+    pair.now += microsecond * 500;
+    CHECK_FALSE(pair.deliver(4).negative);
     pair.reply(Packet::Kind::nak, 1, 2);
     CHECK(pair.send(3) == Numbers{1, 2, 3});
     CHECK(pair.flow.packets_sent_again() == 3);
+    // Number 1 is lost again. NAKs are 4 us apart.
+    CHECK(pair.deliver(2).negative);
+    CHECK_FALSE(pair.deliver(3).negative);
+    pair.now += microsecond * 1;
+    CHECK_FALSE(pair.deliver(2).negative);
+    pair.now += microsecond * 4;
+    CHECK(pair.deliver(3).negative);
     // An old NAK does not turn back what is acknowledged.
     pair.reply(Packet::Kind::ack, 3);
     pair.reply(Packet::Kind::nak, 1, 4);
@@ -165,6 +173,18 @@ TEST_CASE("A receiver sends at most one CNP in 50 us, and only for marks and wit
     off.flow.post(5, {1000});
     off.send(1);
     CHECK_FALSE(off.deliver(0, true).notify);
+}
+
+TEST_CASE("If it is set so, a receiver also sends a CNP for a packet that comes ahead of a missing one") {
+    core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
+    plan.dcqcn.on = true;
+    plan.dcqcn.notify_losses = GENERATE(false, true);
+    Pair pair(plan);
+    pair.flow.post(5, {100'000});
+    pair.send(100);
+    CHECK_FALSE(pair.deliver(0).notify);
+    CHECK(pair.deliver(2).notify == plan.dcqcn.notify_losses);
+    CHECK_FALSE(pair.deliver(3).notify);
 }
 
 TEST_CASE("A CNP lowers the pace of the packets that follow") {
