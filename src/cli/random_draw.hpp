@@ -42,6 +42,18 @@ class RandomDraw {
     void add(std::string_view name, fmt::format_string<const Values&...> form, const Values&... values) {
         options_.push_back({std::string(name), fmt::format(form, values...)});
     }
+    /// Of what was added; empty: nothing.
+    [[nodiscard]] std::string value(std::string_view name) const {
+        for (const config::GivenOption& option : options_) {
+            if (option.name == name) {
+                return option.value;
+            }
+        }
+        return {};
+    }
+    void remove(std::string_view name) {
+        std::erase_if(options_, [&](const config::GivenOption& option) { return option.name == name; });
+    }
     std::vector<config::GivenOption> options() && { return std::move(options_); }
 
   private:
@@ -64,5 +76,9 @@ void draw_faults(RandomDraw& draw, const FaultRange& range);
 /// The model of the network, with a probability of one half; if it is that of packets, a switch.
 /// Datagrams always go packet by packet. `plain_holds_messages`: the ports of a plain switch hold a packet.
 void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages);
+
+/// With a probability of one half, of a packet network: a switch of which many values are random, in a file
+/// of this name. Its memory is small enough for pauses and losses.
+void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::string& file);
 
 }  // namespace weir::cli

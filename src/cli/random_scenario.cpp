@@ -45,6 +45,7 @@ class ScenarioDraw {
         if (draw_.one_in(10)) {
             draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", "2", "1/3"}));
         }
+        draw_switch_file(draw_, range_, fmt::format("{}/switch-{}.toml", traces_, seed_));
         return std::move(draw_).options();
     }
 

@@ -39,6 +39,20 @@ core::Duration scaled_time(const char* option, core::Duration time, const Ratio&
     return {static_cast<std::int64_t>(ns)};
 }
 
+/// An event that was a whole set and was rounded up is one again. `rounded_up`: the set, scaled as events
+/// are.
+void fit_into_set(core::Plan& plan, core::Bytes rounded_up) {
+    const core::Bytes set = plan.set_bytes();
+    const auto fitted = [&](std::int64_t size) {
+        return size > set.count && size <= rounded_up.count ? set.count : size;
+    };
+    core::Distribution& events = plan.event_size;
+    events.mean = static_cast<double>(fitted(static_cast<std::int64_t>(events.mean)));
+    for (std::int64_t& size : events.trace) {
+        size = fitted(size);
+    }
+}
+
 }  // namespace
 
 void apply_scale(RunRequest& request) {
@@ -76,6 +90,7 @@ void apply_time_scale(RunRequest& request) {
         bytes = scaled("time-scale", option, [&] { return scale_up(bytes, factor); });
     };
     const core::Duration interval = plan.interval;
+    const core::Bytes set = plan.set_bytes();
     plan.interval = scaled_time("interval", interval, factor);
     // What was so many intervals is as many again, whatever is rounded.
     const auto time = [&](const char* option, core::Duration& duration) {
@@ -91,6 +106,7 @@ void apply_time_scale(RunRequest& request) {
     size("slot-size", plan.slot_size);
     size("shaping", plan.shaping.burst);
     scale_distribution("time-scale", "event-size", plan.event_size, factor);
+    fit_into_set(plan, scale_up(set, factor));
     scale_distribution("time-scale", "result-size", plan.result_size, factor);
     scale_distribution("time-scale", "busy", plan.busy, factor);
 }

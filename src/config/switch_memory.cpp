@@ -56,7 +56,8 @@ Bytes pause_takes(const core::NetworkPlan& network, BitRate rate) {
 
 void check_headroom(const RunRequest& request) {
     const core::FabricPlan& fabric = request.network.fabric;
-    if (request.network.model != core::NetworkModel::packet || fabric.switches.lossless == 0) {
+    const bool pauses = fabric.switches.lossless != 0 || fabric.switches.pauses_whole_links;
+    if (request.network.model != core::NetworkModel::packet || !pauses) {
         return;
     }
     const Bytes headroom = largest_headroom(request);

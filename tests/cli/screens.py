@@ -12,7 +12,7 @@ from weir_command import CommandTest, weir
 GROUPS = ("layout", "data", "transfer", "building", "busy", "run", "output", "network", "switch")
 # The network is what a simulation assumes, and what the others find.
 WITH_RUN_OPTIONS = {"run": GROUPS[:-2], "simulate": GROUPS, "check": GROUPS[:-2]}
-PACKET_OPTIONS = ("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority")
+PACKET_OPTIONS = ("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority", "--control-network")
 
 
 class Help(CommandTest):
@@ -144,7 +144,7 @@ class Scenarios(CommandTest):
         return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
 
     network = {"network": "packet", "switch": "deep", "pfc": "on", "ecn": "on", "loss-recovery": "selective",
-               "control-priority": "own", "port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
+               "control-priority": "own", "control-network": "separate", "switch-rows": "10ms", "port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
                "latency": "7us", "scheduler-time": "2us", "fault": "delay:extra=1ms"}
 
     def test_the_network_of_a_simulation_may_stand_in_a_scenario(self):

@@ -240,5 +240,10 @@ TEST_CASE("time-scale keeps rates, and what happens in an interval") {
     CHECK((third.set_bytes().count - 1) / static_cast<std::int64_t>(third.event_size.mean) == 3);
     CHECK(third.drain == third.interval * 3);
     CHECK(contains(refused({{"time-scale", "1000000000"}}), "--time-scale: "));
+    // A set of 104517.00 bytes, half of which is no whole number.
+    const Given whole_set{
+        {"rate", "9389512b/s"}, {"interval", "89050us"}, {"event-size", "104517B"}, {"time-scale", "1/2"}};
+    CHECK(resolve(whole_set).plan.event_size.mean ==
+          static_cast<double>(resolve(whole_set).plan.set_bytes().count));
     CHECK(contains(refused({{"time-scale", "1/1000000000"}, {"interval", "1ms"}}), "--"));
 }
