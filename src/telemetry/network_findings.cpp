@@ -80,6 +80,22 @@ bool blind_to_losses(const std::map<std::string_view, Device>& devices, std::uin
     });
 }
 
+/// Whether a device received pauses for a thousandth of the time or more, or for a time that is not known.
+bool had_long_pauses(const HostCounters& host) {
+    std::map<std::string_view, std::pair<std::uint64_t, std::uint64_t>> devices;
+    for (const CounterSum& counter : host.sums) {
+        auto& [frames, time_us] = devices[source_of(counter.column)];
+        const CounterMeaning meaning = meaning_of(counter.column);
+        frames += meaning == CounterMeaning::pause_received ? counter.sum.value_or(0) : 0;
+        time_us += meaning == CounterMeaning::pause_received_us ? counter.sum.value_or(0) : 0;
+    }
+    const auto thousandth_us = 1000 * static_cast<std::uint64_t>(host.seconds);
+    return std::any_of(devices.begin(), devices.end(), [&](const auto& device) {
+        const auto [frames, time_us] = device.second;
+        return frames > 0 && (time_us == 0 || time_us >= thousandth_us);
+    });
+}
+
 void add_host(const HostCounters& host, bool datagrams, std::map<std::string, CounterKind>& kinds,
               NetworkFindings& findings) {
     ++findings.hosts;
@@ -96,6 +112,7 @@ void add_host(const HostCounters& host, bool datagrams, std::map<std::string, Co
         }
     }
     findings.bytes += bytes;
+    findings.pauses_were_short = findings.pauses_were_short && !had_long_pauses(host);
     std::map<std::string, std::uint64_t> here;
     bool losses = false;
     bool pauses = false;

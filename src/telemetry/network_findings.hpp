@@ -35,6 +35,10 @@ struct NetworkFindings {
     [[nodiscard]] bool counted(CounterMeaning meaning) const;
     /// From how many on a counter is worth naming.
     [[nodiscard]] std::uint64_t least(const CounterKind& kind) const;
+    /// Whether every device that received pauses counted their time, and each was stopped for less than a
+    /// thousandth of the measured one.
+    bool pauses_were_short = true;
+
     /// The kinds with one of these meanings, as text; empty if there are none. `few`: also those below
     /// least().
     [[nodiscard]] std::string listed(std::initializer_list<CounterMeaning> meanings, bool few = false) const;

@@ -125,7 +125,8 @@ class VerdictWriter {
             with_time(found_.listed({Meaning::pause_received}), found_.listed({Meaning::pause_received_us}));
         const std::string sent =
             with_time(found_.listed({Meaning::pause_sent}), found_.listed({Meaning::pause_sent_us}));
-        const bool were_stopped = !found_.listed({Meaning::pause_received}).empty();
+        const bool were_stopped =
+            !found_.listed({Meaning::pause_received}).empty() && !found_.pauses_were_short;
         if (were_stopped) {
             add(NetworkMechanism::held_back_by_pfc, "held back by PFC: hosts were stopped by " + received);
         }
@@ -141,6 +142,15 @@ class VerdictWriter {
             fmt::format("pauses sent: {}; hosts received few or none, so it is not known whether the switch "
                         "obeyed them{}",
                         sent, lost ? ", and packets were lost" : ""));
+    }
+
+    /// Beside other mechanisms, of which they are no part.
+    void add_short_pauses() {
+        const std::string received = found_.listed({Meaning::pause_received});
+        if (found_.pauses_were_short && !received.empty()) {
+            parts_.push_back("pauses were too short to matter: " +
+                             with_time(received, found_.listed({Meaning::pause_received_us}, true)));
+        }
     }
 
     void add_marks() {
@@ -166,10 +176,10 @@ class VerdictWriter {
                     readable(bytes_of(found_.bytes)), readable(payload), uncounted(found_)));
             return;
         }
-        const std::string few =
-            found_.listed({Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::pause_received,
-                           Meaning::pause_sent, Meaning::marked, Meaning::notified},
-                          true);
+        const std::string few = found_.listed(
+            {Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::pause_received,
+             Meaning::pause_received_us, Meaning::pause_sent, Meaning::marked, Meaning::notified},
+            true);
         add(NetworkMechanism::uncongested,
             fmt::format("uncongested: {} in {} of {}{}{}",
                         few.empty() ? "no trace of losses, pauses, marks or CNPs" : "no more than " + few,
@@ -233,6 +243,8 @@ NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes pa
     writer.add_marks();
     if (writer.empty()) {
         writer.add_uncongested(payload);
+    } else {
+        writer.add_short_pauses();
     }
     return std::move(writer).verdict();
 }

@@ -4,7 +4,8 @@
 // the network behaved.
 //
 // A few counts of anything are normal: a mechanism is named from ten counts and one in a million packets on;
-// of counters that count bursts, from ten on. Counters count a host and not a process, so they are taken for
+// of counters that count bursts, from ten on; pauses only if they stopped some host for a thousandth of the
+// time, where that is counted. Counters count a host and not a process, so they are taken for
 // the run's only if the hosts received at least a hundredth of the run's payload through their interfaces,
 // and "uncongested" needs a quarter.
 //

@@ -222,12 +222,18 @@ std::string switch_text(const SwitchTotals& totals) {
     }
     parts.push_back(fmt::format("memory in use up to {}{}", readable(totals.pool_peak),
                                 totals.pool.count > 0 ? " of " + readable(totals.pool) : std::string{}));
-    parts.push_back(fmt::format("{} of {} packets marked, {} dropped", sum.marked_packets, sum.sent_packets,
-                                sum.dropped_packets));
-    if (totals.recovery.packets_sent_again + totals.recovery.timeouts > 0) {
-        parts.push_back(fmt::format("{} sent again, {}",
-                                    counted(totals.recovery.packets_sent_again, "packet"),
-                                    counted(totals.recovery.timeouts, "time-out")));
+    const auto share_of_packets = [&](std::uint64_t packets, const char* what) {
+        return packets == 0 ? fmt::format("no packet {}", what)
+                            : fmt::format("{} {} ({})", counted(packets, "packet"), what,
+                                          percent(part_of(packets, sum.sent_packets)));
+    };
+    parts.push_back(share_of_packets(sum.marked_packets, "marked"));
+    parts.push_back(share_of_packets(sum.dropped_packets, "dropped"));
+    if (totals.recovery.packets_sent_again > 0) {
+        parts.push_back(share_of_packets(totals.recovery.packets_sent_again, "sent again"));
+    }
+    if (totals.recovery.timeouts > 0) {
+        parts.push_back(counted(totals.recovery.timeouts, "time-out"));
     }
     if (sum.pauses_sent > 0) {
         const SwitchTotals::Stopped stopped = totals.producers_stopped();

@@ -16,9 +16,9 @@ _ORDER = [*WORDS.values(), UNKNOWN, SIMULATED]
 
 
 def mechanism(run):
-    """In words. Runs of versions that did not record any are unknown; a simulated network has none; what a newer
-    version may have found is shown as it is called there."""
-    if run.world == "simulation":
+    """In words. Runs of versions that did not record any are unknown; a network simulated without packets has none; what a
+    newer version may have found is shown as it is called there."""
+    if run.world == "simulation" and not run.record.get("network"):
         return SIMULATED
     name = (run.record.get("network") or {}).get("mechanism", "unknown")
     return WORDS.get(name, name.replace("_", " "))

@@ -20,6 +20,8 @@ from .rows import read_rows, read_table
 
 SCHEMA = re.compile(r"weir-run/(\d+)")
 KNOWN_SCHEMA = 1
+SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
+                  "pausing_s", "pool_peak_bytes")
 RANK_FILE = re.compile(r"rank-(\d+)-(producer|consumer|scheduler)\.csv")
 
 
@@ -126,6 +128,16 @@ class Run:
             more = f" and {len(lost) - 1} more are" if len(lost) > 1 else " is"
             self._remark(f"{self.directory / lost[0]}{more} missing: counters of these hosts are not drawn.")
         return found
+
+    @functools.cache
+    def switch_rows(self):
+        """What the switches of a simulation counted: {switch: {column: values by row}}; nothing for other runs."""
+        files = (self.record.get("switch") or {}).get("files", [])
+        lost = [file for file in files if not (self.directory / file).exists()]
+        if lost:
+            self._remark(f"{self.directory / lost[0]} is missing: what switches counted is not drawn.")
+        return {Path(file).stem: read_table(self.directory / file, ("port", "priority"), SWITCH_COLUMNS)
+                for file in files if file not in lost}
 
     def _remark(self, sentence):
         if sentence not in self.remarks:

@@ -174,6 +174,24 @@ TEST_CASE("The run's own losses are always reported") {
           "where: no host has counters of lost packets");
 }
 
+TEST_CASE("Pauses that stopped nobody for long are shown, and are no mechanism") {
+    const Sums few = {{"eth0.rx_prio3_pause", 400}, {"eth0.rx_prio3_pause_duration", 9'999}};
+    NetworkVerdict verdict = judged({roce_host("eb01", few)});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    check_says(verdict, {"no more than", "400 rx_prio3_pause", "of rx_prio3_pause_duration"});
+
+    Sums marked = few;
+    marked.push_back({"mlx5_0.np_ecn_marked_roce_packets", 5000});
+    verdict = judged({roce_host("eb01", marked)});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::controlled_by_ecn});
+    check_says(verdict, {"; pauses were too short to matter: 400 rx_prio3_pause (on eb01); "});
+
+    // Ten seconds: a thousandth.
+    verdict =
+        judged({roce_host("eb01", {{"eth0.rx_prio3_pause", 400}, {"eth0.rx_prio3_pause_duration", 10'000}})});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::held_back_by_pfc});
+}
+
 TEST_CASE("Several at once: all are reported, the worst first") {
     const NetworkVerdict verdict = judged({roce_host("eb01", {{"eth0.rx_prio3_pause_duration", 900},
                                                               {"eth1.rx_pause", 90000},
