@@ -93,7 +93,7 @@ int PacketNetwork::choose_priority(Link& link, std::uint8_t candidates) {
     }
     const std::uint32_t strict = link.from_switch ? switches_.strict : nics_->strict;
     if (const std::uint32_t first = candidates & strict; first != 0) {
-        return std::bit_width(first) - 1;
+        return static_cast<int>(std::bit_width(first)) - 1;
     }
     if ((candidates & (candidates - 1U)) == 0) {
         const int only = std::countr_zero(candidates);

@@ -40,8 +40,8 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     for (const Topology::Link& link : topology.links()) {
         // The clocks of two NICs differ: without that, the packets of two senders would always meet in the
         // same order.
-        const std::int64_t nominal = static_cast<std::int64_t>(
-            static_cast<core::WideInteger>(8'000'000'000'000) * 65536 / link.rate.bits_per_second);
+        const auto nominal = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) *
+                                                       65536 / link.rate.bits_per_second);
         Link made;
         made.full_speed_fixed =
             nominal + nominal / 1'000'000 * static_cast<std::int64_t>(random_.below(most_drift_ppm + 1));
@@ -67,6 +67,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         const std::vector<LinkIndex>& ports = topology.ports({index});
         if (topology.is_switch({index})) {
             std::vector<core::BitRate> rates;
+            rates.reserve(ports.size());
             for (const LinkIndex port : ports) {
                 rates.push_back(topology.links()[port].rate);
             }

@@ -148,12 +148,12 @@ class PacketNetwork {
         std::vector<Ways> ways{};                ///< switches, by host
     };
 
-    void handle(ItemIndex item);
+    void handle(ItemIndex handled);
     void push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority = 0);
     void set_now(Picoseconds now) { now_ = std::max(now_, std::min(now, next_time())); }
     void kick(LinkIndex index);
     void begin_next(LinkIndex index);
-    void transmit(LinkIndex index, ItemIndex item);
+    void transmit(LinkIndex index, ItemIndex transmitted);
     ItemIndex next_of_switch(Link& link, LinkIndex index);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
@@ -175,8 +175,8 @@ class PacketNetwork {
     void refresh(LinkIndex index, Priority priority);
     void reply(const Packet& to, Packet::Kind kind, bool marked);
     void enqueue_at_host(const Packet& packet, NodeIndex host);
-    void activate(FlowIndex flow);
-    void timed_out(FlowIndex flow);
+    void activate(FlowIndex index);
+    void timed_out(FlowIndex index);
     [[nodiscard]] bool is_marked(const Link& link, Priority priority);
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
     [[nodiscard]] std::uint64_t queue_time() const {
