@@ -7,7 +7,7 @@
 
 #include "config/quantities.hpp"
 #include "config/switch_memory.hpp"
-#include "core/datagram_frames.hpp"
+#include "core/memory_need.hpp"
 
 namespace weir::cli {
 

@@ -59,15 +59,15 @@ TEST_CASE("a plain switch has ports of --port-buffer and no pool") {
 }
 
 TEST_CASE("options of the packet network are refused in another one") {
-    for (const auto& [name, value] : Given{{"switch", "deep"},
+    for (const GivenOption& option : Given{{"switch", "deep"},
                                            {"pfc", "on"},
                                            {"ecn", "off"},
                                            {"loss-recovery", "selective"},
                                            {"control-priority", "own"}}) {
-        CAPTURE(name);
-        const std::string refusal = refusal_of([&] { resolve(Given{{name, value}}, true); });
-        CHECK(refusal == "--" + name + ": needs --network packet");
-        CHECK(find_option(name)->get(resolve(Given{}, true)).empty());
+        CAPTURE(option.name);
+        const std::string refusal = refusal_of([&] { resolve(Given{option}, true); });
+        CHECK(refusal == "--" + option.name + ": needs --network packet");
+        CHECK(find_option(option.name)->get(resolve(Given{}, true)).empty());
     }
     CHECK(contains(packet_refusal({{"control-priority", "8"}}), "'8' is not one of: data, own, 0 to 7"));
     CHECK(contains(packet_refusal({{"loss-recovery", "none"}}), "go-back-n, selective"));
