@@ -27,14 +27,14 @@ class NetworkCounters {
     [[nodiscard]] virtual std::vector<std::string> host_columns() const = 0;
     [[nodiscard]] virtual std::vector<telemetry::SwitchDescription> switches() const = 0;
 
-    // Readings. `now` does not go back, and all that happens before it has happened.
+    // Readings. `at` does not go back, and all that happens before it has happened.
 
     /// Running counts of a host, by column. Replaces `values`.
-    virtual void read_host(core::Instant now, std::size_t host, std::vector<std::uint64_t>& values) = 0;
+    virtual void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values) = 0;
     /// What senders did about losses so far.
     [[nodiscard]] virtual telemetry::LossRecovery loss_recovery() const = 0;
     /// What a switch has counted since the last reading. Replaces `reading`.
-    virtual void read_switch(core::Instant now, std::size_t index, telemetry::SwitchReading& reading) = 0;
+    virtual void read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading) = 0;
 };
 
 }  // namespace weir::simulation

@@ -29,9 +29,9 @@ class SwitchedCounters final : public NetworkCounters {
     [[nodiscard]] std::vector<std::string> host_columns() const override;
     [[nodiscard]] std::vector<telemetry::SwitchDescription> switches() const override;
 
-    void read_host(core::Instant now, std::size_t host, std::vector<std::uint64_t>& values) override;
+    void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values) override;
     [[nodiscard]] telemetry::LossRecovery loss_recovery() const override;
-    void read_switch(core::Instant now, std::size_t index, telemetry::SwitchReading& reading) override;
+    void read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading) override;
 
   private:
     struct Host {
