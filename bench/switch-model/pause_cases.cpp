@@ -173,8 +173,8 @@ std::vector<Value> three_to_one(bool dcqcn) {
     const double sent_before = sum_of(sent);
     const std::uint64_t forwarded_before = network.counts(down, 3).packets;
     const std::vector<double> packets = arrivals(rig, flows, millisecond * 600);
-    const double naks = static_cast<double>(network.counts(down, 3).dropped);
-    const double forwarded = static_cast<double>(network.counts(down, 3).packets - forwarded_before);
+    const auto naks = static_cast<double>(network.counts(down, 3).dropped);
+    const auto forwarded = static_cast<double>(network.counts(down, 3).packets - forwarded_before);
     const auto [least, most] = std::minmax_element(packets.begin(), packets.end());
     std::vector<Value> values{
         {"packets lost", "0", 'P', 0, 0, naks},
