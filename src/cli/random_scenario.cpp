@@ -43,7 +43,7 @@ class ScenarioDraw {
             draw_packets(draw_, lossy_, port_buffer_ >= 20000);
         }
         if (draw_.one_in(10)) {
-            draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", "2", "1/3"}));
+            draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", "9/10", "1/3"}));
         }
         draw_switch_file(draw_, range_, fmt::format("{}/switch-{}.toml", traces_, seed_));
         return std::move(draw_).options();
@@ -118,7 +118,7 @@ class ScenarioDraw {
         // Rounding must not make an event more than a set.
         scaled_ = draw_.one_in(10);
         if (scaled_) {
-            draw_.add("scale", "{}", draw_.one_of({"1/2", "0.37", "2", "1/3"}));
+            draw_.add("scale", "{}", draw_.one_of({"1/2", "0.37", "9/10", "1/3"}));
         }
         event_ = std::max<std::int64_t>(64, set_ / draw_.number(scaled_ ? 2 : 1, large_ ? 3 : 9));
         if (generation_ != "sets" && draw_.one_in(6)) {
