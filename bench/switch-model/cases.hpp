@@ -1,5 +1,5 @@
 // The packet model beside reference values: published (P), from a published formula (F), computed by another
-// program (M), or measured on hardware (H). Bands were written down before weir's values were known.
+// program (M), or measured on hardware (H). Where bands come from: results/switch-model.
 #pragma once
 
 #include <functional>
