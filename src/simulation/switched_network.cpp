@@ -241,9 +241,8 @@ std::optional<telemetry::SocketCounts> SwitchedNetwork::read_socket(FlatNode nod
     if (!receives_into_sockets_ || !row().is_consumer(node)) {
         return std::nullopt;
     }
-    return telemetry::SocketCounts{
-        .receive_drops = network_.queue_counts({node}).socket_dropped,
-        .occupancy_bytes = network_.restart_socket_peak({node})};
+    return telemetry::SocketCounts{.receive_drops = network_.queue_counts({node}).socket_dropped,
+                                   .occupancy_bytes = network_.restart_socket_peak({node})};
 }
 
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {
