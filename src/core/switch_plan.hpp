@@ -84,7 +84,7 @@ struct DcqcnPlan {
     double gain = 1.0 / 256;
     std::uint32_t fast_stages = 5;
     Bytes byte_counter{10'000'000};
-    bool notify_losses = false;  ///< NP: a CNP also for a packet that comes ahead of a missing one
+    bool notify_losses = true;  ///< NP: a CNP also for a packet that comes ahead of a missing one
     BitRate additive_increase{40'000'000};
     BitRate hyper_increase{40'000'000};
     BitRate least_rate{10'000'000};
