@@ -15,6 +15,7 @@ constexpr std::uint32_t most_under_way = 4096;
 constexpr double turn_back_packets = 8;
 constexpr std::uint32_t rounds_of_normal_length = 8;
 constexpr std::uint32_t most_doublings = 12;
+constexpr core::Duration longest_delay = core::Duration::seconds(10);
 /// Doubling ends here.
 constexpr core::Duration longest_timeout = core::Duration::seconds(60);
 
@@ -116,7 +117,10 @@ void QueuePair::delay_resending(Picoseconds now) {
                                                  static_cast<double>(ends_.line_rate.bits_per_second));
     const std::uint64_t drawn =
         core::SplitMix64(std::uint64_t{ends_.index.value} << 32U | packets_sent_again_).next();
-    next_send_ = std::max(next_send_, now) + Picoseconds{static_cast<std::int64_t>(drawn % (most + 1))};
+    // On a slow link a few rounds would add up to hours.
+    const Picoseconds longest = Picoseconds::of(longest_delay);
+    const Picoseconds delay{static_cast<std::int64_t>(drawn % (most + 1))};
+    next_send_ = std::min(std::max(next_send_, now) + delay, std::max(next_send_, now + longest));
     ++rounds_;
 }
 

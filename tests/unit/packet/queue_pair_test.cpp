@@ -254,3 +254,16 @@ TEST_CASE("Go-back-N waits a while before it sends again, and longer when many r
     CHECK(longest_of_first <= Picoseconds::nanoseconds(640));
     CHECK(longest_of_last > Picoseconds::nanoseconds(640));
 }
+
+TEST_CASE("Delays of going back do not add up while nothing is sent") {
+    core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
+    QueuePair flow(plan, {{0}, {0}, {1}, 3, {1'000'000}});
+    flow.post(1, {2000});
+    Picoseconds now;
+    flow.send(now);
+    for (int round = 0; round < 40; ++round) {
+        now = std::max(now, flow.timeout_at());
+        flow.on_timeout(now);
+        CHECK(flow.next_send() <= now + Picoseconds::of(core::Duration::seconds(10)));
+    }
+}
