@@ -1,0 +1,41 @@
+"""results/switch-settings: the page is what bench/switch-settings makes of runs.csv, and its runs are complete."""
+
+import shlex
+import sys
+import unittest
+
+from markdown import SOURCE
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SOURCE / "bench"))
+import paper_runs  # noqa: E402
+import switch_settings_page  # noqa: E402
+
+DIRECTORY = SOURCE / "results/switch-settings"
+
+
+class Page(unittest.TestCase):
+    def test_page_and_commands_agree_with_the_runs(self):
+        for name, parts in switch_settings_page.page(DIRECTORY).items():
+            self.assertEqual((DIRECTORY / name).read_text(), switch_settings_page.joined(parts), f"run bench/switch-settings table: {name}")
+
+    def test_each_run_is_there_once_and_its_command_is_of_its_setting(self):
+        runs = paper_runs.stored(DIRECTORY / "runs.csv")
+        self.assertEqual(len(runs), len({run["command"] for run in runs}))
+        for run in runs:
+            words = shlex.split(run["command"])
+            options = dict(zip(words[2::2], words[3::2]))
+            with self.subTest(command=run["command"]):
+                self.assertEqual(words[:2], ["weir", "simulate"])
+                self.assertEqual(options["--scenario"], f"lhcb2021-{run['row']}")
+                self.assertEqual(options["--rate"], f"{float(run['rate_gbps']) * 1e9:.0f}b/s")
+                self.assertEqual(options.get("--switch", ""), run["switch"])
+                if run["setting"] != "fluid":
+                    self.assertEqual((options["--pfc"], options["--ecn"]),
+                                     tuple("on" if name in run["setting"] else "off" for name in ("pfc", "ecn")))
+                if run["factor"]:
+                    self.assertEqual(options[f"--{run['factor']}"], run["value"])
+
+
+if __name__ == "__main__":
+    unittest.main()
