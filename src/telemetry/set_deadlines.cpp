@@ -87,7 +87,7 @@ void SetDeadlines::generated(Instant generated_at) {
         // A producer that did not run for long generates several sets at once, all of them too late.
         const std::size_t place = (youngest_ + 1) % remembered;
         OpenSet& oldest = open_[place];
-        if (oldest.used && !oldest.known) {
+        if (oldest.used && (!oldest.known || oldest.outstanding > 0)) {
             find_late(oldest, closing(oldest.number));
         }
         oldest = OpenSet{.used = true, .number = number};

@@ -140,6 +140,16 @@ TEST_CASE("Several sets that a producer generates at once, long after they were 
     steady.advance(5001);
     CHECK(steady.deadlines.account().sets == 1);
     CHECK(steady.deadlines.account().late == 1);
+    // And if so many sets come with it that the first one is not remembered.
+    Driven many(Generation::steady);
+    many.generate(100);
+    many.gone(200, 100);
+    many.advance(5000);
+    for (const int at : {900, 1500, 2500, 3500, 4500}) {
+        many.generate(at);
+    }
+    many.gone(5001, 900);
+    CHECK(many.deadlines.account().late == 4);
 }
 
 TEST_CASE("A set is late if an event of it is given up before its deadline, and not if one is dropped") {
