@@ -70,7 +70,7 @@ std::string pfc_text(const RunRequest& request) {
 std::string ecn_text(const core::FabricPlan& fabric) {
     const core::EcnPlan& ecn = fabric.switches.ecn;
     if (!ecn.on) {
-        return "ECN off";
+        return fabric.nics.dcqcn.on ? "ECN off; NICs slow down after losses" : "ECN off";
     }
     const std::string of_rate =
         ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", rounded_text(ecn.of_rate)) : "";
