@@ -49,6 +49,17 @@ void check_port_buffer(const core::NetworkPlan& network) {
     }
 }
 
+/// Likewise for a fixed size of queues, where a switch has one.
+void check_egress_threshold(const core::NetworkPlan& network) {
+    const core::Bytes threshold = network.fabric.switches.egress_threshold;
+    if (threshold.count > 0 && threshold < full_packet(network)) {
+        throw UsageError(fmt::format(
+            "--switch: [switch] egress-threshold: {} is less than a packet of {} (--mtu {}); make it "
+            "larger",
+            to_text(threshold), to_text(full_packet(network)), to_text(network.mtu)));
+    }
+}
+
 SwitchDescription describe_switch(const RunRequest& request) {
     try {
         SwitchDescription description = load_switch(request.packets.switch_name).description;
@@ -120,6 +131,9 @@ void derive_packets(RunRequest& request) {
         request.plan.recovery_time = longest_recovery;
     }
     request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
+    if (!request.switches.drop_tail) {
+        check_egress_threshold(request.network);
+    }
     if (request.socket_buffer.count > 0) {
         request.network.fabric.hosts.socket_buffer = request.socket_buffer;
     }

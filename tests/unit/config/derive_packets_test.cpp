@@ -1,3 +1,7 @@
+#include <cstdio>
+#include <fstream>
+#include <string>
+
 #include "config/derive_packets.hpp"
 
 #include "catch.hpp"
@@ -56,6 +60,14 @@ TEST_CASE("a plain switch has ports of --port-buffer and no pool") {
     CHECK(contains(packet_refusal({{"switch", "plain"}, {"pfc", "on"}}),
                    "--switch: ports that share no memory"));
     CHECK(contains(packet_refusal({{"switch", "plain"}, {"port-buffer", "4100B"}}), "packet of 4.178kB"));
+}
+
+TEST_CASE("a queue must hold a full packet") {
+    const std::string file = "derive_packets_test.toml";
+    std::ofstream(file) << "base = \"shallow\"\n[switch]\negress-threshold = \"4100B\"\n";
+    CHECK(contains(packet_refusal({{"switch", file}}),
+                   "egress-threshold: 4.1kB is less than a packet of 4.178kB"));
+    std::remove(file.c_str());
 }
 
 TEST_CASE("options of the packet network are refused in another one") {
