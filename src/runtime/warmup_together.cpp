@@ -26,10 +26,14 @@ core::Duration round_period(int ranks) {
 /// More than in the measurement: connections are made here, and their first packets may be lost.
 constexpr auto extra_limit = core::Duration::seconds(10);
 
-/// Messages of one rank.
+/// What one rank tells the others in a round.
 struct WarmupPart {
-    std::int64_t done = 0;
-    std::int64_t total = 0;
+    std::int64_t messages_done = 0;
+    std::int64_t messages_total = 0;
+    /// How long no rank's messages have increased, by this rank's clock.
+    std::int64_t standstill_ns = 0;
+
+    [[nodiscard]] bool complete() const { return messages_done == messages_total; }
 };
 
 /// How long no message may arrive: at least as long as a few messages take through a link that carries the
@@ -51,20 +55,20 @@ core::Duration standstill_limit(const RunSettings& settings) {
     constexpr std::size_t most_named = 4;
     std::vector<int> behind;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        if (all[rank].done < all[rank].total) {
+        if (!all[rank].complete()) {
             behind.push_back(static_cast<int>(rank));
         }
     }
     const auto share = [&](int rank) {
         const WarmupPart& part = all[static_cast<std::size_t>(rank)];
-        return static_cast<double>(part.done) / static_cast<double>(part.total);
+        return static_cast<double>(part.messages_done) / static_cast<double>(part.messages_total);
     };
     std::stable_sort(behind.begin(), behind.end(), [&](int a, int b) { return share(a) < share(b); });
     std::string names;
     for (std::size_t i = 0; i < std::min(behind.size(), most_named); ++i) {
         const WarmupPart& part = all[static_cast<std::size_t>(behind[i])];
         names += fmt::format("{}{} with {} of {} messages", i == 0 ? "" : ", ",
-                             rank_text(settings, behind[i]), part.done, part.total);
+                             rank_text(settings, behind[i]), part.messages_done, part.messages_total);
     }
     if (behind.size() > most_named) {
         names += fmt::format(" and {} more", behind.size() - most_named);
@@ -76,7 +80,8 @@ core::Duration standstill_limit(const RunSettings& settings) {
                     warming_up, limit.in_seconds(), names));
 }
 
-/// Every rank's progress on every rank, again and again.
+/// Every rank's progress on every rank, again and again. All ranks see the same rounds with the same
+/// contents, so what they decide from them alone they decide alike.
 class ProgressRounds {
   public:
     explicit ProgressRounds(Job& job) : job_(job), next_ns_(monotonic_ns()) {
@@ -89,8 +94,9 @@ class ProgressRounds {
         const std::int64_t now_ns = monotonic_ns();
         if (!under_way_ && now_ns >= next_ns_) {
             const transport::WarmupProgress now = progress();
-            memory_->mine = {static_cast<std::int64_t>(now.messages_done),
-                             static_cast<std::int64_t>(now.messages_total)};
+            memory_->mine = {.messages_done = static_cast<std::int64_t>(now.messages_done),
+                             .messages_total = static_cast<std::int64_t>(now.messages_total),
+                             .standstill_ns = now_ns - moved_ns_};
             check_exchange(MPI_Iallgather(&memory_->mine, sizeof(WarmupPart), MPI_BYTE, memory_->all.data(),
                                           sizeof(WarmupPart), MPI_BYTE, job_.communicator(), &round_),
                            warming_up);
@@ -103,13 +109,30 @@ class ProgressRounds {
         check_exchange(MPI_Test(&round_, &done, MPI_STATUS_IGNORE), warming_up);
         under_way_ = done == 0;
         next_ns_ = now_ns + round_period(job_.size()).ns;
+        if (!under_way_) {
+            look_for_movement(now_ns);
+        }
         return !under_way_;
     }
 
     /// By rank, as of the last round.
     [[nodiscard]] const std::vector<WarmupPart>& all() { return memory_->all; }
 
+    /// As of the last round: how long no message has arrived anywhere, by the clock of rank 0. One clock
+    /// decides: ranks see the end of a round at different times, and a rank that gave up one round before the
+    /// others would leave them waiting for it.
+    [[nodiscard]] core::Duration standstill() { return core::Duration{memory_->all.front().standstill_ns}; }
+
   private:
+    void look_for_movement(std::int64_t now_ns) {
+        const std::int64_t messages = std::accumulate(
+            memory_->all.begin(), memory_->all.end(), std::int64_t{0},
+            [](std::int64_t before, const WarmupPart& part) { return before + part.messages_done; });
+        if (messages != std::exchange(messages_before_, messages)) {
+            moved_ns_ = now_ns;
+        }
+    }
+
     struct Memory {
         WarmupPart mine;
         std::vector<WarmupPart> all;
@@ -119,6 +142,8 @@ class ProgressRounds {
     MPI_Request round_ = MPI_REQUEST_NULL;
     bool under_way_ = false;
     std::int64_t next_ns_;
+    std::int64_t moved_ns_ = monotonic_ns();
+    std::int64_t messages_before_ = -1;
 };
 
 }  // namespace
@@ -129,24 +154,15 @@ void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
     const core::Duration limit = standstill_limit(settings);
     Job::Waiting waiting(job, limit, warming_up);
     ProgressRounds rounds(job);
-    std::int64_t moved_ns = monotonic_ns();
-    std::int64_t messages_before = -1;
     while (true) {
         static_cast<void>(step());
         if (rounds.advance(progress)) {
             waiting.restart();
             const std::vector<WarmupPart>& all = rounds.all();
-            if (std::all_of(all.begin(), all.end(),
-                            [](const WarmupPart& part) { return part.done == part.total; })) {
+            if (std::all_of(all.begin(), all.end(), [](const WarmupPart& part) { return part.complete(); })) {
                 return;
             }
-            const std::int64_t messages = std::accumulate(
-                all.begin(), all.end(), std::int64_t{0},
-                [](std::int64_t before, const WarmupPart& part) { return before + part.done; });
-            if (messages != std::exchange(messages_before, messages)) {
-                moved_ns = monotonic_ns();
-            }
-            if (monotonic_ns() - moved_ns > limit.ns) {
+            if (rounds.standstill() > limit) {
                 throw_standstill(settings, all, limit);
             }
         }

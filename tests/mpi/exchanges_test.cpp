@@ -131,17 +131,20 @@ void warm_up(Job& job) {
     check(job, through(), "the warm-up has ended before its time");
 }
 
-/// Nothing arrives any more at one rank: all ranks learn which, although all answer.
+/// Nothing arrives any more at one rank: all ranks learn which, although all answer. So do ranks
+/// that see a round end later than the others, and whose clocks therefore differ.
 void stuck_warm_up(Job& job) {
     const RunSettings settings = settings_of(job);
     IdleStrategy idle(IdleMode::nap, core::Duration::microseconds(500));
+    const auto step = [&] {
+        sleep_for(core::Duration::milliseconds(3) * job.rank());
+        return job.rank() != slow_rank;
+    };
     try {
-        warm_up_together(
-            job, settings, idle, [&] { return job.rank() != slow_rank; },
-            [&] {
-                return transport::WarmupProgress{.messages_done = job.rank() == slow_rank ? 3U : 7U,
-                                                 .messages_total = 7};
-            });
+        warm_up_together(job, settings, idle, step, [&] {
+            return transport::WarmupProgress{.messages_done = job.rank() == slow_rank ? 3U : 7U,
+                                             .messages_total = 7};
+        });
         check(job, false, "the warm-up has ended without a rank");
     } catch (const RankFailed& error) {
         const std::string_view what = error.what();
