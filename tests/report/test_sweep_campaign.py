@@ -352,3 +352,23 @@ def test_slurm_that_refuses_an_account(sweep):
 
 def test_a_campaign_that_was_not_begun(tmp_path):
     assert Campaign(tmp_path).read_plan() is None
+
+
+def test_what_stands_for_a_switch_setting_is_predicted_beside_what_is_measured(sweep):
+    settings = '\n[switch]\nsettings = [{ name = "deep", simulate = { network = "packet", switch = "deep" } }, ' \
+               '{ name = "pfc", simulate = { network = "packet", pfc = "%s" } }]\non-change = "true"\n'
+    sweep.write(settings % "of", repetitions=1)
+    message = sweep("plan", "--simulate", expect=2)
+    assert "2 of 4 settings cannot be run" in message and "switch=pfc policy=balanced, switch=pfc policy=token" in message
+    assert "--pfc" in message and sweep("plan", "--local")  # what is measured has no such option
+
+    sweep.write(settings % "on", repetitions=1)
+    assert "4 settings x 1 repetition = 4 runs in the simulator" in sweep("plan", "--simulate")
+    sweep("submit", "--local")
+    sweep("submit", "--simulate")
+    sweep("collect")
+    rows = list(csv.DictReader((sweep.campaign / "table.csv").open()))
+    assert len(rows) == 4 and all(row["world"] == "local" and row["predicted_goodput_bits_per_second"] for row in rows)
+    simulated = {path.name: json.loads((path / "run.json").read_text()) for path in (sweep.campaign / "simulation/runs").iterdir()}
+    assert {(record["labels"]["switch"], record["plan"]["switch"], record["plan"]["pfc"]) for record in simulated.values()} == \
+        {("deep", "deep", "off"), ("pfc", "shallow", "on")}

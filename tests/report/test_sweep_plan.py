@@ -3,12 +3,13 @@
 import dataclasses
 import itertools
 import json
+import re
 import statistics
 from pathlib import Path
 
 import pytest
 
-from weir_report import sweep_plan
+from weir_report import sweep_check, sweep_plan
 from weir_report.errors import ReportError
 from weir_report.sweep_file import parse_sweep
 
@@ -45,6 +46,39 @@ def test_settings_are_all_combinations():
     assert last.options == (("rate", "1Gb/s"), ("slots", "3"), ("policy", "token"), ("producers", "14"), ("consumers", "72"))
     assert last.environment == (("UCX_IB_TRAFFIC_CLASS", "106"),) and made.settings[0].environment == ()
     assert dict(last.tags) == {"switch": "both", "policy": "token", "layout": "large"}
+
+
+SIMULATED = """
+[switch]
+settings = [{ name = "pfc", simulate = { pfc = "on" } }, { name = "ecn", simulate = { ecn = "on", pfc = "off" } }]
+"""
+
+
+def test_simulate_makes_a_switch_setting_one_of_the_simulator():
+    made = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n" + SIMULATED)
+    assert sweep_plan.axes_without_options(made) == [] and len(sweep_plan.simulated_points(made)[0]) == len(made.points) == 12
+    first, last = made.settings[0], made.settings[-1]
+    assert first.simulate == (("pfc", "on"),) and last.simulate == (("ecn", "on"), ("pfc", "off"))
+    assert first.options == (("rate", "1Gb/s"), ("policy", "balanced"))  # of the measurement
+    world = (("pfc", "headroom"), ("rate", "2Gb/s"))
+    assert sweep_check.in_world(last, world, True) == (("policy", "token"), ("rate", "2Gb/s"), ("ecn", "on"), ("pfc", "off"))
+    assert sweep_check.in_world(last, world, False) == (("policy", "token"), *world)
+    assert sweep_plan.from_record(json.loads(json.dumps(sweep_plan.as_record(made)))).settings[-1].simulate == last.simulate
+    # It makes no other campaign of what was measured.
+    without = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n[switch]\nsettings = [\"pfc\", \"ecn\"]\n")
+    assert sweep_plan.difference(without, made) is None and sweep_plan.axes_without_options(without) == ["switch"]
+
+
+@pytest.mark.parametrize("settings, words", [
+    ('["none", { name = "pfc", simulate = { pfc = "on" } }]', "switch.settings: 'none' has no simulate, and others have one"),
+    ('[{ name = "pfc", simulate = "pfc" }]', "switch.settings.simulate: 'pfc' is not a table"),
+    ('[{ name = "pfc", simulate = { out = "x" } }]', "weir-sweep sets --out itself"),
+    ('[{ name = "pfc", simulate = { seed = 3 } }]', "switch sets seed"),
+    ('[{ name = "pfc", simulate = { policy = "token" } }]', "switch and policy both set policy"),
+])
+def test_simulate_is_checked(settings, words):
+    with pytest.raises(ReportError, match=re.escape(words)):
+        plan(f"[axes]\npolicy = [\"balanced\", \"token\"]\n[switch]\nsettings = {settings}\n")
 
 
 def test_an_axis_takes_the_place_of_what_all_runs_have():

@@ -42,10 +42,15 @@ class Forecast:
         return int(RUN_BYTES + (self.ranks or 1) * (RANK_BYTES + seconds * ROW_BYTES))
 
 
-def in_world(setting, world_options):
-    """A setting's options where [local] or [simulation] change some."""
-    changed = {key for key, _ in world_options}
-    return tuple(pair for pair in setting.options if pair[0] not in changed) + tuple(world_options)
+def in_world(setting, world_options, simulated):
+    """A setting's options where [local] or [simulation] change some, and in the simulator what stands for the switch."""
+    options = _changed(setting.options, world_options)
+    return _changed(options, setting.simulate) if simulated else options
+
+
+def _changed(options, by):
+    changed = {key for key, _ in by}
+    return tuple(pair for pair in options if pair[0] not in changed) + tuple(by)
 
 
 def check_world_options(sweep, world, options):
@@ -60,7 +65,8 @@ def forecasts(weir, command, plan, world_options, start_s, directory):
     """Of all settings, by `weir run --dry-run` or `weir simulate --dry-run` (`command`) in `directory`. Raises ReportError
     that lists every setting that is refused."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        results = list(pool.map(lambda setting: _dry_run(weir, command, in_world(setting, world_options), directory),
+        results = list(pool.map(lambda setting: _dry_run(
+            weir, command, in_world(setting, world_options, command == "simulate"), directory),
                                 plan.settings))
     refused = {}
     for setting, (_, message) in zip(plan.settings, results):

@@ -40,6 +40,7 @@ class Value:
     name: str
     options: tuple = ()  # of (option, text)
     environment: tuple = ()  # of (variable, text)
+    simulate: tuple | None = None  # options that stand for it in the simulator; None: the file has none
 
 
 @dataclasses.dataclass(frozen=True)
@@ -324,7 +325,8 @@ def _compound(table, key, value):
         raise ReportError(f"{inner.path}: {inner.name}: a value that is a table needs a name, such as "
                           "{ name = \"small\", slots = 2 }")
     environment = _environment(inner.table("environment"))
-    return Value(_plain(inner, "name", name), _options(inner), environment)
+    simulate = _options(inner.table("simulate")) if "simulate" in inner.content else None
+    return Value(_plain(inner, "name", name), _options(inner), environment, simulate)
 
 
 def _no_doubles(table, key, values):
@@ -420,6 +422,15 @@ def _world(table):
     return World(_options(table), launcher)
 
 
+def _check_simulated(path, axis):
+    """A value without `simulate` beside others that have one would be predicted with a switch that it does not have."""
+    without = [value.name for value in axis.values if value.simulate is None]
+    if without and len(without) < len(axis.values):
+        where = "switch.settings" if axis.name == "switch" else f"axes.{axis.name}"
+        raise ReportError(f"{path}: {where}: '{without[0]}' has no simulate, and others have one; simulate = {{}} stands for "
+                          "the simulator's defaults")
+
+
 def _check_together(sweep):
     count = 1
     for axis in sweep.all_axes:
@@ -428,9 +439,10 @@ def _check_together(sweep):
         raise ReportError(f"{sweep.path}: axes: {count} settings are too many; at most {SETTINGS_MAX} are allowed")
     owners = {}
     for axis in sweep.all_axes:
-        for kind in ("options", "environment"):
-            for name in dict.fromkeys(key for value in axis.values for key, _ in getattr(value, kind)):
-                other = owners.setdefault((kind, name), axis)
+        _check_simulated(sweep.path, axis)
+        for kind in ("options", "environment", "simulate"):
+            for name in dict.fromkeys(key for value in axis.values for key, _ in getattr(value, kind) or ()):
+                other = owners.setdefault(("options" if kind == "simulate" else kind, name), axis)
                 if other is not axis:
                     raise ReportError(f"{sweep.path}: axes: {other.name} and {axis.name} both set {name}; only one axis can")
     if ("options", "seed") in owners:

@@ -72,7 +72,8 @@ def run_options(world, point, attempt, options):
 def command(world, point, attempt, job):
     """(words, variables to add) for one run. `job`: the record of the submission, see sweep_submit.py."""
     setting = world.plan.setting_of(point)
-    words = run_options(world, point, attempt, sweep_check.in_world(setting, [tuple(pair) for pair in job["options"]]))
+    options = [tuple(pair) for pair in job["options"]]
+    words = run_options(world, point, attempt, sweep_check.in_world(setting, options, world.name == "simulation"))
     variables = dict(setting.environment)
     weir = job["weir"]
     if world.name == "simulation":

@@ -32,6 +32,8 @@ class Setting:
     options: tuple  # of (option, text): those of all runs, then those of the axes
     environment: tuple
     tags: tuple
+    # Changes predictions and no measurement, so a campaign may get it later.
+    simulate: tuple = dataclasses.field(default=(), compare=False)  # (option, text) in the simulator, for what a switch has
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +105,8 @@ def make_settings(sweep):
                 options=kept + tuple(chosen),
                 environment=tuple({**dict(sweep.environment),
                                    **{key: text for value in values for key, text in value.environment}}.items()),
-                tags=tags))
+                tags=tags,
+                simulate=tuple(pair for value in values for pair in value.simulate or ())))
     return tuple(made)
 
 
@@ -154,8 +157,9 @@ def changes(plan, points):
 
 
 def simulation_key(plan, point):
-    """Points that agree in this are one simulated run: a switch setting changes nothing there."""
-    return tuple(sorted(plan.setting_of(point).options)), point.run_seed
+    """Points that agree in this are one simulated run: a switch setting without `simulate` changes nothing there."""
+    setting = plan.setting_of(point)
+    return tuple(sorted(setting.options)), tuple(sorted(setting.simulate)), point.run_seed
 
 
 def simulated_points(plan):
@@ -168,13 +172,13 @@ def simulated_points(plan):
 
 
 def axes_without_options(plan):
-    """Axes that change nothing on weir's command line: the switch, and variables of the environment."""
+    """Axes that change nothing on the simulator's command line: a switch without `simulate`, and variables of the environment."""
     found = []
     for position, axis in enumerate(plan.axes):
         options = {}
         for setting in plan.settings:
             others = setting.values[:position] + setting.values[position + 1:]
-            options.setdefault(others, set()).add(setting.options)
+            options.setdefault(others, set()).add((setting.options, setting.simulate))
         if all(len(of_others) == 1 for of_others in options.values()):
             found.append(axis)
     return found
@@ -201,7 +205,8 @@ def as_record(plan):
             "switch": setting.switch,
             "options": [list(pair) for pair in setting.options],
             "environment": dict(setting.environment),
-            "tags": [list(pair) for pair in setting.tags]
+            "tags": [list(pair) for pair in setting.tags],
+            "simulate": [list(pair) for pair in setting.simulate]
         } for setting in plan.settings],
         "points": [{
             "point": point.name,
@@ -219,7 +224,8 @@ def from_record(record):
     settings = tuple(
         Setting(index, entry["name"], tuple(entry["values"].items()), entry["switch"],
                 tuple((key, text) for key, text in entry["options"]), tuple(entry["environment"].items()),
-                tuple((key, text) for key, text in entry["tags"]))
+                tuple((key, text) for key, text in entry["tags"]),
+                tuple((key, text) for key, text in entry.get("simulate", ())))
         for index, entry in enumerate(record["settings"]))
     points = tuple(
         Point(int(entry["point"]), int(entry["setting"]), int(entry["repetition"]), int(entry["seed"]))
