@@ -59,7 +59,7 @@ class Child:
         self._end_with = end_with
         self._own_session = own_session
         self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                         cwd=directory, env={**os.environ, **variables}, preexec_fn=_die_with_parent,
+                                         cwd=directory, env={**os.environ, **variables}, preexec_fn=die_with_parent,
                                          start_new_session=own_session)
         self._kill_at = None
         self.too_long = False
@@ -69,13 +69,14 @@ class Child:
         self._kill_at = time.monotonic() + KILL_AFTER_S
         self._send(number if self._end_with is None else self._end_with)
 
-    def wait(self, limit_s):
-        """Its exit status; negative for a signal."""
+    def wait(self, limit_s, tick=lambda: None):
+        """Its exit status; negative for a signal. `tick` is called twice a second meanwhile, and must not wait."""
         deadline = time.monotonic() + limit_s
         while True:
             try:
                 return self._process.wait(timeout=0.5)
             except subprocess.TimeoutExpired:
+                tick()
                 now = time.monotonic()
                 if self._kill_at is not None and now > self._kill_at:
                     self._send(signal.SIGKILL, group=self._own_session)
@@ -91,7 +92,7 @@ class Child:
                 self._process.send_signal(number)
 
 
-def _die_with_parent():
+def die_with_parent():
     """In the child: SIGTERM when the worker is gone, so that no run continues without its worker (Linux)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

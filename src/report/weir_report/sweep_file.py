@@ -59,6 +59,9 @@ class Switch:
     change_s: float = 10.0  # expected time of a change
     change_limit_s: float = 600.0
     hold: int = 1  # repetitions between two changes
+    read: str | None = None  # shell command that prints the switch's counters
+    read_every_s: float | None = None  # None: before and after each run only
+    read_limit_s: float = 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -355,8 +358,16 @@ def _switch(table):
         on_change=table.text("on-change", None),
         change_s=table.time("change", 10.0),
         change_limit_s=table.time("change-limit", 600.0),
-        hold=table.integer("hold", 1, 1, REPETITIONS_MAX))
+        hold=table.integer("hold", 1, 1, REPETITIONS_MAX),
+        read=table.text("read", None),
+        read_every_s=table.time("read-every", None),
+        read_limit_s=table.time("read-limit", 10.0))
     table.no_others()
+    for key, least in (("read-every", switch.read_every_s), ("read-limit", switch.read_limit_s)):
+        if least is not None and not 1.0 <= least <= 3600.0:
+            raise ReportError(f"{table.where(key)}: {least:g} s is not a time from 1s to 1h")
+    if switch.read_every_s is not None and switch.read is None:
+        raise ReportError(f"{table.where('read-every')}: there is no command to call; add read = \"COMMAND\"")
     return switch
 
 

@@ -63,9 +63,10 @@ def job_times(plan, points, all_forecasts, switch):
     changes = sweep_plan.changes(plan, points) if switch and switch.on_change else 0
     change_s = switch.change_s if switch else 0.0
     expected = sum(all_forecasts[point.setting].expected_s for point in points) + changes * change_s
+    reading = 2 * switch.read_limit_s * len(points) if switch and switch.read else 0.0
     # Buffers that take the whole drain to empty, and changes that take twice as long, are still in time.
     drains = sum(seconds_of(all_forecasts[point.setting].plan["drain"]) for point in points)
-    return expected, expected + drains + changes * change_s + 120.0
+    return expected, expected + drains + changes * change_s + reading + 120.0
 
 
 def check_disk(directory, needed):

@@ -46,6 +46,14 @@ class Prepared:
         return self.sweep.switch.on_change if self.sweep.switch and self.world != "simulation" else None
 
     @property
+    def read(self):
+        """How the switch's counters are read, for the worker; None: they are not."""
+        switch = self.sweep.switch
+        if self.world == "simulation" or not switch or not switch.read:
+            return None
+        return {"command": switch.read, "every_s": switch.read_every_s, "limit_s": switch.read_limit_s}
+
+    @property
     def points(self):
         return self.campaign.world(self.world).points()
 
@@ -54,7 +62,7 @@ class Prepared:
         return sweep_plan.runs_per_job(self.plan, self.sweep.slurm) if self.world == "slurm" else len(self.points)
 
     def job_times(self, points):
-        return sweep_needs.job_times(self.plan, points, self.forecasts, self.sweep.switch if self.hook else None)
+        return sweep_needs.job_times(self.plan, points, self.forecasts, self.sweep.switch if self.world != "simulation" else None)
 
 
 def world_options(sweep, world):
@@ -115,6 +123,7 @@ def job_record(prepared, points):
         "exclusive": prepared.world == "local" or prepared.world == "slurm" and sweep.slurm.concurrent == 1,
         "hook": hook,
         "change_limit_s": sweep.switch.change_limit_s if hook else 0.0,
+        "read": prepared.read,
         "expected_s": {setting.name: forecast.expected_s for setting, forecast in by_setting},
         "limit_s": {setting.name: forecast.limit_s for setting, forecast in by_setting},
     }

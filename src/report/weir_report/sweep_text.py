@@ -52,6 +52,9 @@ def plan_lines(prepared, with_points=True):
     elif prepared.world == "local":
         lines.append(f"time        about {duration(record['expected_s'])}")
     left_out = prepared.campaign.world(prepared.world).axes_left_out()
+    if prepared.read:
+        every = prepared.read["every_s"]
+        lines.append(f"read        switch, before and after each run{f' and every {every:g} s' if every else ''}: {prepared.read['command']}")
     for axis in prepared.sweep.all_axes:
         note = " (makes no difference here)" if axis.name in left_out else ""
         lines.append(f"axis        {axis.name}: " + ", ".join(value.name for value in axis.values) + note)

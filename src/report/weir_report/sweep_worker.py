@@ -14,6 +14,7 @@ from . import sweep_claims, sweep_launch, sweep_slurm
 from .errors import ReportError
 from .sweep_campaign import now_text
 from .sweep_child import Child, Stop
+from .switch_reader import SwitchReader
 from .units import counted
 
 TURN_LIMIT_S = 180.0
@@ -129,13 +130,19 @@ class Worker:
     def _run(self, point, claim, last_try):
         words, variables = sweep_launch.command(self.world, point, claim.number, self.job)
         setting = self.world.plan.setting_of(point)
+        reader = self._reader(setting, point, claim)
+        if reader:
+            reader.before()
         with open(self.world.output_file(point, claim.number), "wb") as output:
             # In SLURM, weir.sbatch handles each signal.
             in_slurm = self.world.name == "slurm"
             child = Child(words, output, self.job["base"], variables, own_session=not in_slurm,
                           **({"end_with": None} if in_slurm else {}))
             with self.stop.while_running(child):
-                status = child.wait(self.job["limit_s"][setting.name])
+                status = child.wait(self.job["limit_s"][setting.name], *((reader.tick,) if reader else ()))
+        if reader:
+            reader.after()
+            reader.move_to(self.world.run_directory(point, claim.number))
         record = sweep_claims.read_json(self.world.run_directory(point, claim.number) / "run.json") or {}
         if record.get("status") == "complete":
             return "complete", "", status
@@ -201,6 +208,15 @@ class Worker:
         reason = f"{hook} {setting.switch} {how}; its output: {path}"
         self.bad_switches[setting.switch] = reason
         return "hook failed", reason, status
+
+    def _reader(self, setting, point, claim):
+        """Of the switch's counters, for one run; None if there is nothing to call."""
+        if not self.job.get("read"):
+            return None
+        directory = self.world.directory / "switch" / self.world.run_directory(point, claim.number).name
+        variables = {"WEIR_SWITCH": setting.switch, "WEIR_SWEEP": self.world.plan.name,
+                     "WEIR_SWEEP_DIRECTORY": str(self.world.campaign.directory)}
+        return SwitchReader(self.job["read"], directory, self.job["base"], variables, self.stop, self.say)
 
     def _hook_file(self, switch):
         """A new file for what the hook prints; sorted by time."""
