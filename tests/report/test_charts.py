@@ -215,11 +215,12 @@ def test_all_latencies_of_a_run_have_one_unit(stored):
 
 
 def test_axes_do_not_enlarge_noise():
-    panel = charts.DotPanel("goodput", "Gb/s", [charts.DotColumn("a", "blue", [100.0, 100.03], ["x", "y"])], False, 10.0)
-    low, high = panel.range
+    row = charts.Row("a", "blue", 100.01, marks=[charts.Mark(100.0, "x"), charts.Mark(100.03, "y")])
+    chart = charts.RowChart("goodput", "Gb/s", [row], least_span=10.0)
+    low, high = chart.range
     assert high - low == pytest.approx(10.0) and low < 100 < 100.03 < high
-    panel.columns[0].values = [0.0, 0.1]
-    assert panel.range[0] == pytest.approx(-0.4) and panel.range[1] >= 0.1
+    row.marks, row.value = [charts.Mark(0.0, "x"), charts.Mark(0.1, "y")], 0.05
+    assert chart.range[0] == pytest.approx(-0.4) and chart.range[1] >= 0.1
     assert charts.Panel("", "", lines=[charts.Line("", np.zeros(2), np.array([0.5, np.nan]), "mean")], least_top=1.2).top == 1.2
 
 

@@ -1,10 +1,12 @@
 """The page in headless Chromium: scripts run without an error, every chart is drawn, the numbers are there."""
 
+import html
 import json
 import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -71,13 +73,56 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser, no_pictures
     assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
 
 
-def test_a_comparison_is_drawn(simulate, in_browser, tmp_path, no_pictures):
+WIDTHS = (1280, 2560, 390)
+HARNESS = """<!DOCTYPE html><html><body><script>LAYOUT</script><script>
+const page = PAGE;
+for (const width of WIDTHS) {
+  const frame = document.createElement("iframe");
+  frame.width = width; frame.height = 800; frame.srcdoc = page;
+  frame.onload = () => {
+    const found = document.createElement("pre");
+    found.textContent = JSON.stringify(window.examine(frame));
+    document.body.append(found);
+  };
+  document.body.append(frame);
+}
+</script></body></html>"""
+
+
+@pytest.fixture
+def layout(in_browser, tmp_path):
+    """layout(page): {width: what page_layout.js found}, at the widths of a laptop, a large screen and a phone."""
+    def examine(page):
+        script = (Path(__file__).parent / "page_layout.js").read_text()
+        content = json.dumps(page.read_text()).replace("</", "<\\/")
+        harness = tmp_path / "harness.html"
+        harness.write_text(HARNESS.replace("LAYOUT", script).replace("WIDTHS", str(list(WIDTHS))).replace("PAGE", content, 1))
+        found = [json.loads(html.unescape(one)) for one in re.findall(r"<pre>(.*?)</pre>", in_browser(harness))]
+        # A frame's border is 2 pixels on each side.
+        return {one["width"]: one for one in found}
+    return examine
+
+
+def check_layout(found):
+    assert sorted(found) == sorted(WIDTHS)
+    for width, one in found.items():
+        assert one["scroll"] <= width and not one["wide"], (width, one["wide"])
+        assert not one["overlapping"], (width, one["overlapping"])
+        assert not one["small"], (width, one["small"])
+
+
+def test_a_comparison_fits_every_screen(simulate, layout, tmp_path):
     options = ("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                "poisson:60ms,quantum=10ms", "--duration", "4s")
-    sides = [[str(simulate(*options, "--seed", seed, "--slots", slots)) for seed in "123"] for slots in "42"]
+    name = "the setting of the vendor's guide for lossless-traffic-in-data-centres, with {} slots"
+    directories = [str(simulate(*options, "--seed", seed, "--slots", slots, "--tag", f"setting={name.format(slots)}"))
+                   for seed in "123" for slots in ("2", "3", "4", "5", "6", "7", "8", "9")]
     page = tmp_path / "comparison.html"
-    assert compare_command.main([*sides[1], "--against", *sides[0], "--allow-different-plans", "--page", str(page)]) == 0
-    check_drawn(in_browser(page), 2)
+    assert compare_command.main(["--by", "setting", *directories, "--allow-different-plans", "--page", str(page)]) == 0
+    found = layout(page)
+    check_layout(found)
+    # All runs of all settings, by occupancy and by rate.
+    assert all(one["plots"] >= 2 * len(directories) for one in found.values())
 
 
 def test_a_script_that_fails_leaves_the_pictures_and_gives_the_reason(stored, in_browser, no_pictures):

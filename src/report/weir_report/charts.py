@@ -11,14 +11,13 @@ Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target",
 
 @dataclasses.dataclass
 class Line:
-    """`notes`: what hovering shows beside the value, one per point. `colour`: instead of the style's."""
+    """`notes`: what hovering shows beside the value, one per point."""
 
     name: str
     x: np.ndarray
     y: np.ndarray
     style: Style
     notes: list | None = None
-    colour: str | None = None
 
 
 @dataclasses.dataclass
@@ -116,45 +115,119 @@ class CurveChart:
 
 
 @dataclasses.dataclass
-class DotColumn:
-    """The values of one group of runs. `names`: what hovering shows, one per value."""
+class Mark:
+    """One run on a row. `note`: what hovering shows. `held`: whether the run held what it tried, where that was the question."""
 
-    name: str
-    colour: str
-    values: list
-    names: list
+    value: float
+    note: str
+    held: bool | None = None
 
 
 @dataclasses.dataclass
-class DotPanel:
-    """Columns of dots, a bar at each median. `paired`: lines join value i of two columns. `least_span`: the axis covers at
-    least so much."""
+class Row:
+    """One setting. `value` with its interval (`low`, `high`); None: not known. `text`: the same in words, beside the row; `note`:
+    more words below it. `bar`: a bar from 0 to `value`; `missing`: instead of a value, why there is none."""
+
+    name: str
+    colour: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    marks: list = dataclasses.field(default_factory=list)
+    text: str = ""
+    note: str = ""
+    rank: str = ""
+    missing: str = ""
+
+
+@dataclasses.dataclass
+class RowChart:
+    """A row per setting on one axis. `bars`: each from 0 to its value; otherwise dots with intervals, and the axis covers at
+    least `least_span`, so that the spread of equal runs does not look large. `largest`: end of the axis, if fixed."""
 
     title: str
     unit: str
-    columns: list
-    paired: bool
-    least_span: float
+    rows: list
+    bars: bool = False
+    least_span: float = 0.0
+    largest: float | None = None
 
     @property
     def range(self):
-        """Ends of the axis: all values, and at least `least_span`; not below 0 if no value is."""
-        values = [value for column in self.columns for value in column.values]
+        """Ends of the axis; not below 0 if no value is."""
+        values = [value for row in self.rows for value in (row.value, row.low, row.high, *(mark.value for mark in row.marks))
+                  if value is not None and np.isfinite(value)]
+        if self.bars:
+            return 0.0, self.largest or 1.02 * max(values, default=0.0) or 1.0
+        if not values:
+            return 0.0, 1.0
         low, high = min(values), max(values)
-        span = max(1.2 * (high - low), self.least_span)
-        middle = (low + high) / 2
-        bottom = middle - span / 2
+        span = max(1.15 * (high - low), self.least_span) or 1.0
+        bottom = (low + high) / 2 - span / 2
         if low >= 0:
             bottom = max(bottom, -0.04 * span)
         return bottom, bottom + span
 
 
 @dataclasses.dataclass
-class DotChart:
+class PlotLine:
+    """`low`, `high`: an interval at each point, if any. `points`: a dot at each point; `pale`: in the background; `notes`: what
+    hovering over the points shows."""
+
     name: str
+    colour: str
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    points: bool = False
+    pale: bool = False
+    dashed: bool = False
+    notes: list | None = None
+
+
+@dataclasses.dataclass
+class Plot:
+    """One of several plots beside each other. `pale_x`: stretches of x (warm-up, drain) that do not count."""
+
     title: str
-    panels: list
-    caption: str
+    lines: list
+    note: str = ""
+    colour: str | None = None
+    pale_x: tuple = ()
+
+
+@dataclasses.dataclass
+class PlotRow:
+    """Plots on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers.
+    `limits`: horizontal lines (value, name)."""
+
+    title: str
+    unit: str
+    plots: list
+    x_title: str = "second"
+    x_log: bool = False
+    x_ticks: list | None = None
+    least_top: float = 0.0
+    limits: list = dataclasses.field(default_factory=list)
+    from_zero: bool = True
+
+    def x_range(self):
+        values = np.concatenate([np.asarray(line.x, float) for plot in self.plots for line in plot.lines])
+        return float(values.min()), float(values.max())
+
+    def y_range(self):
+        """A little more than all values."""
+        parts = [np.asarray(part, float) for plot in self.plots for line in plot.lines
+                 for part in (line.y, line.low, line.high) if part is not None]
+        values = np.concatenate(parts)
+        values = values[np.isfinite(values)]
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        if self.from_zero:
+            return 0.0, max(1.06 * high, self.least_top) or 1.0
+        span = max(1.2 * (high - low), 0.1 * abs(high)) or 1.0
+        bottom = (low + high) / 2 - span / 2
+        return max(bottom, 0.0) if low >= 0 else bottom, (low + high) / 2 + span / 2
 
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart. The names are those of the
@@ -180,18 +253,5 @@ DASHED = ("limit", "target", "link")
 HEAT_COLOURS = ("#F4EDD3", "#DCC873", "#8FA66E", "#3F7E86", "#1F4C7A", "#14224F")
 
 
-def line_colour(line):
-    return line.colour or LINE_COLOURS[line.style]
-
-
 def curve_colour(index):
     return CURVE_COLOURS[index % len(CURVE_COLOURS)]
-
-
-def short_name(name):
-    return name if len(name) <= 16 else name[:15] + "…"
-
-
-def spread_out(count, paired):
-    """Equal values must not hide each other; dots that lines join stay in their column."""
-    return np.zeros(count) if paired or count < 2 else np.linspace(-0.15, 0.15, count)

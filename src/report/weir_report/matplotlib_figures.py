@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import charts
-from .charts import COLOURS, DASHED, LINE_COLOURS, curve_colour, line_colour, short_name, spread_out
+from .charts import COLOURS, DASHED, LINE_COLOURS, curve_colour
 
 matplotlib.use("Agg")
 
@@ -21,14 +21,12 @@ _STYLE = {
     "axes.titleweight": "bold", "svg.hashsalt": "weir", "figure.dpi": 110, "text.parse_math": False,
 }
 _HEAT = LinearSegmentedColormap.from_list("weir", charts.HEAT_COLOURS)
-_DOT_COLUMNS = 3
 
 
 def draw(chart, title=None):
     """A matplotlib figure of any chart; the caller closes it."""
     with plt.rc_context(_STYLE):
-        figure = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves,
-                  charts.DotChart: _dots}[type(chart)](chart)
+        figure = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves}[type(chart)](chart)
         if title:
             figure.suptitle(title, fontsize=9, x=0.01, ha="left", color="#444444")
     return figure
@@ -65,8 +63,8 @@ def _time(chart):
                       rasterized=len(members) > 30)
         for line in panel.lines:
             if line.style != "member":
-                axis.plot(line.x, line.y, color=COLOURS[line_colour(line)], linewidth=1.1, alpha=0.8 if line.colour else 1.0,
-                          linestyle="--" if line.style in DASHED else "-", label=None if line.colour else line.name)
+                axis.plot(line.x, line.y, color=COLOURS[LINE_COLOURS[line.style]], linewidth=1.1,
+                          linestyle="--" if line.style in DASHED else "-", label=line.name)
         axis.set_title(panel.title)
         axis.set_ylabel(panel.unit)
         axis.set_ylim(0, panel.top)
@@ -139,27 +137,4 @@ def _curves(chart):
     axis.set_ylabel("share of events that took longer")
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     axis.set_title(chart.title)
-    return figure
-
-
-def _dots(chart):
-    rows = -(-len(chart.panels) // _DOT_COLUMNS)
-    figure, axes = plt.subplots(rows, _DOT_COLUMNS, squeeze=False, layout="constrained", figsize=(10.0, 2.2 * rows + 0.3))
-    axes = axes.ravel()
-    for axis, panel in zip(axes, chart.panels):
-        axis.set_title(f"{panel.title}{', ' + panel.unit if panel.unit else ''}", fontweight="normal")
-        if panel.paired:
-            for two in zip(*(column.values for column in panel.columns)):
-                axis.plot([0, 1], two, color=COLOURS["grey"], linewidth=0.8)
-        for index, column in enumerate(panel.columns):
-            if column.values:
-                axis.plot(index + spread_out(len(column.values), panel.paired), column.values, "o",
-                          color=COLOURS[column.colour], markersize=4, alpha=0.75)
-                axis.plot([index - 0.25, index + 0.25], [np.median(column.values)] * 2, color=COLOURS[column.colour])
-        axis.set_xticks(range(len(panel.columns)), [short_name(column.name) for column in panel.columns])
-        axis.set_xlim(-0.6, len(panel.columns) - 0.4)
-        axis.set_ylim(*panel.range)
-        axis.ticklabel_format(axis="y", useOffset=False)
-    for axis in axes[len(chart.panels):]:
-        axis.set_visible(False)
     return figure

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jinja2
 
-from . import plotly_figures, units
+from . import plotly_figures, svg_figures, units
 
 
 @functools.cache
@@ -36,9 +36,9 @@ def shown(identity, chart, png):
             "picture": "data:image/png;base64," + base64.b64encode(png).decode()}
 
 
-def render(template, drawn, /, **more):
-    """A page of `template`. `drawn`: {element id: chart}, for the page's script."""
-    plotly = packed_plotly()
+def render(template, drawn=None, /, **more):
+    """A page of `template`. `drawn`: {element id: chart}, for the page's script; None: the page has no script."""
+    plotly = packed_plotly() if drawn is not None else None
     figures = {name: plotly_figures.figure(chart) for name, chart in drawn.items()} if plotly else None
     return templates().get_template(template).render(
         plotly=plotly, figures=figures and packed(json.dumps(figures, allow_nan=False, separators=(",", ":"))), **more)
@@ -51,4 +51,5 @@ def templates():
                                      lstrip_blocks=True)
     environment.filters["unit"] = units.text
     environment.filters["counted"] = units.counted
+    environment.filters |= {"track": svg_figures.track, "axis": svg_figures.axis, "plot": svg_figures.plot}
     return environment

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from . import charts
-from .charts import DASHED, LINE_COLOURS, curve_colour, line_colour, short_name, spread_out
+from .charts import DASHED, LINE_COLOURS, curve_colour
 
 # Four digits are more than a screen shows, and keep the page small.
 _DIGITS = 4
@@ -16,12 +16,10 @@ _PANEL_HEIGHT = 160
 
 
 def figure(chart):
-    """{'kind': 'stack', 'tabs' or 'grid', 'panels': [{'title', 'key', 'height', 'data', 'layout'}]} of any chart. The panels of
-    a stack share their x axis; of tabs one is shown at a time; a grid has as many columns as fit."""
-    draw = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves,
-            charts.DotChart: _dots}[type(chart)]
-    kind = {charts.HeatMap: "tabs", charts.DotChart: "grid"}.get(type(chart), "stack")
-    return {"kind": kind, "panels": draw(chart)}
+    """{'kind': 'stack' or 'tabs', 'panels': [{'title', 'key', 'height', 'data', 'layout'}]} of any chart. The panels of a
+    stack share their x axis; of tabs one is shown at a time."""
+    draw = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves}[type(chart)]
+    return {"kind": "tabs" if isinstance(chart, charts.HeatMap) else "stack", "panels": draw(chart)}
 
 
 def _colour(name):
@@ -73,9 +71,8 @@ def _time(chart):
         last = position + 1 == len(chart.panels)
         data = _areas(panel) + _members(panel)
         data += [_line(line, panel) for line in panel.lines if line.style != "member"]
-        own = any(line.colour for line in panel.lines)
         layout = {
-            "hovermode": "closest" if own else "x unified" if len(panel.areas) > 1 else "x",
+            "hovermode": "x unified" if len(panel.areas) > 1 else "x",
             "xaxis": _axis(**({"title": _x_title(chart.x_title)} if last else {}), showspikes=True, spikemode="across",
                            spikethickness=1, spikedash="dot", spikecolor=_colour("soft"), spikesnap="cursor"),
             "yaxis": _axis(nticks=5, range=[0, panel.top]),
@@ -90,19 +87,18 @@ def _line(line, panel):
     skip = line.style in DASHED
     return {"type": "scatter", "mode": "lines", "name": _escaped(line.name), "x": _list(line.x), "y": _list(line.y),
             "text": line.notes and [_escaped(note) for note in line.notes],
-            "line": {"color": _colour(line_colour(line)), "width": 1.5, "dash": "dash" if skip else "solid"},
+            "line": {"color": _colour(LINE_COLOURS[line.style]), "width": 1.5, "dash": "dash" if skip else "solid"},
             **({"hoverinfo": "skip"} if skip else
-               {"hovertemplate": f"{_escaped(line.name)} %{{y}} {panel.unit}" + (" (%{text})" if line.notes else "")
-                                 + ("<br>second %{x}" if line.colour else "") + "<extra></extra>"})}
+               {"hovertemplate": f"{_escaped(line.name)} %{{y}} {panel.unit}" + (" (%{text})" if line.notes else "") + "<extra></extra>"})}
 
 
 def _key(panel):
-    """The names of lines and areas, each once; lines with colours of their own are named in the caption."""
+    """The names of lines and areas, each once."""
     parts = [(area.colour, "area", area.name) for area in panel.areas]
     if any(line.style == "member" for line in panel.lines):
         parts.append((LINE_COLOURS["member"], "line", "single ranks"))
-    parts += [(line_colour(line), "dash" if line.style in DASHED else "line", line.name)
-              for line in panel.lines if line.style != "member" and not line.colour]
+    parts += [(LINE_COLOURS[line.style], "dash" if line.style in DASHED else "line", line.name)
+              for line in panel.lines if line.style != "member"]
     return [(_colour(colour), sign, name) for colour, sign, name in dict.fromkeys(parts)]
 
 
@@ -186,31 +182,3 @@ def _curves(chart):
             for index, line in enumerate(chart.lines)]
     key = [(_colour(curve_colour(index)), "line", line.name) for index, line in enumerate(chart.lines)]
     return [_panel("Share of events that took longer", 320, data, layout, key)]
-
-
-def _dots(chart):
-    panels = []
-    for panel in chart.panels:
-        names = [_escaped(short_name(column.name)) for column in panel.columns]
-        layout = {"hovermode": "closest", "margin": {"l": 52, "r": 8, "t": 4, "b": 30 if len(names) < 3 else 52},
-                  "xaxis": _axis(range=[-0.6, len(names) - 0.4], tickvals=list(range(len(names))), ticktext=names,
-                                 showgrid=False, tickangle=0 if len(names) < 3 else 30),
-                  "yaxis": _axis(nticks=4, range=[float(f"{end:.6g}") for end in panel.range])}
-        data = []
-        if panel.paired:
-            data += [{"type": "scatter", "mode": "lines", "x": [0, 1], "y": _list(two), "hoverinfo": "skip",
-                      "line": {"color": _colour("grey"), "width": 1}}
-                     for two in zip(*(column.values for column in panel.columns))]
-        for index, column in enumerate(panel.columns):
-            if not column.values:
-                continue
-            data.append({"type": "scatter", "mode": "markers", "y": _list(column.values),
-                         "x": _list(index + spread_out(len(column.values), panel.paired)),
-                         "text": [_escaped(name) for name in column.names],
-                         "marker": {"color": _colour(column.colour), "size": 8, "opacity": 0.75},
-                         "hovertemplate": f"%{{text}}: %{{y}} {panel.unit}<extra></extra>"})
-            median = float(np.median(column.values))
-            data.append({"type": "scatter", "mode": "lines", "x": [index - 0.25, index + 0.25], "y": _list([median, median]),
-                         "hoverinfo": "skip", "line": {"color": _colour(column.colour), "width": 2}})
-        panels.append(_panel(_titled(panel.title, panel.unit), 160, data, layout))
-    return panels

@@ -1,0 +1,146 @@
+"""Charts of a comparison that come from the runs themselves: seconds of a typical run of each setting side by side, and all
+runs of each setting by every key figure. Data only; svg_figures.py draws them."""
+
+import numpy as np
+
+from . import series, units
+from .charts import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Mark, Plot, PlotLine, PlotRow, Row, RowChart
+
+# One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
+# Plots are narrow: longer runs are drawn with the worst of each few seconds.
+POINTS_MAX = 240
+# Of a whole page; with many settings, lines have fewer points.
+POINTS_OF_PAGE = 60_000
+# Runs in the background of one plot.
+PALE_MAX = 8
+# Axes of values cover at least this share of the largest, so that the spread of equal runs does not look large.
+LEAST_SPAN = 0.1
+# With fewer points, each is drawn as a dot, too.
+FEW_POINTS = 12
+
+
+def colour(index):
+    return COLOURS[index % len(COLOURS)]
+
+
+def typical(values):
+    """Index of the run in the middle: the median, or with an even number the lower one of the two in the middle. Values that
+    are absent are left out; 0 if all are."""
+    known = [index for index, value in enumerate(values) if value is not None]
+    if not known:
+        return 0
+    return sorted(known, key=lambda index: (values[index], index))[(len(known) - 1) // 2]
+
+
+def side_by_side(groups, chosen):
+    """Rows of plots, one per setting. `chosen`: the index of each group's typical run."""
+    lines = sum(min(len(group.runs), PALE_MAX + 1) for group in groups)
+    most = max(20, min(POINTS_MAX, POINTS_OF_PAGE // max(1, 4 * lines)))
+    rows = [_occupancy(groups, chosen, most), _rates(groups, chosen, most), _blocked(groups, chosen, most)]
+    return [row for row in rows if row]
+
+
+def _occupancy(groups, chosen, most):
+    row = _row("Fullest producer: occupancy", "", groups, chosen, most, "producer", _occupancies, "max")
+    if row:
+        row.least_top = 1.1
+        row.limits = [(1.0, "full: 1")]
+    return row
+
+
+def _rates(groups, chosen, most):
+    row = _row("Slowest consumer: rate received", "b/s", groups, chosen, most, "consumer",
+               lambda run: series.compared_rates(run, "consumer"), "min")
+    if not row:
+        return None
+    targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen)}
+    if len(targets) == 1 and None not in targets:
+        row.limits = [(targets.pop(), "planned")]
+    return _scaled(row)
+
+
+def _blocked(groups, chosen, most):
+    row = _row("Blocked consumers: share of their time", "%", groups, chosen, most, "consumer", _blocked_shares, "mean")
+    if not row or not any(np.nan_to_num(line.y).any() for plot in row.plots for line in plot.lines):
+        return None
+    row.least_top = 0.05
+    return _scaled(row)
+
+
+def _scaled(row):
+    """In a unit that keeps the numbers short."""
+    factor, row.unit = (0.01, "%") if row.unit == "%" else units.scale(row.unit, row.y_range()[1])
+    for plot in row.plots:
+        for line in plot.lines:
+            line.y = line.y / factor
+    row.limits = [(value / factor, name) for value, name in row.limits]
+    row.least_top /= factor
+    return row
+
+
+def _occupancies(run):
+    return series.column(run, "producer", "occupancy_peak")
+
+
+def _blocked_shares(run):
+    rows = run.rows("consumer")
+    if "blocked_s" not in rows:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return rows.column("blocked_s") / rows.column("covered_s")
+
+
+def _row(title, unit, groups, chosen, most, role, values_of, how):
+    """The typical run of each group in its colour, others pale behind it; None if no run has such values."""
+    plots = []
+    for index, (group, middle) in enumerate(zip(groups, chosen)):
+        others = [run for position, run in enumerate(group.runs) if position != middle][:PALE_MAX]
+        lines = []
+        for run in (*others, group.runs[middle]):
+            values = values_of(run)
+            if values is None or not np.isfinite(values).any():
+                continue
+            x, y = _thinned(run.rows(role).seconds, _over_ranks(values, how), how, most)
+            is_typical = run is group.runs[middle]
+            lines.append(PlotLine(run.directory.name, colour(index) if is_typical else GREY, x, y,
+                                  points=is_typical and len(x) <= FEW_POINTS, pale=not is_typical,
+                                  notes=[f"second {second:g}" for second in x]))
+        ends = series.measured_seconds(group.runs[middle])
+        plots.append(Plot(group.name, lines, group.runs[middle].directory.name, colour(index),
+                          ((-np.inf, ends[0] - 0.5), (ends[1] + 0.5, np.inf)) if ends else ()))
+    return PlotRow(title, unit, plots) if any(plot.lines for plot in plots) else None
+
+
+def _over_ranks(values, how):
+    """One value per second; seconds that no rank has stay empty."""
+    there = np.isfinite(values).any(axis=0)
+    reduced = np.full(values.shape[1], np.nan)
+    reduced[there] = {"min": np.nanmin, "max": np.nanmax, "mean": np.nanmean}[how](values[:, there], axis=0)
+    return reduced
+
+
+def _thinned(seconds, values, how, most):
+    starts = np.arange(0, len(values), -(-len(values) // most))
+    return seconds[starts], {"min": np.fmin, "max": np.fmax, "mean": np.fmax}[how].reduceat(values, starts)
+
+
+def every_run(figures, groups, values):
+    """A RowChart of each figure that is not the same in all runs: a dot per run, a bar at the median. `values`: figures of each
+    run of each group."""
+    made = []
+    for figure in figures:
+        sides = [[of_run.get(figure.name) for of_run in side] for side in values]
+        known = [value for side in sides for value in side if value is not None]
+        if figure.kind == "share" or len(set(known)) < 2:
+            continue
+        largest = max(abs(value) for value in known)
+        factor, unit = (0.01, "%") if figure.unit == "%" else units.scale(figure.unit, largest)
+        rows = []
+        for index, (group, side) in enumerate(zip(groups, sides)):
+            marks = [Mark(value / factor, f"{run.directory.name}: {units.text(value, figure.unit)}")
+                     for run, value in zip(group.runs, side) if value is not None]
+            rows.append(Row(group.name, colour(index), float(np.median([mark.value for mark in marks])) if marks else None,
+                            marks=marks, missing="" if marks else "not measured"))
+        made.append(RowChart(figure.title, "" if unit == "1" else unit, rows, least_span=LEAST_SPAN * largest / factor))
+    return made
