@@ -4,81 +4,19 @@ nothing is read, printed or drawn here. What is decided how: statistics.py."""
 from __future__ import annotations
 
 import dataclasses
-import zlib
 
 import numpy as np
 
 from . import statistics
+from .answer import Answer, make_answer
 from .errors import ReportError
+from .figure_results import (BETTER, INCONCLUSIVE, NO_DIFFERENCE, SEED, WORSE, FigureResult, Settings, Side,  # noqa: F401
+                             all_equal, call_figure, measure_figure)
 from .key_figures import KEY_FIGURES, key_figures
 from .run_groups import (Group, are_network_settings, describe_plan_differences, plan_differences, refuse_shared_runs, usable,
                          worlds_and_versions)
 from .run_pairs import find_pairs
 from .units import counted
-
-BETTER, WORSE, NO_DIFFERENCE, INCONCLUSIVE = "better", "worse", "no difference", "inconclusive"
-NOT_SCORED = None  # the call of figures that explain
-SEED = 20211021
-# Units of what is measured rather than counted; a counted value comes in steps of 1.
-_MEASURED_UNITS = ("b/s", "B", "s", "%", "1")
-# Deterministic runs have no spread: without this, rounding of the last digit would be a difference.
-_ROUNDING = 1e-9
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    relevant: float = 0.02  # share of the baseline's value; of yes or no: of the runs
-    ignore_below: float = 0.0  # in the same measure: smaller differences are never called
-    pairs: bool = True
-    allow_different_plans: bool = False
-    figures: tuple | None = None  # names; None: all
-    seed: int = SEED
-
-
-@dataclasses.dataclass(frozen=True)
-class Side:
-    """One key figure of one group: its value in each run, in the group's order, or in that of the pairs."""
-
-    values: tuple
-    whole: float | None = None  # median of what the values are parts of
-
-    @property
-    def median(self):
-        return float(np.median(self.values)) if self.values else None
-
-    @property
-    def spread(self):
-        """Standard deviation between runs."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else None
-
-    @property
-    def yes(self):
-        return int(sum(self.values))
-
-
-@dataclasses.dataclass
-class FigureResult:
-    """All differences are new minus baseline, in the figure's own unit; None where there is none."""
-
-    figure: object  # KeyFigure
-    baseline: Side
-    new: Side
-    difference: float | None = None
-    scale: float | None = None  # of relative differences; None: both sides are 0
-    low: float | None = None  # interval of the difference
-    high: float | None = None
-    threshold: float | None = None  # from here on a difference is called better or worse
-    detectable: float | None = None  # minimum detectable effect: would be called with a chance of 80 %
-    estimate: statistics.Estimate | None = None
-    p_value: float | None = None
-    level: float | None = None
-    relevant: float | None = None
-    call: str | None = INCONCLUSIVE
-    reason: str | None = None  # why it is inconclusive, if not for spread
-
-    @property
-    def is_relevant(self):
-        return self.relevant is None or abs(self.difference) >= self.relevant
 
 
 @dataclasses.dataclass
@@ -114,6 +52,7 @@ class Report:
     remarks: list
     by: str | None
     settings: Settings
+    answer: Answer
 
     def calls(self, call):
         return [
@@ -135,7 +74,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     remarks += worlds_and_versions(groups)
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
-    return Report(comparisons, differences, groups, remarks, by, settings)
+    return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings))
 
 
 def _measure(baseline, new, settings, remarks):
@@ -189,72 +128,6 @@ def _is_alike(result):
             and len({value for side in sides for value in side.values}) == 1)
 
 
-def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None):
-    """Everything but the call. `pair_times`: value i of both sides is a pair; times or two None."""
-    result = FigureResult(figure, baseline, new, call=INCONCLUSIVE if figure.is_scored else NOT_SCORED)
-    if not baseline.values or not new.values:
-        result.reason = "only one side has it"
-        return result
-    if not figure.is_scored:
-        result.scale = abs(baseline.median) or abs(new.median) or None
-        result.difference = float(statistics.difference_of_sides(np.array(baseline.values), np.array(new.values)))
-        return result
-    if min(len(baseline.values), len(new.values)) < statistics.FEWEST_RUNS:
-        result.reason = f"fewer than {statistics.FEWEST_RUNS} runs"
-    if figure.kind == "share":
-        _measure_share(result, settings)
-    else:
-        _measure_number(result, settings, pair_times)
-    return result
-
-
-def _measure_share(result, settings):
-    yes_a, size_a = result.baseline.yes, len(result.baseline.values)
-    yes_b, size_b = result.new.yes, len(result.new.values)
-    result.scale = 1.0
-    result.relevant = settings.relevant
-    result.difference = yes_b / size_b - yes_a / size_a
-    if result.reason is None:
-        result.p_value = float(statistics.boschloo_p_values(size_a, size_b)[yes_a, yes_b])
-        result.low, result.high = statistics.share_interval(yes_a, size_a, yes_b, size_b)
-
-
-def _measure_number(result, settings, pair_times):
-    figure = result.figure
-    a, b = np.array(result.baseline.values), np.array(result.new.values)
-    result.scale = abs(result.baseline.median) or abs(result.new.median) or None
-    result.relevant = max(settings.relevant, 2.0 * figure.resolution) * (result.scale or 0.0)
-    if result.reason is not None:
-        result.difference = float(statistics.difference_of_sides(a, b))
-        return
-    generator = np.random.default_rng([settings.seed, zlib.crc32(figure.name.encode())])
-    if pair_times is None:
-        result.estimate = statistics.estimate_sides(a, b, _step(result))
-        low, high = statistics.interval_of_sides(a, b, generator)
-    else:
-        differences, inflation = statistics.pair_differences(a, b, *pair_times)
-        result.estimate = statistics.estimate_pairs(differences, inflation, _step(result))
-        low, high = statistics.interval_of_pairs(differences, generator, inflation)
-    result.difference = float(result.estimate.difference)
-    result.p_value = float(statistics.p_value(result.estimate))
-    if abs(result.difference) <= _floor(result, settings):
-        result.p_value = 1.0
-    # Latencies that fell into the same bucket are not equal, only not told apart.
-    width = _step(result) if figure.resolution else 0.0
-    result.low = min(float(low), result.difference - width / 2.0)
-    result.high = max(float(high), result.difference + width / 2.0)
-
-
-def _step(result):
-    if result.figure.resolution:
-        return result.figure.resolution * (result.scale or 0.0)
-    return 0.0 if result.figure.unit in _MEASURED_UNITS else 1.0
-
-
-def _floor(result, settings):
-    return max(result.figure.resolution, settings.ignore_below, _ROUNDING) * (result.scale or 0.0)
-
-
 def _judge(comparisons, settings):
     """All figures of all comparisons are one family, and the shares another: however many are looked at, the
     chance of any false call stays below ALPHA in each."""
@@ -262,7 +135,7 @@ def _judge(comparisons, settings):
         members = [(comparison, result) for comparison in comparisons for result in comparison.scored
                    if result.figure.kind == kind]
         tested = [
-            np.nan if comparison.too_few or result.p_value is None or _all_equal(result) else result.p_value
+            np.nan if comparison.too_few or result.p_value is None or all_equal(result) else result.p_value
             for comparison, result in members
         ]
         levels = statistics.holm_levels(np.array(tested)) if members else []
@@ -270,31 +143,4 @@ def _judge(comparisons, settings):
             if comparison.too_few:
                 result.reason, result.low, result.high = "too few runs", None, None
             elif result.p_value is not None:
-                _call(result, level, settings)
-
-
-def _all_equal(result):
-    """Equal in every run of both sides: it cannot be called falsely, and does not take part in the family."""
-    values = (*result.baseline.values, *result.new.values)
-    return result.figure.kind == "number" and max(values) - min(values) <= _ROUNDING * abs(values[0])
-
-
-def _call(result, level, settings):
-    if _all_equal(result):
-        result.call = NO_DIFFERENCE
-        result.threshold = result.detectable = _floor(result, settings)
-        return
-    result.level = float(level)
-    if result.figure.kind == "share":
-        sizes = result.baseline.yes, len(result.baseline.values), len(result.new.values)
-        result.threshold = statistics.share_threshold(*sizes, level)
-        result.detectable = statistics.share_detectable(*sizes, level)
-    else:
-        floor = _floor(result, settings)
-        result.threshold = float(statistics.threshold(result.estimate, level, floor))
-        result.detectable = float(statistics.detectable(result.estimate, level, floor))
-    if result.p_value <= level:
-        result.call = BETTER if (result.difference > 0.0) == (result.figure.better == "higher") else WORSE
-    elif (result.detectable is not None and result.detectable <= result.relevant
-          and -result.relevant <= result.low and result.high <= result.relevant):
-        result.call = NO_DIFFERENCE
+                call_figure(result, level, settings)

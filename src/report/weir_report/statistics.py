@@ -161,6 +161,18 @@ def interval_of_pairs(differences, generator, inflation=1.0, resamples=RESAMPLES
     return _stretched(difference_of_pairs(differences), draws, size - 1.0, inflation * size / (size - 1.0))
 
 
+def interval_of_values(values):
+    """CONFIDENCE interval of what the runs of one side are repetitions of: Student's t about their pseudo-median. Holds
+    the median of the values."""
+    values = np.asarray(values, float)
+    size = values.shape[-1]
+    first, second = np.triu_indices(size)
+    centre = np.median((values[..., first] + values[..., second]) / 2.0, axis=-1)
+    half = (stats.t.isf((1.0 - CONFIDENCE) / 2.0, size - 1) * HODGES_LEHMANN_FACTOR * np.sqrt(_variance(values) / size))
+    middle = np.median(values, axis=-1)
+    return np.minimum(centre - half, middle), np.maximum(centre + half, middle)
+
+
 def _in_parts(resamples, cells_each, draw):
     """What is worked on at a time stays small, however many data sets there are."""
     part = int(max(1, min(resamples, 300_000 // max(1, cells_each))))
@@ -204,19 +216,30 @@ def boschloo_p_values(size_a, size_b):
 
 def share_interval(yes_a, size_a, yes_b, size_b):
     """Newcombe's CONFIDENCE interval of the difference of two shares, b minus a."""
-    (low_a, high_a), (low_b, high_b) = _wilson(yes_a, size_a), _wilson(yes_b, size_b)
+    (low_a, high_a), (low_b, high_b) = interval_of_share(yes_a, size_a), interval_of_share(yes_b, size_b)
     share_a, share_b = yes_a / size_a, yes_b / size_b
     difference = share_b - share_a
     return (difference - np.hypot(share_b - low_b, high_a - share_a),
             difference + np.hypot(high_b - share_b, share_a - low_a))
 
 
-def _wilson(yes, size):
+def interval_of_share(yes, size):
+    """Wilson's CONFIDENCE interval, low and high."""
     z = stats.norm.isf((1.0 - CONFIDENCE) / 2.0)
     share = yes / size
     centre = (share + z * z / (2.0 * size)) / (1.0 + z * z / size)
     half = z / (1.0 + z * z / size) * np.sqrt(share * (1.0 - share) / size + z * z / (4.0 * size * size))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def runs_needed(estimate, size, wanted, level, most=200):
+    """How many runs a side would find a true difference of `wanted` with a chance of POWER, if they spread as these `size`
+    runs a side did; None: more than `most`."""
+    for more in range(size, most + 1):
+        scaled = Estimate(estimate.difference, estimate.error * np.sqrt(size / more), estimate.freedom + 2.0 * (more - size))
+        if detectable(scaled, level) <= wanted:
+            return more
+    return None
 
 
 def share_threshold(yes_a, size_a, size_b, level=ALPHA):

@@ -1,0 +1,203 @@
+"""The answer to "which of these settings is best, and why": plain data, made of groups of runs and of measured capacities.
+compare_text.py prints it, compare_page.py draws it, --json has it. Nothing is read or printed here but rows of runs.
+
+One figure decides, unless the user chose another: lost data and sustained first; then the capacity if it was measured,
+else the margin at a fixed rate (late sets, slack, worst occupancy); then latency and fairness. Counters explain and
+decide nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from . import answer_text, answer_why, ranking, statistics
+from .errors import ReportError
+from .key_figures import KEY_FIGURES, KeyFigure, key_figures
+from .run_pairs import find_pairs
+
+# The order in which figures decide at a fixed rate. The carried rate has no information where all was sustained.
+_MARGIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy")
+_CARRIED = ("goodput", "slowest_consumer_mean")
+_THEN = ("delivery_p99", "evenness")
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """One figure of one setting: the median of its runs and the 95 % interval of that, in the figure's unit; of yes or no:
+    the share, Wilson's interval, and how many runs."""
+
+    figure: KeyFigure
+    value: float | None
+    low: float | None
+    high: float | None
+    runs: int
+    yes: int | None = None
+    text: str = "-"  # 85.8 Gb/s; 5 of 5 runs
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """One setting's place. `rank`: 1 is the best; not told apart: the same rank. `certain`: whether it is told apart from the
+    next setting of the list, by `told_by`; None for the last one. `difference` to the next: this minus next, in
+    told_by's unit (of the deciding figure, if they are not told apart)."""
+
+    setting: str
+    index: int  # of the group
+    value: float | None
+    low: float | None
+    high: float | None
+    runs: int
+    rank: int
+    shared: bool
+    certain: bool | None
+    told_by: KeyFigure | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    text: str
+    details: tuple = ()  # a Value of each of Answer.columns
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What compare_text.py and the page show first. Everything is in the order of the ranking unless it has a name of a
+    setting in it."""
+
+    headline: str  # one or two sentences
+    winner: str | None
+    decided_by: KeyFigure | None
+    chosen: bool  # the user chose the deciding figure (--decide-by)
+    columns: tuple  # figures by which neighbours of the ranking are told apart, decided_by first
+    ranking: list  # of Ranked
+    why: list  # of answer_why.Why, one per setting
+    victims: list  # of victims.Victims, one per setting where that could be found out
+    not_told: list  # sentences
+    next: str  # one sentence
+    names: tuple  # of the settings as shown, in the order of the groups
+    measured: ranking.Ranking
+
+
+def deciding_figures():
+    """Names that --decide-by takes: everything that is scored."""
+    return [figure.name for figure in KEY_FIGURES if figure.is_scored]
+
+
+def make_answer(groups, settings, capacity=None):
+    """`groups`: usable runs, two settings or more (with a capacity one is enough). `capacity`: None, or a capacity.Capacity.
+    `settings`: figure_results.Settings; its decide_by names the figure that decides."""
+    values = {figure.name: [] for figure in KEY_FIGURES}
+    for group in groups:
+        of_runs = [key_figures(run) for run in group.runs]
+        for name, of_figure in values.items():
+            of_figure.append([figures[name] for figures in of_runs])
+    chain = _chain(values, settings.decide_by)
+    ranked = ranking.rank(chain, values, settings, _times_of(groups) if settings.pairs else None)
+    names = short_names([group.name for group in groups])
+    columns = _columns(ranked)
+    rows = _ranked(ranked, values, names, columns)
+    why = [answer_why.why(groups[row.index], names[row.index]) for row in rows]
+    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why)
+    return Answer(
+        headline=answer_text.headline(found),
+        winner=None if ranked.winner is None else names[ranked.winner],
+        decided_by=ranked.decided_by,
+        chosen=settings.decide_by is not None,
+        columns=columns,
+        ranking=rows,
+        why=why,
+        victims=[],
+        not_told=answer_text.not_told(found),
+        next=answer_text.next_step(found),
+        names=names,
+        measured=ranked)
+
+
+def _chain(values, decide_by):
+    figures = {figure.name: figure for figure in KEY_FIGURES}
+    if decide_by is not None:
+        if decide_by not in deciding_figures():
+            raise ReportError(f"--decide-by: '{decide_by}' is not one of {', '.join(deciding_figures())}")
+        return [figures[decide_by]]
+    outcomes = [value for side in values["sustained"] for value in side]
+    all_sustained = bool(outcomes) and all(value == 1.0 for value in outcomes)
+    return [figures[name] for name in (*_MARGIN, *(() if all_sustained else _CARRIED), *_THEN)]
+
+
+def _times_of(groups):
+    """For ranking.rank: which runs of two groups are pairs."""
+    found = {}
+
+    def times_of(i, j):
+        if (i, j) not in found:
+            one, other = groups[i].runs, groups[j].runs
+            pairs = find_pairs(one, other) if min(len(one), len(other)) >= statistics.FEWEST_RUNS else None
+            found[(i, j)] = pairs and ((_indices(one, pairs.baseline), _indices(other, pairs.new)), pairs.times())
+        return found[(i, j)]
+    return times_of
+
+
+def _indices(runs, chosen):
+    place = {id(run): index for index, run in enumerate(runs)}
+    return [place[id(run)] for run in chosen]
+
+
+def short_names(names):
+    """'setting=pfc' is pfc, if all names have one label, and the same."""
+    parts = [name.split("=") for name in names]
+    alike = len({part[0] for part in parts}) == 1 and all(len(part) == 2 and part[1] for part in parts)
+    return tuple(part[1] for part in parts) if alike else tuple(names)
+
+
+def _columns(ranked):
+    figures = [ranked.decided_by] if ranked.decided_by else []
+    for one, other in zip(ranked.order, ranked.order[1:]):
+        pair = ranked.told[one][other]
+        if pair is not None and pair.figure not in figures:
+            figures.append(pair.figure)
+    return tuple(figures)
+
+
+def _ranked(ranked, values, names, columns):
+    rows = []
+    for place, index in enumerate(ranked.order):
+        details = tuple(value_of(figure, values[figure.name][index]) for figure in columns)
+        following = ranked.order[place + 1] if place + 1 < len(ranked.order) else None
+        pair = ranked.told[index][following] if following is not None else None
+        apart = pair is not None and pair.better == index
+        if following is not None and not apart and ranked.decided_by:
+            pair = ranked.of_figure(ranked.decided_by, index, following)
+        difference, low, high = _difference(pair, index)
+        first = details[0] if details else value_of(None, [])
+        rows.append(Ranked(names[index], index, first.value, first.low, first.high, first.runs, ranked.ranks[index],
+                           ranked.ranks.count(ranked.ranks[index]) > 1, None if following is None else apart,
+                           pair.figure if apart else None, difference, low, high, first.text, details))
+    return rows
+
+
+def _difference(pair, first):
+    """(difference, low, high) of a Pair with the setting `first` before the other."""
+    if pair is None or pair.result.difference is None:
+        return None, None, None
+    result = pair.result
+    if pair.first == first:
+        return result.difference, result.low, result.high
+    return -result.difference, *((None, None) if result.low is None else (-result.high, -result.low))
+
+
+def value_of(figure, of_runs):
+    """Value of the runs of one setting."""
+    known = [float(value) for value in of_runs if value is not None]
+    if figure is None or not known:
+        return Value(figure, None, None, None, 0)
+    if figure.kind == "share":
+        yes = int(sum(known))
+        low, high = statistics.interval_of_share(yes, len(known))
+        return Value(figure, yes / len(known), low, high, len(known), yes, f"{yes} of {len(known)} runs")
+    middle = float(np.median(known))
+    low, high = (None, None) if len(known) < statistics.FEWEST_RUNS else statistics.interval_of_values(known)
+    if low is not None and min(known) >= 0.0:
+        low = max(low, 0.0)
+    if high is not None and figure.unit in ("%",) or figure.name == "evenness":
+        high = None if high is None else min(high, 1.0)
+    return Value(figure, middle, low, high, len(known), None, answer_text.amount(figure, middle))

@@ -1,0 +1,196 @@
+"""Which of several settings are told apart, and by which figure. Values of runs in, ranks out; nothing is read or
+printed here.
+
+All pairs of settings are compared, by a chain of figures: a pair is told apart by the first figure of the chain that
+finds a difference which is large enough to matter. The figure that decides is chosen after the data were seen, so all
+figures of the chain and all pairs are one family: Holm's levels keep the chance that any of equal settings is
+placed before another below ALPHA. A figure that has one value in all runs of all settings takes no part; that can be
+seen without looking at which run has which setting.
+
+Yes or no (sustained) comes first in the chain. It comes in few steps, so that it would never be called if it shared
+its level with ten other tests: where it differs between runs, it gets OUTCOME_ALPHA and the rest of the chain what is
+left. Rejected: to test each figure at ALPHA and to stop at the first that is called, which is wrong three times as
+often as documented (calibration.py)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from . import statistics
+from .figure_results import BETTER, WORSE, FigureResult, Settings, Side, all_equal, call_figure, measure_figure
+
+# Of ALPHA, what yes or no gets where its value is not the same in all runs. All against none of three runs a side has
+# a p-value of 3.1 % (two settings) or 3.6 % (three).
+OUTCOME_ALPHA = 0.04
+PERMUTATIONS = 50_000
+
+
+@dataclasses.dataclass
+class Pair:
+    """One figure of two settings. `first`, `second`: indices of settings."""
+
+    first: int
+    second: int
+    figure: object
+    result: FigureResult  # its difference is first minus second
+
+    @property
+    def is_called(self):
+        return self.result.call in (BETTER, WORSE)
+
+    @property
+    def is_told(self):
+        """Called, and large enough to matter."""
+        return self.is_called and self.result.is_relevant
+
+    @property
+    def better(self):
+        """Index of the better setting of a pair that is called."""
+        return self.first if (self.result.difference > 0.0) == (self.figure.better == "higher") else self.second
+
+
+@dataclasses.dataclass
+class Ranking:
+    """`told[i][j]`: the Pair by which settings i and j are told apart, or None. `ranks`: 1 is the best; settings that are not
+    told apart from one before them share its rank. `order`: indices, best first."""
+
+    chain: tuple  # figures with information, in their order
+    pairs: list  # every Pair that was looked at
+    told: list
+    ranks: list
+    order: list
+    decided_by: object | None  # the first figure that told any two apart; else the first of the chain
+
+    def of_figure(self, figure, i, j):
+        """The Pair of two settings and a figure, or None."""
+        return next((pair for pair in self.pairs
+                     if pair.figure is figure and {pair.first, pair.second} == {i, j}), None)
+
+    def beaten_by(self, i):
+        return [j for j in range(len(self.told)) if self.told[i][j] is not None and self.told[i][j].better == j]
+
+    @property
+    def winner(self):
+        """Index of a setting that is told apart from all others and is better; None: there is none."""
+        first = self.order[0]
+        alone = all(self.told[first][j] is not None and self.told[first][j].better == first
+                    for j in range(len(self.told)) if j != first)
+        return first if alone and len(self.told) > 1 else None
+
+
+def rank(figures, values, settings=Settings(), times_of=None):
+    """`values`: {figure's name: [values of each setting's runs, absent ones None]}. `times_of(i, j)`: None, or ((indices of
+    runs of i, of j that are pairs), (times or None, times or None))."""
+    count = len(next(iter(values.values()))) if values else 0
+    chain = tuple(figure for figure in figures if _has_information(values.get(figure.name)))
+    pairs = [_measure(figure, i, j, values[figure.name], settings, times_of)
+             for figure in chain for i in range(count) for j in range(i + 1, count)]
+    pairs = [pair for pair in pairs if pair is not None]
+    _call(pairs, values, settings)
+    told = [[None] * count for _ in range(count)]
+    for pair in pairs:  # in the order of the chain
+        if pair.is_told and told[pair.first][pair.second] is None:
+            told[pair.first][pair.second] = told[pair.second][pair.first] = pair
+    used = {id(pair.figure) for pair in pairs if pair.is_told and told[pair.first][pair.second] is pair}
+    numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
+    decided_by = next((figure for figure in chain if id(figure) in used), numbers[0] if numbers else None)
+    made = Ranking(chain, pairs, told, [0] * count, list(range(count)), decided_by)
+    made.ranks = [1 + len(made.beaten_by(i)) for i in range(count)]
+    made.order.sort(key=lambda i: (made.ranks[i], *_place(decided_by, values, i)))
+    return made
+
+
+def _has_information(of_settings):
+    """Two settings have it, and not one value in all runs."""
+    sides = [[value for value in side if value is not None] for side in of_settings or []]
+    known = [value for side in sides for value in side]
+    return sum(bool(side) for side in sides) >= 2 and max(known) - min(known) > 1e-9 * abs(known[0])
+
+
+def _place(figure, values, i):
+    """Sorts by the median, best first; those without a value are the last."""
+    known = [value for value in values[figure.name][i] if value is not None] if figure else []
+    if not known:
+        return (1, 0.0)
+    middle = float(np.mean(known) if figure.kind == "share" else np.median(known))
+    return (0, -middle if figure.better == "higher" else middle)
+
+
+def _measure(figure, i, j, of_settings, settings, times_of):
+    """The Pair, without its call; None if a side has no value."""
+    sides, times = [of_settings[i], of_settings[j]], None
+    matched = times_of(i, j) if times_of else None
+    if matched:
+        chosen, times = matched
+        sides = [[side[index] for index in indices] for side, indices in zip(sides, chosen)]
+        kept = [index for index, two in enumerate(zip(*sides)) if None not in two]
+        sides = [[side[index] for index in kept] for side in sides]
+        times = tuple(None if side is None else [side[index] for index in kept] for side in times)
+    sides = [Side(tuple(float(value) for value in side if value is not None)) for side in sides]
+    if not all(side.values for side in sides):
+        return None
+    # The spread of the first side is the least that counts: here that is the wider one, so that exchanged settings give
+    # the same answer.
+    wide_first = (sides[0].spread or 0.0) >= (sides[1].spread or 0.0)
+    ordered = sides if wide_first else sides[::-1]
+    if times is not None and not wide_first:
+        times = times[::-1]
+    result = measure_figure(figure, *ordered, settings, times)
+    if wide_first:
+        result = _opposite(result)
+    result.baseline, result.new = sides[1], sides[0]
+    return Pair(i, j, figure, result)
+
+
+def _opposite(result):
+    result.difference = None if result.difference is None else -result.difference
+    if result.low is not None:
+        result.low, result.high = -result.high, -result.low
+    if result.estimate is not None:
+        result.estimate = dataclasses.replace(result.estimate, difference=-result.estimate.difference)
+    return result
+
+
+def _call(pairs, values, settings):
+    shares = [pair for pair in pairs if pair.figure.kind == "share"]
+    numbers = [pair for pair in pairs if pair.figure.kind != "share"]
+    alone = not numbers
+    for figure in {pair.figure.name: pair.figure for pair in shares}.values():
+        of_figure = [pair for pair in shares if pair.figure is figure]
+        _call_shares(of_figure, values[figure.name], statistics.ALPHA if alone else OUTCOME_ALPHA,
+                     settings)
+    apart = {(pair.first, pair.second) for pair in shares if pair.is_called}
+    family = [pair for pair in numbers if (pair.first, pair.second) not in apart]
+    # Where yes or no is not the same in all runs, it has had its part of the chance.
+    unsure = any((pair.first, pair.second) not in apart and pair.result.p_value is not None
+                 and len({*pair.result.baseline.values, *pair.result.new.values}) > 1 for pair in shares)
+    alpha = statistics.ALPHA - OUTCOME_ALPHA if unsure else statistics.ALPHA
+    p_values = np.array([np.nan if pair.result.p_value is None or all_equal(pair.result) else pair.result.p_value
+                         for pair in family])
+    for pair, level in zip(family, statistics.holm_levels(p_values, alpha) if family else []):
+        if pair.result.p_value is not None:
+            call_figure(pair.result, level, settings)
+
+
+def _call_shares(pairs, of_settings, alpha, settings):
+    """Two settings: Boschloo's test. More: with the runs dealt out to the settings by chance, how often the largest
+    difference between any two is as large as this one."""
+    sides = [[value for value in side if value is not None] for side in of_settings]
+    sizes = np.array([len(side) for side in sides])
+    there = sizes > 0
+    drawn = None
+    if there.sum() > 2:
+        generator = np.random.default_rng(1)
+        yes = int(sum(sum(side) for side in sides))
+        counts = generator.multivariate_hypergeometric(sizes[there], yes, size=PERMUTATIONS)
+        shares = counts / sizes[there]
+        drawn = shares.max(axis=1) - shares.min(axis=1)
+    for pair in pairs:
+        if pair.result.p_value is None:
+            continue
+        if drawn is not None:
+            extreme = (drawn >= abs(pair.result.difference) - 1e-9).sum()
+            pair.result.p_value = float((extreme + 1) / (PERMUTATIONS + 1))
+        call_figure(pair.result, alpha, settings)

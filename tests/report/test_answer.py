@@ -1,0 +1,43 @@
+"""The answer of a comparison: what is planted wins, equal settings have no winner, and what was not counted is missing."""
+
+import numpy as np
+from comparing import make  # noqa: F401 (a fixture)
+
+from weir_report.answer import make_answer
+from weir_report.figure_results import Settings
+from weir_report.run import read_run
+from weir_report.run_groups import Group
+
+
+def groups(make, noise=0.005, runs=5, **goodput_of):
+    """A group for each name, its consumers' rates multiplied by the value, with noise."""
+    generator = np.random.default_rng(11)
+    return [Group(f"switch={name}", [read_run(make(f"{name}-{index}", goodput=level + noise * generator.standard_normal()))
+                                     for index in range(runs)]) for name, level in goodput_of.items()]
+
+
+def test_the_chosen_figure_ranks_all_settings(make):
+    answer = make_answer(groups(make, ecn=0.8, pfc=1.0, none=0.6), Settings(decide_by="goodput"))
+    assert [(row.rank, row.setting, row.certain) for row in answer.ranking] == [(1, "pfc", True), (2, "ecn", True), (3, "none", None)]
+    assert answer.winner == "pfc" and answer.decided_by.name == "goodput" and answer.chosen
+    assert answer.headline.startswith("pfc carries ") and ", ecn " in answer.headline and "certain)" in answer.headline
+    best = answer.ranking[0]
+    assert best.low < best.value < best.high
+    assert best.difference_low < best.difference < best.difference_high and best.difference > 0.0
+
+
+def test_equal_settings_have_no_winner(make):
+    answer = make_answer(groups(make, noise=0.02, a=1.0, b=1.0, c=1.0), Settings(decide_by="goodput"))
+    assert answer.winner is None and {row.rank for row in answer.ranking} == {1}
+    assert "No winner among" in answer.headline and "would have been found" in answer.headline
+
+
+def test_settings_that_differ_by_less_than_matters_share_a_rank(make):
+    answer = make_answer(groups(make, noise=0.0001, a=1.0, b=0.995), Settings(decide_by="goodput"))
+    assert answer.winner is None and "certain but less than the 2.0 % that count" in answer.headline
+
+
+def test_too_few_runs_are_not_judged(make):
+    answer = make_answer(groups(make, runs=2, a=1.0, b=0.5), Settings(decide_by="goodput"))
+    assert answer.winner is None and answer.headline.startswith("Not judged: 3 or more complete runs")
+    assert "more runs" in answer.next
