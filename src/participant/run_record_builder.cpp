@@ -103,8 +103,10 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     }
 }
 
-void RunRecordBuilder::add_network(std::vector<telemetry::HostCounters> hosts,
+void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
+                                   std::vector<telemetry::HostCounters> hosts,
                                    std::optional<telemetry::SwitchTotals> switches) {
+    simulated_ = simulated;
     base_.hosts = std::move(hosts);
     base_.switches = std::move(switches);
 }
@@ -122,6 +124,15 @@ telemetry::MaybeIoError RunRecordBuilder::write_traffic() {
         log_errors_.push_back(error->message());
     }
     return error;
+}
+
+telemetry::RunFacts RunRecordBuilder::facts_of(const telemetry::RunRecord& record) const {
+    telemetry::RunFacts facts;
+    facts.blocked_at_once = record.blocked_at_once;
+    facts.simulated = simulated_ ? &*simulated_ : nullptr;
+    facts.network = record.network ? &*record.network : nullptr;
+    facts.switches = record.switches ? &*record.switches : nullptr;
+    return facts;
 }
 
 telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector& collector) {
@@ -152,10 +163,9 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
         }
         record.network = telemetry::judge_network(record.hosts, payload, own);
     }
-    record.verdict = telemetry::judge(run_.plan, record.ranks,
-                                      {.complete = true,
-                                       .blocked_at_once = record.blocked_at_once,
-                                       .ledger_differences = record.ledger_differences});
+    telemetry::RunFacts facts = facts_of(record);
+    facts.ledger_differences = record.ledger_differences;
+    record.verdict = telemetry::judge(run_.plan, record.ranks, facts);
     if (!log_errors_.empty()) {
         record.status = telemetry::RunStatus::failed;
         record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
@@ -187,9 +197,9 @@ telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondColle
             }
         }
     }
-    record.verdict = telemetry::judge(
-        run_.plan, record.ranks,
-        {.complete = false, .blocked_at_once = record.blocked_at_once, .ledger_differences = {}});
+    telemetry::RunFacts facts = facts_of(record);
+    facts.complete = false;
+    record.verdict = telemetry::judge(run_.plan, record.ranks, facts);
     return record;
 }
 

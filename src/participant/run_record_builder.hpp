@@ -2,9 +2,11 @@
 // last live samples when the run ended before its time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/network_plan.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
 #include "telemetry/io_error.hpp"
@@ -25,8 +27,8 @@ class RunRecordBuilder {
     /// Adds one rank's account; all ranks have one after a regular end.
     void add(int rank, const RankAccount& account);
 
-    /// What the devices of a simulated network counted. Before complete() and the like.
-    void add_network(std::vector<telemetry::HostCounters> hosts,
+    /// A simulated network and what its devices counted. Before complete() and the like.
+    void add_network(const core::NetworkPlan& simulated, std::vector<telemetry::HostCounters> hosts,
                      std::optional<telemetry::SwitchTotals> switches);
 
     /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
@@ -50,12 +52,15 @@ class RunRecordBuilder {
   private:
     /// Chunks are datagrams, and some were counted.
     [[nodiscard]] bool counts_datagrams() const;
+    /// What is known besides the ranks; refers to `record`.
+    [[nodiscard]] telemetry::RunFacts facts_of(const telemetry::RunRecord& record) const;
     void add_hosts();
     void take_host(const std::string& counters);
     [[nodiscard]] telemetry::RunRecord from_reports(const telemetry::SecondCollector* collector) const;
 
     const RunDescription& run_;
     telemetry::RunRecord base_;
+    std::optional<core::NetworkPlan> simulated_;  ///< nothing: the run is measured
     telemetry::Latencies latencies_;
     telemetry::TrafficMatrix traffic_;
     telemetry::DatagramMatrix datagrams_;

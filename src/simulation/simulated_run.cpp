@@ -53,7 +53,7 @@ class Run {
             return signal == 0;
         });
         close_logs();
-        report_.add_network(recorder_.hosts(), recorder_.switches());
+        report_.add_network(run_.network, recorder_.hosts(), recorder_.switches());
         switch (result_.end.kind) {
             case SimulationEnd::Kind::regular:
                 return complete(simulator);

@@ -180,6 +180,14 @@ std::string NetworkFindings::listed(std::initializer_list<CounterMeaning> meanin
         left > 0 ? fmt::format(" and {}", telemetry::counted(left, "other kind")) : std::string{});
 }
 
+std::string NetworkFindings::worst_host(std::initializer_list<CounterMeaning> meanings) const {
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const CounterKind& kind) {
+        return kind.sum >= least(kind) &&
+               std::find(meanings.begin(), meanings.end(), kind.meaning) != meanings.end();
+    });
+    return found == kinds.end() ? std::string{} : found->most_host;
+}
+
 NetworkFindings find_in_counters(std::span<const HostCounters> hosts, bool datagrams) {
     NetworkFindings findings;
     std::map<std::string, CounterKind> kinds;

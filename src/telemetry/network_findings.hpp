@@ -42,6 +42,8 @@ struct NetworkFindings {
     /// The kinds with one of these meanings, as text; empty if there are none. `few`: also those below
     /// least().
     [[nodiscard]] std::string listed(std::initializer_list<CounterMeaning> meanings, bool few = false) const;
+    /// With the most of the first kind that listed() names; empty: there is none.
+    [[nodiscard]] std::string worst_host(std::initializer_list<CounterMeaning> meanings) const;
 };
 
 /// `datagrams`: without what UDP counted.

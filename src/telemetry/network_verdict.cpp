@@ -106,7 +106,12 @@ class VerdictWriter {
   public:
     explicit VerdictWriter(const NetworkFindings& found) : found_(found) {}
 
-    void add(NetworkMechanism mechanism, std::string text) {
+    /// `meanings`: of the counters that the mechanism is named by.
+    void add(NetworkMechanism mechanism, std::string text, std::initializer_list<Meaning> meanings = {}) {
+        if (verdict_.mechanisms.empty()) {
+            verdict_.counted = found_.listed(meanings);
+            verdict_.worst_host = found_.worst_host(meanings);
+        }
         if (verdict_.mechanisms.empty() || verdict_.mechanisms.back() != mechanism) {
             verdict_.mechanisms.push_back(mechanism);
         }
@@ -116,7 +121,11 @@ class VerdictWriter {
     void add_losses(const std::string& own, const std::string& counters) {
         if (!own.empty() || !counters.empty()) {
             add(NetworkMechanism::lossy,
-                fmt::format("lossy: {}{}{}", own, own.empty() || counters.empty() ? "" : "; ", counters));
+                fmt::format("lossy: {}{}{}", own, own.empty() || counters.empty() ? "" : "; ", counters),
+                {Meaning::dropped, Meaning::resent, Meaning::resent_burst});
+            if (!own.empty()) {
+                verdict_.counted = own;
+            }
         }
     }
 
@@ -128,7 +137,8 @@ class VerdictWriter {
         const bool were_stopped =
             !found_.listed({Meaning::pause_received}).empty() && !found_.pauses_were_short;
         if (were_stopped) {
-            add(NetworkMechanism::held_back_by_pfc, "held back by PFC: hosts were stopped by " + received);
+            add(NetworkMechanism::held_back_by_pfc, "held back by PFC: hosts were stopped by " + received,
+                {Meaning::pause_received});
         }
         if (found_.listed({Meaning::pause_sent}).empty()) {
             return;
@@ -141,7 +151,8 @@ class VerdictWriter {
         add(NetworkMechanism::pauses_sent,
             fmt::format("pauses sent: {}; hosts received few or none, so it is not known whether the switch "
                         "obeyed them{}",
-                        sent, lost ? ", and packets were lost" : ""));
+                        sent, lost ? ", and packets were lost" : ""),
+            {Meaning::pause_sent});
     }
 
     /// Beside other mechanisms, of which they are no part.
@@ -157,14 +168,16 @@ class VerdictWriter {
         const std::string notified = found_.listed({Meaning::notified});
         if (!found_.listed({Meaning::marked}).empty()) {
             add(NetworkMechanism::controlled_by_ecn,
-                "controlled by ECN: " + found_.listed({Meaning::marked, Meaning::notified}));
+                "controlled by ECN: " + found_.listed({Meaning::marked, Meaning::notified}),
+                {Meaning::marked, Meaning::notified});
         } else if (!notified.empty()) {
             add(NetworkMechanism::slowed_by_cnp,
                 fmt::format("slowed by CNPs: {}; {}, so the switch may not mark at all: receivers also send "
                             "CNPs when packets arrive out of order",
                             notified,
                             found_.counted(Meaning::marked) ? "few or no marks are counted"
-                                                            : "marks are not counted on these hosts"));
+                                                            : "marks are not counted on these hosts"),
+                {Meaning::notified});
         }
     }
 
@@ -191,6 +204,8 @@ class VerdictWriter {
 
     NetworkVerdict verdict() && {
         verdict_.evidence = fmt::format("{}", fmt::join(parts_, "; "));
+        verdict_.dropping_host = found_.worst_host({Meaning::dropped});
+        verdict_.pausing_host = found_.worst_host({Meaning::pause_sent});
         return std::move(verdict_);
     }
 

@@ -39,7 +39,12 @@ const char* mechanism_name(NetworkMechanism mechanism);
 struct NetworkVerdict {
     /// The worst first; one at least. `uncongested` and `unknown` stand alone.
     std::vector<NetworkMechanism> mechanisms;
-    std::string evidence;  ///< begins with the mechanism
+    std::string evidence;   ///< begins with the mechanism
+    std::string counted{};  ///< the counters that the first mechanism is named by; empty: none
+    // Hosts with the largest counts; empty: none.
+    std::string worst_host{};     ///< of those counters
+    std::string dropping_host{};  ///< dropped packets itself
+    std::string pausing_host{};   ///< sent pause frames
 };
 
 /// The losses that the run itself counted.

@@ -289,10 +289,11 @@ std::string not_judged_text(const Producers& producers, std::int64_t planned_sec
                      producers.whole_seconds, planned_seconds, fullest_text(producers));
 }
 
-void add_cause(const Finding& finding, Verdict& verdict) {
+void add_cause(const Finding& finding, const RunFacts& facts, Verdict& verdict) {
     verdict.cause = finding.cause;
     verdict.text += fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
-    verdict.advice = capitalised(advice_for(finding.cause));
+    verdict.advice = capitalised(
+        finding.advice.empty() ? advice_for(finding.cause, facts.simulated != nullptr) : finding.advice);
 }
 
 /// Judges a run that has a rate to sustain.
@@ -321,9 +322,9 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
         verdict.text += ' ' + lost_text(plan, losses);
     }
     if (overflow || late || (lost && losses.by_producers > 0)) {
-        add_cause(find_cause(plan, ranks, facts), verdict);
+        add_cause(find_cause(plan, ranks, facts), facts, verdict);
     } else if (lost) {
-        add_cause({Cause::losses, "no producer was held up."}, verdict);
+        add_cause({Cause::losses, "no producer was held up."}, facts, verdict);
     }
 }
 

@@ -13,9 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "core/network_plan.hpp"
 #include "core/plan.hpp"
+#include "telemetry/network_verdict.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/second_collector.hpp"
+#include "telemetry/switch_counters.hpp"
 
 namespace weir::telemetry {
 
@@ -62,6 +65,10 @@ struct RunFacts {
     bool complete = true;  ///< reached its planned end
     BlockedAtOnce blocked_at_once;
     std::vector<std::string> ledger_differences;
+    // nullptr: not known. They must outlive the call of judge().
+    const core::NetworkPlan* simulated = nullptr;  ///< the network of a simulation; nullptr: measured
+    const NetworkVerdict* network = nullptr;
+    const SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
 };
 
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "telemetry/formatting.hpp"
+#include "telemetry/network_advice.hpp"
 
 namespace weir::telemetry {
 
@@ -234,24 +235,36 @@ std::optional<Finding> grants_late(const core::Plan&, const Evidence& evidence, 
                     percent(evidence.grant_share), percent(evidence.transfer_share))};
 }
 
-std::optional<Finding> slots_receiving(const core::Plan&, const Evidence& evidence, const RunFacts&) {
+/// `text`, what the network did and its advice. `otherwise`: instead, if that is not known.
+Finding network_finding(const core::Plan& plan, const Evidence& evidence, const RunFacts& facts,
+                        std::string text, std::string_view otherwise) {
+    const NetworkAdvice network = advise_on_network(plan, facts);
+    const std::string_view rest = network.text.empty() ? otherwise : std::string_view{network.text};
+    return {Cause::network,
+            fmt::format("{}{}{}{}", text, rest.empty() ? "" : " ", rest, stall_hint(evidence)),
+            network.advice};
+}
+
+std::optional<Finding> slots_receiving(const core::Plan& plan, const Evidence& evidence,
+                                       const RunFacts& facts) {
     if (evidence.slot_share < slot_share_min || evidence.slot_share < evidence.grant_share) {
         return std::nullopt;
     }
-    return Finding{
-        Cause::network,
+    return network_finding(
+        plan, evidence, facts,
         fmt::format("producers waited for a free slot for {} of the time in which they had data to send, "
-                    "and not because of processing: all slots were receiving. Transfers were too slow, or "
-                    "there are too few slots.",
-                    percent(evidence.slot_share)) +
-            stall_hint(evidence)};
+                    "and not because of processing: all slots were receiving.",
+                    percent(evidence.slot_share)),
+        "Transfers were too slow, or there are too few slots.");
 }
 
-std::optional<Finding> transfers_slow(const core::Plan&, const Evidence& evidence, const RunFacts&) {
-    return Finding{Cause::network,
-                   fmt::format("transfers took {} of the time in which producers had data to send; {}.",
-                               percent(evidence.transfer_share), received_text(evidence)) +
-                       stall_hint(evidence)};
+std::optional<Finding> transfers_slow(const core::Plan& plan, const Evidence& evidence,
+                                      const RunFacts& facts) {
+    return network_finding(
+        plan, evidence, facts,
+        fmt::format("transfers took {} of the time in which producers had data to send; {}.",
+                    percent(evidence.transfer_share), received_text(evidence)),
+        "");
 }
 
 constexpr std::array rules{producer_stalled,  generated_late, buffer_below_set, datagrams_lost,
@@ -269,22 +282,25 @@ Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, co
     return {};  // not reached: the last rule always applies
 }
 
-std::string advice_for(Cause cause) {
+std::string advice_for(Cause cause, bool simulated) {
     switch (cause) {
         case Cause::consumers_blocked:
             return "give consumers more slots (--slots), use more consumers, or shorten their processing "
                    "(--busy)";
         case Cause::scheduler:
-            return "use fewer and larger events (--event-size), and give the scheduler's rank a core of its "
-                   "own";
+            return simulated ? "use fewer and larger events (--event-size), or a faster scheduler "
+                               "(--scheduler-time)"
+                             : "use fewer and larger events (--event-size), and give the scheduler's rank a "
+                               "core of its own";
         case Cause::network:
-            return "more slots (--slots) or streams (--streams) may help; `weir check` looks for faults of "
-                   "hosts and links, --scenario ceiling measures what they transfer without a scheduler";
+            break;  // network_advice.hpp
         case Cause::producer_late:
             return "give each rank a core of its own, and look for other load on the host";
         case Cause::losses:
-            return "the line `datagrams` shows where they were lost; --shaping, larger socket buffers "
-                   "(--socket-buffer) or, in a simulation, a larger --port-buffer may help";
+            return simulated ? "the line `datagrams` shows where they were lost; try --shaping, or a switch "
+                               "with more memory (--port-buffer, --switch)"
+                             : "the line `datagrams` shows where they were lost; try --shaping, or larger "
+                               "socket buffers (--socket-buffer)";
         case Cause::buffer:
             return "make --buffer at least as large as a set";
         case Cause::integrity:

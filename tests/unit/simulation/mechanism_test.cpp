@@ -105,6 +105,15 @@ double throughput(const RunRecord& record, Role role, std::uint32_t index) {
     return 0;
 }
 
+void check_verdict(const RunRecord& record, std::string_view text, std::string_view advice) {
+    INFO(record.verdict.text);
+    INFO(record.verdict.advice);
+    CHECK(record.verdict.cause == weir::telemetry::Cause::network);
+    CHECK(record.verdict.text.find(text) != std::string::npos);
+    CHECK(record.verdict.advice.find(advice) != std::string::npos);
+    CHECK(record.verdict.advice.find("weir check") == std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("A network with room for all is uncongested") {
@@ -170,6 +179,7 @@ TEST_CASE("A slow consumer with PFC: others are held up while their ports are id
     CHECK(record.switches->producers_stopped().mean_share > 0.2);
     CHECK(record.switches->ports_with_room() ==
           std::vector<std::string>{"consumer-1", "consumer-2", "consumer-3"});
+    check_verdict(record, "meanwhile 3 ports to consumers had room", "Try --ecn on");
 }
 
 TEST_CASE("ECN alone: marks and notifications, neither pauses nor losses") {
@@ -208,6 +218,7 @@ TEST_CASE("Without PFC and ECN: losses that no host counts as dropped, and much 
     CHECK(counted(record, "packet_seq_err") > 0);
     // Go-back-N sends more again than was lost.
     CHECK(switches.recovery.packets_sent_again > switches.sum().dropped_packets);
+    check_verdict(record, "The network lost packets: the switch dropped", "egress-threshold");
 }
 
 TEST_CASE("TCP over a port that drops: retransmitted segments") {
@@ -292,4 +303,42 @@ TEST_CASE("Rows of switches add up, whatever their length") {
         INFO(name);
         CHECK(sums[1][name] == Approx(sum).epsilon(1e-4));
     }
+}
+
+TEST_CASE("The advice on losses names what this network has not tried yet") {
+    SimulatedRun run = packet_run(8, 2, {2'000'000'000});
+    run.network.fabric.switches.pool = {500'000};
+    check_verdict(record_of(run), "The network lost packets", "Try --pfc on, --ecn on");
+    turn_on_ecn(run);
+    check_verdict(record_of(run), "The network lost packets", "lower `none-below`");
+    // Headroom for nothing: what arrives after a pause is lost.
+    turn_on_pfc(run);
+    run.network.fabric.switches.headroom_at_100g = {1'000};
+    check_verdict(record_of(run), "The network lost packets", "more `headroom`");
+}
+
+TEST_CASE("Links that cannot carry the rate are named, whatever the switch does") {
+    SimulatedRun run = packet_run(8, 1, {2'000'000'000});
+    const auto check = [&] {
+        check_verdict(record_of(run),
+                      "The links of consumers carry 9.804 Gb/s of payload together, and 16.00 Gb/s",
+                      "Lower --rate");
+    };
+    check();
+    turn_on_pfc(run);
+    check();
+    run.network.model = NetworkModel::fluid;
+    check();
+}
+
+TEST_CASE("A nearly full port: its queue is named with PFC, and thresholds with ECN") {
+    SimulatedRun run = packet_run(8, 1, {1'100'000'000});
+    run.run.plan.event_size.mean = 3e6;
+    run.run.plan.buffer = {1'000'000};
+    turn_on_pfc(run);
+    check_verdict(record_of(run), "PFC stopped producers for", "the longest queue leads to consumer-0");
+    run.network.fabric.switches.lossless = 0;
+    run.network.fabric.switches.pool = {64'000'000};
+    turn_on_ecn(run);
+    check_verdict(record_of(run), "ECN slowed producers down: the switch marked", "raise `none-below`");
 }
