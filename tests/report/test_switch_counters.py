@@ -317,6 +317,16 @@ def test_a_hanging_reader_leaves_the_campaign_complete(sweep):
     assert "2 complete" in sweep("read = \"sleep 60\"\nread-limit = \"1s\"\n", "status")
 
 
+def test_a_trial_of_the_command(sweep):
+    said = sweep("read = 'echo \"Ethernet0 3 pauses_sent 12\"; echo \"Ethernet0 - odd -\"'\n", "read")
+    assert said == "Ethernet0  3  pauses_sent                   12\nEthernet0  -  odd                           not counted\n\n" \
+                   "2 counters of 1 port; names without a known meaning: odd\n"
+    assert "switch.read: line 1 is 'hello'" in sweep("read = \"echo hello\"\n", "read", expect=1)
+    assert "switch.read: it exited with 3: no route" in sweep("read = \"echo no route >&2; exit 3\"\n", "read", expect=1)
+    assert "no command reads the switch" in sweep("", "read", expect=2)
+    assert not (sweep.directory / "some").exists()
+
+
 @pytest.mark.parametrize("more, words", [
     ("read-every = \"5s\"\n", "switch.read-every: there is no command to call"),
     ("read = \"true\"\nread-limit = \"0s\"\n", "switch.read-limit: 0 s is not a time from 1s to 1h"),

@@ -68,6 +68,9 @@ def parser():
     collect.add_argument("--by", metavar="AXIS", help="group runs by the values of one axis")
     collect.add_argument("--quiet", action="store_true", help="print errors only")
 
+    command("read", "the switch's counters, once",
+            "Calls read of [switch] once and prints the counters as they would be kept: a trial of the command. Nothing is stored.")
+
     # For the jobs that submit makes: not in the help.
     work = commands.add_parser("work")
     work.add_argument("sweep", type=Path)
@@ -80,7 +83,8 @@ def main(argv=None):
     end_quietly_when_interrupted()
     options = parser().parse_args(argv)
     try:
-        return {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "work": _work}[options.command](options)
+        return {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
+                "work": _work}[options.command](options)
     except ReportError as error:
         print(f"weir-sweep: {error}", file=sys.stderr)
         return 2
@@ -194,6 +198,30 @@ def _collect(options):
             print(f"no page: {counted(len(complete), 'complete run')} of one setting at most; two settings are needed. "
                   "weir-report shows single runs")
         print("\n" + "\n".join(f"written  {path}" for path in written))
+    return 0
+
+
+def _read(options):
+    from . import switch_reader, switch_reading
+    sweep = read_sweep_file(options.sweep)
+    if not sweep.switch or not sweep.switch.read:
+        raise ReportError(f"{sweep.path}: no command reads the switch; add read = \"COMMAND\" to [switch]")
+    variables = {"WEIR_SWITCH": "", "WEIR_SWITCH_READ": "before", "WEIR_SWEEP": sweep.name,
+                 "WEIR_SWEEP_DIRECTORY": str(_directory_of(options))}
+    counters, text, problem = switch_reader.read_once(sweep.switch.read, sweep.path.parent, variables, sweep.switch.read_limit_s)
+    if problem:
+        if text:
+            print(text[:2000].rstrip())
+        print(f"weir-sweep: {sweep.path}: switch.read: {problem}", file=sys.stderr)
+        return 1
+    width = max(len(counter.port) for counter in counters)
+    for counter in counters:
+        shown = "-" if counter.priority is None else counter.priority
+        value = "not counted" if counter.value is None else counter.value
+        print(f"{counter.port:<{width}}  {shown}  {counter.name:<28}  {value}")
+    unknown = sorted({counter.name for counter in counters} - set(switch_reading.KNOWN))
+    print(f"\n{counted(len(counters), 'counter')} of {counted(len({counter.port for counter in counters}), 'port')}"
+          + (f"; names without a known meaning: {', '.join(unknown)}" if unknown else ""))
     return 0
 
 

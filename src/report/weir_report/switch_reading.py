@@ -31,6 +31,7 @@ KNOWN = {
     "dropped_packets": ("packets dropped", "packets"),
     "dropped_bytes": ("bytes dropped", "B"),
     "ingress_dropped_packets": ("packets dropped at their entry", "packets"),
+    "ingress_dropped_bytes": ("bytes dropped at their entry", "B"),
     "early_dropped_packets": ("packets dropped early (WRED)", "packets"),
     "watchdog_dropped_packets": ("packets dropped by the PFC watchdog", "packets"),
     "watchdog_storms": ("pause storms found by the PFC watchdog", "times"),
