@@ -111,6 +111,20 @@ def check_layout(found):
         assert not one["small"], (width, one["small"])
 
 
+def test_the_answer_is_seen_without_scrolling(simulate, layout, tmp_path):
+    options = ("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--duration", "2s")
+    directories = [str(simulate(*options, "--seed", seed, "--network", "packet", *chosen, "--producer-link", "1Gb/s",
+                                "--consumer-link", "1Gb/s", "--tag", f"setting={name}"))
+                   for seed in "123" for name, chosen in (("none", ()), ("pfc", ("--pfc", "on")), ("ecn", ("--ecn", "on")))]
+    page = tmp_path / "comparison.html"
+    assert compare_command.main(["--by", "setting", *directories, "--page", str(page)]) == 0
+    found = layout(page)
+    check_layout(found)
+    for width in (1280, 2560):
+        assert 0 < found[width]["bottoms"]["headline"] < found[width]["bottoms"]["ranking"] < 800
+    assert found[390]["bottoms"]["headline"] < 500
+
+
 def test_a_comparison_fits_every_screen(simulate, layout, tmp_path):
     options = ("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                "poisson:60ms,quantum=10ms", "--duration", "4s")

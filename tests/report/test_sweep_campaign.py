@@ -121,7 +121,7 @@ def test_from_plan_to_page(sweep):
         assert row["goodput_bits_per_second"] == row["predicted_goodput_bits_per_second"] != ""
         assert row["run_directory"].endswith(f"-r{row['repetition']}")
     page = (sweep.campaign / "comparison.html").read_text()
-    assert "Measured beside predicted" in page and "policy=token (baseline)" in page
+    assert "Measured beside predicted" in page and "policy=balanced against policy=token (baseline)" in page
     record = json.loads((Path(rows[0]["run_directory"]) / "run.json").read_text())
     assert record["labels"] == {"label": f"policy={rows[0]['policy']}", "policy": rows[0]["policy"], "sweep": "some",
                                 "point": "0001", "repetition": rows[0]["repetition"]}

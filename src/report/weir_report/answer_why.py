@@ -1,5 +1,5 @@
-"""Why a setting did what it did: the network's mechanism, and what the hosts and the switch counted, as share of time or of
-packets. Received and sent pauses are two things. What nothing counts is missing, which is not 0."""
+"""Why a setting did what it did: the network's mechanism, and what the hosts counted, as share of time or of packets.
+Received and sent pauses are two things. What no host counts is missing, which is not 0."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from . import host_counters, network_mechanisms, switch_counters, units
+from . import host_counters, network_mechanisms, units
 
 # What hosts' interfaces call the packets that they handled.
 _PACKETS = {"sent": ("port_xmit_packets", "tx_packets", "tx_packets_phy", "out_segments"),
@@ -33,7 +33,7 @@ class Counter:
             return "not counted"
         if self.share is not None:
             return f"{units.percent(self.share)} of {'the time' if self.of == 'time' else self.of}"
-        return units.text(self.value, self.unit) if self.unit in ("s", "B") else f"{units.number(round(self.value))} {self.unit}"
+        return f"{units.text(self.value, 's')}" if self.unit == "s" else f"{units.number(round(self.value))} {self.unit}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Why:
     setting: str
     mechanism: str  # lossy 4 of 5
     counters: tuple  # of Counter, every family
-    missing: tuple  # titles of what nothing counts
+    missing: tuple  # titles of what no host counts
 
     @property
     def shown(self):
@@ -49,14 +49,10 @@ class Why:
         return [counter for counter in self.counters if counter.value]
 
 
-_OF_SWITCH = tuple(host_counters.Family(f"switch_{name}", f"switch: {title}", unit)
-                   for name, (title, unit) in switch_counters.KNOWN.items() if name not in switch_counters.TRAFFIC)
-
-
 def why(group, name):
     families = host_counters.FAMILIES
     of_runs = [_of_run(run) for run in group.runs]
-    counters = [_counter(family, of_runs) for family in (*families, *_OF_SWITCH)]
+    counters = [_counter(family, of_runs) for family in families]
     return Why(name, network_mechanisms.text(group), tuple(counters),
                tuple(counter.title for counter in counters if counter.value is None))
 
@@ -80,7 +76,7 @@ def _of_run(run):
                                                           "cnp_handled") else "sent"]
             share, of = (value / whole, "packets") if whole else (None, None)
         found[family.name] = (value, share, of)
-    return found | {f"switch_{name}": of_name for name, of_name in switch_counters.shares(run).items()}
+    return found
 
 
 def _packets(measured, names):

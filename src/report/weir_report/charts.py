@@ -143,14 +143,15 @@ class Row:
 @dataclasses.dataclass
 class RowChart:
     """A row per setting on one axis. `bars`: each from 0 to its value; otherwise dots with intervals, and the axis covers at
-    least `least_span`, so that the spread of equal runs does not look large. `largest`: end of the axis, if fixed."""
+    least `least_span`, so that the spread of equal runs does not look large. `has_axis`: False for dots that are only
+    counted."""
 
     title: str
     unit: str
     rows: list
     bars: bool = False
     least_span: float = 0.0
-    largest: float | None = None
+    has_axis: bool = True
 
     @property
     def range(self):
@@ -158,7 +159,7 @@ class RowChart:
         values = [value for row in self.rows for value in (row.value, row.low, row.high, *(mark.value for mark in row.marks))
                   if value is not None and np.isfinite(value)]
         if self.bars:
-            return 0.0, self.largest or 1.02 * max(values, default=0.0) or 1.0
+            return 0.0, 1.02 * max(values, default=0.0) or 1.0
         if not values:
             return 0.0, 1.0
         low, high = min(values), max(values)
@@ -188,13 +189,13 @@ class PlotLine:
 
 @dataclasses.dataclass
 class Plot:
-    """One of several plots beside each other. `pale_x`: stretches of x (warm-up, drain) that do not count."""
+    """One of several plots beside each other. `shaded`: stretches of x (warm-up, drain) that do not count."""
 
     title: str
     lines: list
     note: str = ""
     colour: str | None = None
-    pale_x: tuple = ()
+    shaded: tuple = ()
 
 
 @dataclasses.dataclass

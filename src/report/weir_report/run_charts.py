@@ -1,6 +1,8 @@
 """Charts of a comparison that come from the runs themselves: seconds of a typical run of each setting side by side, and all
 runs of each setting by every key figure. Data only; svg_figures.py draws them."""
 
+import re
+
 import numpy as np
 
 from . import series, units
@@ -33,35 +35,36 @@ def typical(values):
     return sorted(known, key=lambda index: (values[index], index))[(len(known) - 1) // 2]
 
 
-def side_by_side(groups, chosen):
-    """Rows of plots, one per setting. `chosen`: the index of each group's typical run."""
+def side_by_side(groups, chosen, colours):
+    """Rows of plots, one per setting. `chosen`: the index of each group's typical run. `groups`: named as they are to be shown, each with
+    its colour."""
     lines = sum(min(len(group.runs), PALE_MAX + 1) for group in groups)
     most = max(20, min(POINTS_MAX, POINTS_OF_PAGE // max(1, 4 * lines)))
-    rows = [_occupancy(groups, chosen, most), _rates(groups, chosen, most), _blocked(groups, chosen, most)]
+    rows = [_occupancy(groups, chosen, colours, most), _rates(groups, chosen, colours, most), _blocked(groups, chosen, colours, most)]
     return [row for row in rows if row]
 
 
-def _occupancy(groups, chosen, most):
-    row = _row("Fullest producer: occupancy", "", groups, chosen, most, "producer", _occupancies, "max")
+def _occupancy(groups, chosen, colours, most):
+    row = _row("Fullest producer: occupancy", "", groups, chosen, colours, most, "producer", _occupancies, "max")
     if row:
         row.least_top = 1.1
-        row.limits = [(1.0, "full: 1")]
+        row.limits = [(1.0, "full buffer")]
     return row
 
 
-def _rates(groups, chosen, most):
-    row = _row("Slowest consumer: rate received", "b/s", groups, chosen, most, "consumer",
+def _rates(groups, chosen, colours, most):
+    row = _row("Slowest consumer: rate received", "b/s", groups, chosen, colours, most, "consumer",
                lambda run: series.compared_rates(run, "consumer"), "min")
     if not row:
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen)}
     if len(targets) == 1 and None not in targets:
-        row.limits = [(targets.pop(), "planned")]
+        row.limits = [(targets.pop(), "planned rate")]
     return _scaled(row)
 
 
-def _blocked(groups, chosen, most):
-    row = _row("Blocked consumers: share of their time", "%", groups, chosen, most, "consumer", _blocked_shares, "mean")
+def _blocked(groups, chosen, colours, most):
+    row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, most, "consumer", _blocked_shares, "mean")
     if not row or not any(np.nan_to_num(line.y).any() for plot in row.plots for line in plot.lines):
         return None
     row.least_top = 0.05
@@ -91,10 +94,10 @@ def _blocked_shares(run):
         return rows.column("blocked_s") / rows.column("covered_s")
 
 
-def _row(title, unit, groups, chosen, most, role, values_of, how):
+def _row(title, unit, groups, chosen, colours, most, role, values_of, how):
     """The typical run of each group in its colour, others pale behind it; None if no run has such values."""
     plots = []
-    for index, (group, middle) in enumerate(zip(groups, chosen)):
+    for group, middle, colour_of in zip(groups, chosen, colours):
         others = [run for position, run in enumerate(group.runs) if position != middle][:PALE_MAX]
         lines = []
         for run in (*others, group.runs[middle]):
@@ -103,13 +106,19 @@ def _row(title, unit, groups, chosen, most, role, values_of, how):
                 continue
             x, y = _thinned(run.rows(role).seconds, _over_ranks(values, how), how, most)
             is_typical = run is group.runs[middle]
-            lines.append(PlotLine(run.directory.name, colour(index) if is_typical else GREY, x, y,
+            lines.append(PlotLine(run.directory.name, colour_of if is_typical else GREY, x, y,
                                   points=is_typical and len(x) <= FEW_POINTS, pale=not is_typical,
                                   notes=[f"second {second:g}" for second in x]))
         ends = series.measured_seconds(group.runs[middle])
-        plots.append(Plot(group.name, lines, group.runs[middle].directory.name, colour(index),
+        plots.append(Plot(group.name, lines, _short_name(group.runs[middle]), colour_of,
                           ((-np.inf, ends[0] - 0.5), (ends[1] + 0.5, np.inf)) if ends else ()))
     return PlotRow(title, unit, plots) if any(plot.lines for plot in plots) else None
+
+
+def _short_name(run):
+    """The number of a sweep's run, of which the name repeats the setting; of others the name."""
+    match = re.fullmatch(r"(\d{4,})-.*-r\d+", run.directory.name)
+    return f"run {match[1] if match else run.directory.name}"
 
 
 def _over_ranks(values, how):
@@ -125,7 +134,7 @@ def _thinned(seconds, values, how, most):
     return seconds[starts], {"min": np.fmin, "max": np.fmax, "mean": np.fmax}[how].reduceat(values, starts)
 
 
-def every_run(figures, groups, values):
+def every_run(figures, groups, values, colours):
     """A RowChart of each figure that is not the same in all runs: a dot per run, a bar at the median. `values`: figures of each
     run of each group."""
     made = []
@@ -137,10 +146,10 @@ def every_run(figures, groups, values):
         largest = max(abs(value) for value in known)
         factor, unit = (0.01, "%") if figure.unit == "%" else units.scale(figure.unit, largest)
         rows = []
-        for index, (group, side) in enumerate(zip(groups, sides)):
+        for group, side, colour_of in zip(groups, sides, colours):
             marks = [Mark(value / factor, f"{run.directory.name}: {units.text(value, figure.unit)}")
                      for run, value in zip(group.runs, side) if value is not None]
-            rows.append(Row(group.name, colour(index), float(np.median([mark.value for mark in marks])) if marks else None,
+            rows.append(Row(group.name, colour_of, float(np.median([mark.value for mark in marks])) if marks else None,
                             marks=marks, missing="" if marks else "not measured"))
         made.append(RowChart(figure.title, "" if unit == "1" else unit, rows, least_span=LEAST_SPAN * largest / factor))
     return made

@@ -11,17 +11,18 @@ from markupsafe import Markup, escape
 from . import units
 
 TRACK_HEIGHT = 34
-MARK_SIZE = 3.6
+BAR_HEIGHT = 12
+MARK_SIZE = 4
 
 
 def nice_ticks(low, high, most=5):
-    """Round numbers between `low` and `high`, `most` at most."""
+    """Round numbers between `low` and `high`, about `most` of them."""
     span = high - low
     if not span > 0 or not math.isfinite(span):
         return [low]
     raw = span / most
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= 0.9 * raw)
     first = math.ceil(low / step - 1e-9)
     ticks = [index * step for index in range(first, int(math.floor(high / step + 1e-9)) + 1)]
     return [0.0 if abs(tick) < step / 1e6 else tick for tick in ticks]
@@ -45,20 +46,22 @@ def _number(value):
 def track(row, chart):
     """One row of a RowChart as an svg of the row's whole width."""
     low, high = chart.range
-    middle = TRACK_HEIGHT / 2
-    parts = [f'<line class="tick" x1="{_at(tick, low, high)}" x2="{_at(tick, low, high)}" y1="0" y2="{TRACK_HEIGHT}"/>'
-             for tick in nice_ticks(low, high)]
+    height = 2 * BAR_HEIGHT if chart.bars else TRACK_HEIGHT
+    middle = height / 2
+    parts = [] if chart.bars or not chart.has_axis else [
+        f'<line class="tick" x1="{_at(tick, low, high)}" x2="{_at(tick, low, high)}" y1="0" y2="{height}"/>'
+        for tick in nice_ticks(low, high)]
     colour = f"var(--{row.colour})"
     if row.missing:
-        parts.append(f'<text class="missing" x="2" y="{middle + 4}">{escape(row.missing)}</text>')
+        parts.append(f'<text class="uncounted" x="2" y="{middle + 4}">{escape(row.missing)}</text>')
     elif chart.bars:
         if row.value is not None:
             width = max(0.0, _share(min(row.value, high), low, high))
-            parts.append(f'<rect x="0" y="{middle - 7}" width="{_number(width)}%" height="14" fill="{colour}"/>')
+            parts.append(f'<rect x="0" y="{middle - BAR_HEIGHT / 2}" width="{_number(width)}%" height="{BAR_HEIGHT}" fill="{colour}"/>')
     else:
         parts += _interval(row, low, high, middle, colour)
-        parts += [_mark(mark, offset, low, high, middle, colour) for mark, offset in zip(row.marks, _offsets(len(row.marks)))]
-    return Markup(f'<svg class="track" width="100%" height="{TRACK_HEIGHT}" aria-hidden="true">{"".join(parts)}</svg>')
+        parts += [_mark(mark, offset, low, high, middle, colour) for mark, offset in zip(row.marks, _offsets(len(row.marks), chart))]
+    return Markup(f'<svg class="track" width="100%" height="{height}" aria-hidden="true">{"".join(parts)}</svg>')
 
 
 def _at(value, low, high):
@@ -77,9 +80,9 @@ def _interval(row, low, high, middle, colour):
     return parts
 
 
-def _offsets(count):
+def _offsets(count, chart):
     """Runs of equal value must not hide each other."""
-    return [0.0] if count < 2 else [8.0 * (index % 5 - 2) / 2 for index in range(count)]
+    return [0.0] * count if count < 2 or not chart.has_axis else [8.0 * (index % 5 - 2) / 2 for index in range(count)]
 
 
 def _mark(mark, offset, low, high, middle, colour):
@@ -112,26 +115,31 @@ def plot(one, row):
     y_low, y_high = row.y_range()
     ticks = nice_ticks(y_low, y_high, 4)
     labels = "".join(f'<span style="bottom:{_number(_share(tick, y_low, y_high))}%">{tick_text(tick)}</span>' for tick in ticks)
-    scaled, exact = [], []
+    scaled, dots = [], []
+    exact = [_shade(begin, end, x_low, x_high) for begin, end in one.shaded]
     for tick in ticks:
         at = _number(100 - _share(tick, y_low, y_high))
         exact.append(f'<line class="tick" x1="0" x2="100%" y1="{at}%" y2="{at}%"/>')
     for line in sorted(one.lines, key=lambda line: not line.pale):
         scaled.append(_path(line, (x_low, x_high, row.x_log), (y_low, y_high)))
-        exact += _points(line, (x_low, x_high, row.x_log), (y_low, y_high))
+        dots += _points(line, (x_low, x_high, row.x_log), (y_low, y_high))
     for value, name in row.limits:
         if y_low <= value <= y_high:
             at = _number(100 - _share(value, y_low, y_high))
             exact.append(f'<line class="limit" x1="0" x2="100%" y1="{at}%" y2="{at}%"><title>{escape(name)}</title></line>')
-    for begin, end in one.pale_x:
-        left, right = _share(max(begin, x_low), x_low, x_high), _share(min(end, x_high), x_low, x_high)
-        if right > left:
-            exact.append(f'<rect class="pale" x="{_number(left)}%" width="{_number(right - left)}%" y="0" height="100%"/>')
     x_ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5)]
     return Markup(f'<div class="plot-box"><div class="y-labels">{labels}</div><div class="plot-area">'
+                  f'<svg class="exact">{"".join(exact)}</svg>'
                   f'<svg class="scaled" viewBox="0 0 1000 1000" preserveAspectRatio="none">{"".join(scaled)}</svg>'
-                  f'<svg class="exact">{"".join(exact)}</svg></div>'
+                  f'<svg class="exact">{"".join(dots)}</svg></div>'
                   f'{_x_labels(x_ticks, x_low, x_high, row.x_log)}</div>')
+
+
+def _shade(begin, end, low, high):
+    left, right = _share(max(begin, low), low, high), _share(min(end, high), low, high)
+    if right <= left:
+        return ""
+    return f'<rect class="shade" x="{_number(left)}%" width="{_number(right - left)}%" y="0" height="100%"/>'
 
 
 def _path(line, x_axis, y_axis):

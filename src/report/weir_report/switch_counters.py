@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import datetime
 import io
 import json
 
@@ -22,8 +21,6 @@ from .switch_reading import COUNTER, KNOWN, LEVEL, PEAK, key_text, kind, title_a
 from .units import counted, text
 
 COLUMNS = ["time", "when", "port", "priority", "name", "value"]
-OF_PACKETS = ("marked_packets", "dropped_packets", "early_dropped_packets")
-OF_TIME = ("pausing_s", "paused_s")
 NOT_COUNTED = "the switch does not count it"
 READINGS = "the readings of a switch as weir-sweep writes them"
 # What a simulation records under the same names, over the measured seconds.
@@ -53,8 +50,7 @@ class SwitchCounters:
 
     changes: tuple
     problems: tuple
-    when: str  # of which time, as a sentence
-    seconds: float | None  # how long that was; None: unknown
+    simulated: bool = False
 
     @property
     def sums(self):
@@ -76,49 +72,29 @@ def sums(run):
     return counters.sums if counters else {}
 
 
-def shares(run):
-    """{name: (sum, share, of)} of what is known: the share of the packets that the ports sent (`of`: 'packets'), or of the time of
-    all ports that count it ('time'); None where it is a share of neither."""
-    counters = of_run(run)
-    if not counters:
-        return {}
-    found = {}
-    sent = counters.sums.get("sent_packets")
-    for name, total in counters.sums.items():
-        if total is None:
-            continue
-        ports = len({change.port for change in counters.changes if change.name == name and change.value is not None})
-        if name in OF_PACKETS and sent:
-            found[name] = (total, total / (sent + (total if "dropped" in name else 0.0)), "packets")
-        elif name in OF_TIME and counters.seconds:
-            found[name] = (total, total / (counters.seconds * ports), "time")
-        else:
-            found[name] = (total, None, None)
-    return found
-
-
 def of_run(run):
     """Raises ReportError if the files of the readings are damaged."""
     path = run.directory / "switch" / "read.json"
     if path.exists():
         return _of_readings(run.directory / "switch")
     ports = (run.record.get("switch") or {}).get("ports")
-    return SwitchCounters(tuple(_simulated(run.record["switch"])), (),
-                          "In the measured seconds, by the simulated switches.", run.record["switch"]["measured_s"]) if ports else None
+    return SwitchCounters(tuple(_simulated(run.record["switch"])), (), simulated=True) if ports else None
 
 
 def _simulated(record):
-    several = len({port["switch"] for port in record["ports"]}) > 1
     for port in record["ports"]:
-        shown = f"{port['switch']} to {port['peer']}" if several else f"to {port['peer']}"
         for name in SIMULATED:
             if port.get(name) is not None:
-                yield Change(shown, port["priority"], name, float(port[name]))
+                yield Change(_simulated_port(port), port["priority"], name, float(port[name]))
         for share, name in (("pausing_share", "pausing_s"), ("paused_share", "paused_s")):
             if port.get(share) is not None:
-                yield Change(shown, port["priority"], name, port[share] * record["measured_s"])
+                yield Change(_simulated_port(port), port["priority"], name, port[share] * record["measured_s"])
     if record.get("pool_peak_bytes") is not None:
         yield Change("all ports", None, "pool_peak_bytes", float(record["pool_peak_bytes"]))
+
+
+def _simulated_port(port):
+    return f"{port['switch']} to {port['peer']}"
 
 
 # --- Readings.
@@ -140,18 +116,7 @@ def _of_readings(directory):
     if gone_back:
         more = f" and {counted(len(gone_back) - 1, 'other counter')}" if len(gone_back) > 1 else ""
         problems.append(f"{key_text(gone_back[0].key)}{more}: unknown, {gone_back[0].why}.")
-    during = sum(reading["when"] == "during" for reading in record["readings"])
-    more = f" ({counted(during, 'more reading')} in between)" if during else ""
-    return SwitchCounters(changes, tuple(problems),
-                          f"Between the readings before and after the run, with its warm-up{more}, by: {record.get('command')}.",
-                          _seconds(record["readings"]))
-
-
-def _seconds(readings):
-    """From the reading before the run to the one after it."""
-    times = [datetime.datetime.fromisoformat(reading["time"].replace("Z", "+00:00")) for reading in readings
-             if reading["when"] != "during"]
-    return (times[-1] - times[0]).total_seconds() or None if len(times) == 2 else None
+    return SwitchCounters(changes, tuple(problems))
 
 
 def _record(path):
@@ -159,10 +124,9 @@ def _record(path):
         record = json.loads(read_text(path, READINGS))
         for reading in record["readings"]:
             if not isinstance(reading["when"], str) or not isinstance(reading["problem"], (str, type(None))):
-                raise ValueError("a reading without when it was made")
-            datetime.datetime.fromisoformat(reading["time"].replace("Z", "+00:00"))
+                raise ValueError("a reading without its time")
         return record
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ReportError(f"{path}: damaged ({error!r}); {READINGS} is expected") from error
 
 
@@ -215,16 +179,12 @@ def _difference(key, values):
 # --- As text.
 
 PORTS_SHOWN = 3
-TRAFFIC = ("sent_packets", "sent_bytes", "received_packets", "received_bytes")
 
 
-def lines(counters, of_traffic=True):
-    """What a page or a terminal shows: [(title, sum, where most)], what moved first, then what is unknown, then what did not
-    move. `of_traffic`: also packets and bytes."""
+def lines(counters):
+    """What a page or a terminal shows: [(title, sum, where most)], what moved first; then what did not."""
     made = []
-    for name, total in sorted(counters.sums.items(), key=lambda item: (_group(item[1]), _place(item[0]))):
-        if name in TRAFFIC and not of_traffic:
-            continue
+    for name, total in sorted(counters.sums.items(), key=lambda item: (not item[1], _place(item[0]))):
         title, unit = title_and_unit(name)
         ports = _by_port(counters, name)
         most = sorted((pair for pair in ports if pair[1]), key=lambda pair: -pair[1])
@@ -234,10 +194,6 @@ def lines(counters, of_traffic=True):
         why = next((change.why for change in counters.changes if change.name == name and change.value is None), "")
         made.append((title, amount(total, unit) if total is not None else "unknown", where if total is not None else why))
     return made
-
-
-def _group(total):
-    return 1 if total is None else 2 if total == 0 else 0
 
 
 def _place(name):

@@ -1,0 +1,92 @@
+"""The charts of a comparison hold the runs' numbers, and how they are drawn."""
+
+import re
+
+import numpy as np
+import pytest
+from comparing import make, run  # noqa: F401
+
+from weir_report import answer_charts, charts, compare, run_charts, svg_figures
+from weir_report.compare_page import page_text
+from weir_report.run import read_run
+from weir_report.run_groups import Group
+
+
+@pytest.fixture
+def compared_runs(make):  # noqa: F811
+    """compared_runs({setting: [goodput of each run]}, **more): the report, and its groups. `more`: for each setting."""
+    def build(settings, **more):
+        groups = [Group(f"switch={name}", [read_run(make(f"{name}-{index}", goodput=value, minute=10 * index + place,
+                                                         **{key: values[name] for key, values in more.items() if name in values}))
+                                           for index, value in enumerate(goodputs)])
+                  for place, (name, goodputs) in enumerate(settings.items())]
+        return compare.compare(groups[0], groups[1:], compare.Settings(decide_by="goodput"))
+    return build
+
+
+def test_the_typical_run_is_the_one_in_the_middle():
+    assert run_charts.typical([5.0, 1.0, 3.0]) == 2
+    assert run_charts.typical([4.0, 1.0, 3.0, 2.0]) == 3  # the lower one of two
+    assert run_charts.typical([None, 7.0, None]) == 1 and run_charts.typical([None]) == 0
+
+
+def test_long_runs_keep_their_worst_seconds(stored):
+    run_ = read_run(stored("measured"))
+    rows = run_charts.side_by_side([Group("a", [run_])], [0], ["blue"])
+    occupancy, rates = rows[:2]
+    assert occupancy.plots[0].lines[0].y.max() == pytest.approx(run_.rows("producer").column("occupancy_peak").max())
+    seconds, values = np.arange(1000), np.zeros(1000)
+    values[777] = 5.0
+    x, y = run_charts._thinned(seconds, values, "max", 100)
+    assert len(x) == 100 and y.max() == 5.0 and x[y.argmax()] == 770
+    assert run_charts._thinned(seconds, 1.0 - values, "min", 100)[1].min() == -4.0
+    assert rates.unit == "Mb/s" and rates.limits[0][1] == "planned rate"
+
+
+def test_the_ranking_has_every_run_and_what_is_certain(compared_runs):
+    report = compared_runs({"pfc": [1.0, 1.01, 1.02, 1.0, 1.01], "ecn": [0.7, 0.71, 0.7, 0.72, 0.71],
+                            "none": [0.705, 0.7, 0.715, 0.71, 0.72]})
+    chart = answer_charts.ranking_chart(report.answer, report.groups)
+    assert [row.name for row in chart.rows][0] == "pfc" and [row.rank for row in chart.rows] == ["1", "2=", "2="]
+    assert chart.unit == "Mb/s" and all(len(row.marks) == 5 for row in chart.rows)
+    first = chart.rows[0]
+    assert first.low <= first.value <= first.high and first.value == np.median([mark.value for mark in first.marks])
+    assert first.note.startswith("certain: better than") and "not told apart from" in chart.rows[1].note
+    assert re.fullmatch(r"\S+ Mb/s \(\S+ to \S+ Mb/s\)", first.text)
+    low, high = chart.range
+    assert all(low < mark.value < high for row in chart.rows for mark in row.marks)
+
+
+def test_what_is_not_counted_is_missing_and_not_zero(compared_runs):
+    report = compared_runs({"pfc": [1.0, 1.01, 1.02], "ecn": [0.7, 0.71, 0.7], "old": [0.5, 0.51, 0.5]}, counters={
+        "pfc": {"eth0.rx_prio3_pause": 500, "eth0.rx_prio3_pause_duration": 1_000_000, "mlx5_0.np_ecn_marked_roce_packets": 0},
+        "ecn": {"eth0.rx_prio3_pause": 0, "mlx5_0.np_ecn_marked_roce_packets": 900, "mlx5_0.port_rcv_packets": 10_000}})
+    shown = {chart.title: {row.name: row for row in chart.rows}
+             for chart in answer_charts.mechanism_charts(report.answer, report.groups)}
+    assert list(shown) == ["pause time, received", "packets with an ECN mark"]  # sent pauses are in no chart
+    pauses, marks = shown.values()
+    assert pauses["pfc"].value > 0 and pauses["ecn"].value == 0.0 and not pauses["ecn"].missing  # no frame, no time
+    assert pauses["old"].value is None and pauses["old"].missing == "not counted"
+    assert marks["ecn"].text == "9.0 % of packets" and marks["ecn"].value == pytest.approx(0.09) and marks["pfc"].value == 0.0 and marks["old"].missing
+    assert "RDMA retransmissions" in answer_charts.not_counted(report.answer)
+    assert "old</span>" in page_text(report, "") and page_text(report, "").count("not counted</text>") == 2
+
+
+def test_ticks_are_round_and_inside():
+    assert svg_figures.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert svg_figures.nice_ticks(-0.4, 9.9) == [0, 2, 4, 6, 8]
+    assert svg_figures.nice_ticks(61.2e-3, 63.9e-3) == pytest.approx([0.0615, 0.062, 0.0625, 0.063, 0.0635])
+    assert svg_figures.nice_ticks(3, 3) == [3]
+
+
+def test_marks_and_intervals_lie_where_their_values_are():
+    row = charts.Row("a", "blue", 50.0, 40.0, 60.0, [charts.Mark(0.0, "<low>", False), charts.Mark(100.0, "high", True)])
+    chart = charts.RowChart("", "", [row])
+    low, high = chart.range
+    drawn = svg_figures.track(row, chart)
+    at = 100 * (50 - low) / (high - low)
+    assert f'<line x1="{at:.2f}'.rstrip("0").rstrip(".") in drawn
+    assert drawn.count("<circle") == 1 and drawn.count("<path") == 1  # held, and not held
+    assert "&lt;low&gt;" in drawn
+    gap = charts.PlotLine("", "blue", np.arange(4), np.array([1.0, np.nan, 2.0, 3.0]))
+    assert svg_figures.plot(charts.Plot("", [gap]), charts.PlotRow("", "", [charts.Plot("", [gap])])).count("M") == 2
