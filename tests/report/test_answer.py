@@ -1,12 +1,19 @@
 """The answer of a comparison: what is planted wins, equal settings have no winner, and what was not counted is missing."""
 
+import json
+import re
+
 import numpy as np
-from comparing import make  # noqa: F401 (a fixture)
+import pytest
+from comparing import make, run  # noqa: F401 (a fixture)
+from conftest import RUNS
 
 from weir_report.answer import make_answer
 from weir_report.figure_results import Settings
 from weir_report.run import read_run
 from weir_report.run_groups import Group
+
+EXAMPLE = RUNS.parent / "capacity" / "capacity.json"
 
 
 def groups(make, noise=0.005, runs=5, **goodput_of):
@@ -41,3 +48,36 @@ def test_too_few_runs_are_not_judged(make):
     answer = make_answer(groups(make, runs=2, a=1.0, b=0.5), Settings(decide_by="goodput"))
     assert answer.winner is None and answer.headline.startswith("Not judged: 3 or more complete runs")
     assert "more runs" in answer.next
+
+
+def test_a_measured_capacity_decides(capsys, tmp_path):
+    status, out, _ = run(capsys, EXAMPLE, "--json", tmp_path / "answer.json")
+    assert status == 0
+    assert re.match(r"pfc sustains \S+ Gb/s per producer, ecn \S+ Gb/s \(difference \S+ Gb/s, certain\)\.", out)
+    answer = json.loads((tmp_path / "answer.json").read_text())["answer"]
+    assert answer["decided_by"]["name"] == "capacity" and answer["decided_by"]["unit"] == "b/s"
+    assert [(row["rank"], row["setting"], row["certain"]) for row in answer["ranking"]] == [
+        (1, "pfc", True), (2, "ecn", True), (3, "none", None)]
+    # The difference is that of the values beside it.
+    first, second = answer["ranking"][:2]
+    assert first["difference"] == pytest.approx(first["value"] - second["value"])
+    assert first["difference_low"] <= first["difference"] <= first["difference_high"]
+
+
+def test_a_figure_is_chosen_and_refused(capsys, make):
+    sides = groups(make, a=1.0, b=0.9)
+    directories = [each.directory for group in sides for each in group.runs]
+    status, out, _ = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "goodput", "--fail-on", "worse")
+    assert status == 3 and out.startswith("baseline carries ")
+    assert run(capsys, *directories[:5], "--against", *directories[5:], "--decide-by", "goodput", "--fail-on", "worse")[0] == 0
+    status, _, err = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "speed")
+    assert status == 2 and "--decide-by: 'speed' is not one of sustained, lost_events" in err
+
+
+def test_fail_on_looks_at_the_deciding_figure_alone(capsys, make):
+    old = [make(f"old-{index}", delivery=1.0 + 0.001 * index) for index in range(5)]
+    new = [make(f"new-{index}", delivery=1.3 + 0.001 * index, goodput=1.1 + 0.001 * index) for index in range(5)]
+    # A higher carried rate decides; that latency is worse is found by any-worse.
+    assert run(capsys, *new, "--against", *old, "--fail-on", "worse")[0] == 0
+    assert run(capsys, *new, "--against", *old, "--fail-on", "different")[0] == 3
+    assert run(capsys, *new, "--against", *old, "--fail-on", "any-worse")[0] == 3

@@ -244,7 +244,7 @@ def test_a_sweep_by_tag(capsys, make):
     noise = iter(np.random.default_rng(9).normal(0.0, 0.002, 12))
     directories = [make(f"{value}-{index}", goodput=level + next(noise), tags={"switch": value})
                    for value, level in (("deep", 1.0), ("shallow", 0.95), ("ecn", 1.0)) for index in range(4)]
-    status, out, _ = run(capsys, "--by", "switch", *directories)
+    status, out, _ = run(capsys, "--by", "switch", *directories, "--table")
     assert status == 0
     assert re.search(r"^switch=shallow against switch=deep: [1-9] of 9 key figures worse", out, re.MULTILINE)
     assert re.search(r"^switch=ecn against switch=deep: 0 of 9 key figures worse, 0 better", out, re.MULTILINE)
@@ -264,7 +264,7 @@ def test_pairs_of_a_sweep_are_named_once(capsys, make, tmp_path):
     directories = [make(f"{value}-{turn}", minute=3 * turn + place, tags={"switch": value})
                    for turn in range(4) for place, value in enumerate(("deep", "shallow", "ecn"))]
     page = tmp_path / "page.html"
-    status, out, _ = run(capsys, "--by", "switch", *directories, "--page", page)
+    status, out, _ = run(capsys, "--by", "switch", *directories, "--page", page, "--table")
     assert status == 0
     said = "4 pairs each with switch=shallow and switch=ecn, by time: the runs of both sides took turns"
     assert out.count(said) == 1 and out.count(" pairs ") == 1 and "(--unpaired ignores this)" in out
@@ -370,7 +370,7 @@ def test_fewer_slots_are_named_as_worse(capsys, simulate):
     baseline = [simulate(*options, "--seed", seed, "--label", "ten slots") for seed in "1234"]
     new = [simulate(*options, "--seed", seed, "--label", "two slots", "--slots", "2") for seed in "1234"]
     status, out, _ = run(capsys, *new, "--against", *baseline, "--allow-different-plans", "--fail-on",
-                         "worse")
+                         "any-worse")
     assert status == 3
     assert "slots 10, 2" in out and "4 pairs, by seed" in out
     worse = out[out.index("two slots against ten slots: "):out.index("\n  better")]
@@ -443,7 +443,7 @@ def test_several_groups_have_a_line_each(capsys, make):
     runs = [make(f"{value}-{index}", tags={"pfc": value}, network=mechanism)
             for value, mechanism in (("on", "held_back_by_pfc"), ("off", "lossy"), ("shallow", "controlled_by_ecn"))
             for index in range(3)]
-    _, out, _ = run(capsys, "--by", "pfc", *runs)
+    _, out, _ = run(capsys, "--by", "pfc", *runs, "--table")
     assert "network   pfc=on       held back by PFC 3 of 3" in out
     assert "network   pfc=off      lossy 3 of 3" in out
     assert "network   pfc=shallow  controlled by ECN 3 of 3" in out

@@ -2,8 +2,7 @@
 compare_text.py prints it, compare_page.py draws it, --json has it. Nothing is read or printed here but rows of runs.
 
 One figure decides, unless the user chose another: lost data and sustained first; then the capacity if it was measured,
-else the margin at a fixed rate (late sets, slack, worst occupancy); then latency and fairness. Counters explain and
-decide nothing."""
+else the margin at a fixed rate (late sets, slack, worst occupancy, carried rate); then latency and fairness. Counters explain and decide nothing."""
 
 from __future__ import annotations
 
@@ -11,15 +10,18 @@ import dataclasses
 
 import numpy as np
 
-from . import answer_text, answer_why, ranking, statistics
+from . import answer_headline, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, KeyFigure, key_figures
+from .run_groups import Group
 from .run_pairs import find_pairs
 
-# The order in which figures decide at a fixed rate. The carried rate has no information where all was sustained.
-_MARGIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy")
-_CARRIED = ("goodput", "slowest_consumer_mean")
-_THEN = ("delivery_p99", "evenness")
+# The order in which figures decide at a fixed rate.
+_CHAIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")
+# Where no run was sustained, queues grow for as long as a run lasts: what was carried has more to say than how late it was.
+_OVERLOADED = ("lost_events", "goodput", "late_share", "longest_stay", "worst_occupancy", "delivery_p99", "evenness")
+# Values that do not stand for themselves.
+_SWITCHED = ("on", "off", "yes", "no", "true", "false")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Ranked:
-    """One setting's place. `rank`: 1 is the best; not told apart: the same rank. `certain`: whether it is told apart from the
+    """One setting's place: from `rank` (1 is the best) to `last_rank`, which are the same where it is told apart from all
+    others, for all that is certain. `shared`: they are not. `certain`: whether it is told apart from the
     next setting of the list, by `told_by`; None for the last one. `difference` to the next: this minus next, in
     told_by's unit (of the deciding figure, if they are not told apart)."""
 
@@ -49,6 +52,7 @@ class Ranked:
     high: float | None
     runs: int
     rank: int
+    last_rank: int
     shared: bool
     certain: bool | None
     told_by: KeyFigure | None
@@ -57,6 +61,11 @@ class Ranked:
     difference_high: float | None
     text: str
     details: tuple = ()  # a Value of each of Answer.columns
+
+    @property
+    def place(self):
+        """1, or 2-4"""
+        return f"{self.rank}-{self.last_rank}" if self.shared else str(self.rank)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,22 +93,51 @@ def deciding_figures():
 
 
 def make_answer(groups, settings, capacity=None):
-    """`groups`: usable runs, two settings or more (with a capacity one is enough). `capacity`: None, or a capacity.Capacity.
-    `settings`: figure_results.Settings; its decide_by names the figure that decides."""
+    """`groups`: usable runs, two settings or more. `settings`: figure_results.Settings; its decide_by names the figure that
+    decides. `capacity`: a capacity.Capacity, which then decides; the groups are those of its settings, by name, and one is
+    enough."""
+    if capacity is not None:
+        return _of_capacity(groups, settings, capacity)
     values = {figure.name: [] for figure in KEY_FIGURES}
     for group in groups:
         of_runs = [key_figures(run) for run in group.runs]
         for name, of_figure in values.items():
             of_figure.append([figures[name] for figures in of_runs])
-    chain = _chain(values, settings.decide_by)
-    ranked = ranking.rank(chain, values, settings, _times_of(groups) if settings.pairs else None)
-    names = short_names([group.name for group in groups])
+    ranked = ranking.rank(_chain(values, settings.decide_by), values, settings, _times_of(groups) if settings.pairs else None)
     columns = _columns(ranked)
-    rows = _ranked(ranked, values, names, columns)
+    details = [tuple(value_of(figure, values[figure.name][index]) for figure in columns) for index in range(len(groups))]
+    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings)
+
+
+def _of_capacity(groups, settings, capacity):
+    if settings.decide_by not in (None, "capacity"):
+        raise ReportError(f"--decide-by: '{settings.decide_by}' is not what was searched for; a measured capacity decides")
+    by_name = {group.name: group for group in groups}
+    groups = [by_name.get(setting.name, Group(setting.name, [])) for setting in capacity.settings]
+    ranked = capacity_ranking.rank(capacity, settings)
+    figure = ranked.decided_by
+    details = [(_limit_value(figure, limit),) for limit in capacity_ranking.limits(capacity)]
+    names = short_names([setting.name for setting in capacity.settings])
+    beyond = [capacity_ranking.runs_beyond(setting, group) for setting, group in zip(capacity.settings, groups)]
+    return _made(beyond, names, ranked, (figure,), details, {figure.name: [[detail[0].value] for detail in details]}, settings,
+                 capacity)
+
+
+def _limit_value(figure, limit):
+    if limit is None:
+        return Value(figure, None, None, None, 0)
+    text = answer_text.amount(figure, limit.value)
+    return Value(figure, limit.value, limit.low if np.isfinite(limit.low) else None,
+                 limit.high if np.isfinite(limit.high) else None, limit.rounds, None,
+                 f"{limit.bound} {text}" if limit.bound else text)
+
+
+def _made(groups, names, ranked, columns, details, values, settings, capacity=None):
+    rows = _ranked(ranked, details, names)
     why = [answer_why.why(groups[row.index], names[row.index]) for row in rows]
-    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why)
+    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity)
     return Answer(
-        headline=answer_text.headline(found),
+        headline=answer_headline.headline(found),
         winner=None if ranked.winner is None else names[ranked.winner],
         decided_by=ranked.decided_by,
         chosen=settings.decide_by is not None,
@@ -107,8 +145,8 @@ def make_answer(groups, settings, capacity=None):
         ranking=rows,
         why=why,
         victims=[],
-        not_told=answer_text.not_told(found),
-        next=answer_text.next_step(found),
+        not_told=answer_next.not_told(found),
+        next=answer_next.next_step(found),
         names=names,
         measured=ranked)
 
@@ -120,8 +158,8 @@ def _chain(values, decide_by):
             raise ReportError(f"--decide-by: '{decide_by}' is not one of {', '.join(deciding_figures())}")
         return [figures[decide_by]]
     outcomes = [value for side in values["sustained"] for value in side]
-    all_sustained = bool(outcomes) and all(value == 1.0 for value in outcomes)
-    return [figures[name] for name in (*_MARGIN, *(() if all_sustained else _CARRIED), *_THEN)]
+    overloaded = bool(outcomes) and all(value == 0.0 for value in outcomes)
+    return [figures[name] for name in (_OVERLOADED if overloaded else _CHAIN)]
 
 
 def _times_of(groups):
@@ -143,14 +181,21 @@ def _indices(runs, chosen):
 
 
 def short_names(names):
-    """'setting=pfc' is pfc, if all names have one label, and the same."""
+    """'setting=pfc' is pfc, if all names have one label, and the same, and the values are words that stand for themselves."""
     parts = [name.split("=") for name in names]
-    alike = len({part[0] for part in parts}) == 1 and all(len(part) == 2 and part[1] for part in parts)
-    return tuple(part[1] for part in parts) if alike else tuple(names)
+    alike = len({part[0] for part in parts}) == 1 and all(
+        len(part) == 2 and part[1][:1].isalpha() and part[1] not in _SWITCHED for part in parts)
+    if alike:
+        return tuple(part[1] for part in parts)
+    return tuple({"the baseline": "baseline", "the new runs": "new"}.get(name, name) for name in names)
 
 
 def _columns(ranked):
+    """Beside yes or no there is a number, the first of the chain."""
     figures = [ranked.decided_by] if ranked.decided_by else []
+    if figures and figures[0].kind == "share":
+        numbers = [figure for figure in ranked.chain if figure.kind != "share"]
+        figures += [figure for figure in numbers if figure.name == "longest_stay"] or numbers[:1]
     for one, other in zip(ranked.order, ranked.order[1:]):
         pair = ranked.told[one][other]
         if pair is not None and pair.figure not in figures:
@@ -158,31 +203,35 @@ def _columns(ranked):
     return tuple(figures)
 
 
-def _ranked(ranked, values, names, columns):
+def _ranked(ranked, details, names):
     rows = []
     for place, index in enumerate(ranked.order):
-        details = tuple(value_of(figure, values[figure.name][index]) for figure in columns)
         following = ranked.order[place + 1] if place + 1 < len(ranked.order) else None
         pair = ranked.told[index][following] if following is not None else None
         apart = pair is not None and pair.better == index
         if following is not None and not apart and ranked.decided_by:
             pair = ranked.of_figure(ranked.decided_by, index, following)
-        difference, low, high = _difference(pair, index)
-        first = details[0] if details else value_of(None, [])
-        rows.append(Ranked(names[index], index, first.value, first.low, first.high, first.runs, ranked.ranks[index],
-                           ranked.ranks.count(ranked.ranks[index]) > 1, None if following is None else apart,
-                           pair.figure if apart else None, difference, low, high, first.text, details))
+        difference, low, high = _difference(pair, index, following, details)
+        first = details[index][0] if details[index] else value_of(None, [])
+        rows.append(Ranked(names[index], index, first.value, first.low, first.high, first.runs, ranked.ranks[index], ranked.last_ranks[index],
+                           ranked.ranks[index] != ranked.last_ranks[index], None if following is None else apart,
+                           pair.figure if apart else None, difference, low, high, first.text, details[index]))
     return rows
 
 
-def _difference(pair, first):
-    """(difference, low, high) of a Pair with the setting `first` before the other."""
+def _difference(pair, first, second, details):
+    """(difference, low, high) of the Pair of two settings. It is that of the values which are shown, so that a reader's
+    subtraction agrees; the estimate is the median over pairs of runs and may be a little beside it."""
     if pair is None or pair.result.difference is None:
         return None, None, None
     result = pair.result
-    if pair.first == first:
-        return result.difference, result.low, result.high
-    return -result.difference, *((None, None) if result.low is None else (-result.high, -result.low))
+    middle, low, high = result.difference, result.low, result.high
+    if pair.first != first:
+        middle, low, high = -middle, None if high is None else -high, None if low is None else -low
+    shown = [next((value.value for value in details[index] if value.figure is pair.figure), None) for index in (first, second)]
+    if None not in shown and (shown[0] - shown[1]) * middle > 0.0:
+        middle = shown[0] - shown[1]
+    return middle, None if low is None else min(low, middle), None if high is None else max(high, middle)
 
 
 def value_of(figure, of_runs):

@@ -7,11 +7,27 @@ import dataclasses
 
 import numpy as np
 
-from . import host_counters, network_mechanisms, units
+from . import host_counters, network_mechanisms, switch_counters, units
+from .key_figures import key_figures
 
 # What hosts' interfaces call the packets that they handled.
 _PACKETS = {"sent": ("port_xmit_packets", "tx_packets", "tx_packets_phy", "out_segments"),
             "received": ("port_rcv_packets", "rx_packets", "rx_packets_phy", "in_segments")}
+
+_SHORT = {"pause_frames_received": "pauses received", "pause_time_received": "paused by others", "pause_frames_sent": "pauses sent",
+          "pause_time_sent": "pausing others", "pause_transitions_received": "times paused", "pause_transitions_sent": "times pausing",
+          "ecn_marked_packets": "ECN marks", "cnp_sent": "CNPs sent", "cnp_handled": "CNPs received",
+          "out_of_sequence": "out of sequence", "sequence_errors": "sequence errors", "rdma_retransmissions": "retransmissions",
+          "ack_timeouts": "acknowledgement time-outs", "tcp_retransmissions": "TCP retransmissions",
+          "dropped_by_hosts": "dropped by hosts",
+          "switch_dropped_packets": "dropped by the switch", "switch_marked_packets": "marked by the switch"}
+
+
+# What comes first is shown first.
+_OWN = (host_counters.Family("switch_dropped_packets", "packets dropped by the switch", "packets"),
+        host_counters.Family("switch_marked_packets", "packets marked by the switch", "packets"),
+        host_counters.Family("missing_datagrams", "datagrams missing", "packets"),
+        host_counters.Family("blocked_share", "consumers blocked", "s"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,28 +48,35 @@ class Counter:
         if self.value is None:
             return "not counted"
         if self.share is not None:
-            return f"{units.percent(self.share)} of {'the time' if self.of == 'time' else self.of}"
+            return f"{units.share(self.share, 1.0)} of {'the time' if self.of == 'time' else self.of}"
         return f"{units.text(self.value, 's')}" if self.unit == "s" else f"{units.number(round(self.value))} {self.unit}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Why:
     setting: str
+    runs: int  # behind it; 0: there is nothing to say
     mechanism: str  # lossy 4 of 5
     counters: tuple  # of Counter, every family
     missing: tuple  # titles of what no host counts
+    at: str | None = None  # with a measured capacity: which runs these are
 
     @property
     def shown(self):
         """Those with anything in them."""
         return [counter for counter in self.counters if counter.value]
 
+    def text(self, most):
+        """held back by PFC 5 of 5; pauses received 8.3 % of the time, ... `most`: so many counters."""
+        counters = [f"{_SHORT.get(counter.name, counter.title)} {counter.text}" for counter in self.shown][:most]
+        mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
+        return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
+
 
 def why(group, name):
-    families = host_counters.FAMILIES
     of_runs = [_of_run(run) for run in group.runs]
-    counters = [_counter(family, of_runs) for family in families]
-    return Why(name, network_mechanisms.text(group), tuple(counters),
+    counters = [_counter(figure, of_runs) for figure in (*_OWN, *host_counters.FAMILIES)]
+    return Why(name, len(group.runs), network_mechanisms.text(group) if group.runs else network_mechanisms.UNKNOWN, tuple(counters),
                tuple(counter.title for counter in counters if counter.value is None))
 
 
@@ -63,7 +86,7 @@ def _of_run(run):
     sums = host_counters.sums(run)
     packets = {side: _packets(measured, names) for side, names in _PACKETS.items()}
     seconds = run.record.get("seconds")
-    found = {}
+    found = _own(run)
     for family in host_counters.FAMILIES:
         if family.name not in sums:
             continue
@@ -95,6 +118,25 @@ def _packets(measured, names):
 def _counting_ports(measured, family):
     return sum(len({column.rpartition(".")[0] for column in counters if host_counters.family_of(column) is family})
                for counters in measured.values())
+
+
+def _own(run):
+    """What the run counts itself, and what the switch counted: in the form of _of_run."""
+    figures = key_figures(run)
+    found = {}
+    if figures["blocked_share"] is not None:
+        found["blocked_share"] = (figures["blocked_share"], figures["blocked_share"], "time")
+    if figures["missing_datagrams"] is not None:
+        whole = figures["sent_datagrams"]
+        found["missing_datagrams"] = (figures["missing_datagrams"], figures["missing_datagrams"] / whole if whole else None,
+                                      "packets")
+    sums = switch_counters.sums(run)
+    for name in ("marked_packets", "dropped_packets"):
+        if sums.get(name) is not None:
+            sent = sums.get("sent_packets")
+            whole = sent + (sums[name] if name == "dropped_packets" else 0.0) if sent else None
+            found[f"switch_{name}"] = (sums[name], sums[name] / whole if whole else None, "packets")
+    return found
 
 
 def _counter(family, of_runs):

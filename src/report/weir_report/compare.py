@@ -53,11 +53,29 @@ class Report:
     by: str | None
     settings: Settings
     answer: Answer
+    capacity: object | None = None  # capacity.Capacity, if that decides
 
     def calls(self, call):
         return [
             result for comparison in self.comparisons for result in comparison.scored if result.call == call
         ]
+
+    def deciding_calls(self):
+        """The call of the deciding figure for each setting against the first one, the baseline."""
+        ranked, runs = self.answer.measured, [row.runs for row in sorted(self.answer.ranking, key=lambda row: row.index)]
+        return [_deciding_call(ranked, runs, index) for index in range(1, len(runs))]
+
+
+def _deciding_call(ranked, runs, index):
+    pair = ranked.told[0][index]
+    if pair is not None:
+        return WORSE if pair.better == 0 else BETTER
+    if min(runs[0], runs[index]) < statistics.FEWEST_RUNS:
+        return INCONCLUSIVE
+    pair = ranked.decided_by and ranked.of_figure(ranked.decided_by, 0, index)
+    if pair is None or pair.is_called or all_equal(pair.result):
+        return NO_DIFFERENCE
+    return pair.result.call
 
 
 def compare(baseline, new_groups, settings=Settings(), by=None):
@@ -75,6 +93,14 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
     return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings))
+
+
+def compare_capacities(capacity, groups, settings=Settings()):
+    """A Report without comparisons of key figures: the runs of a search were made at different rates. `groups`: by name, of
+    the settings of a capacity.Capacity; those without a complete run may be absent."""
+    remarks = []
+    kept = [usable(group, remarks) for group in groups if any(run.status == "complete" for run in group.runs)]
+    return Report([], {}, kept, remarks, None, settings, make_answer(kept, settings, capacity), capacity)
 
 
 def _measure(baseline, new, settings, remarks):

@@ -1,7 +1,7 @@
 """A comparison as text: a table of what is scored, one of what explains it, and at the end what is worse and better, and by
 how much."""
 
-from . import network_mechanisms, units
+from . import answer_lines, network_mechanisms, units
 from .compare import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
 from .key_figures import KEY_FIGURES, SPEED
 from .run_groups import are_network_settings
@@ -110,10 +110,18 @@ def _like(result):
     return max(medians) if max(medians) < 1000 * min(medians) else None
 
 
+def answer(report, colour=False, hints=True):
+    """The terminal's output without the table: notes, the answer, how to get the table."""
+    lines = answer_lines.lines(report.answer, colour)
+    lines += [f"{'notes' if number == 0 else '':<10}{remark}" for number, remark in enumerate(report.remarks)]
+    if hints and report.comparisons:
+        lines += ["", "--table shows all key figures; --page FILE.html draws the runs."]
+    return "\n".join(lines)
+
+
 def table(report, colour=False, hints=True):
-    """All lines of the terminal's output. `hints`: name the options of weir-compare that change it."""
-    lines = [f"note: {remark}" for remark in report.remarks]
-    lines += [""] if lines else []
+    """All key figures against the baseline. `hints`: name the options of weir-compare that change it."""
+    lines = []
     width = max(len(group.name) for group in report.groups)
     for index, group in enumerate(report.groups):
         role = "baseline" if index == 0 else "new"
@@ -368,6 +376,8 @@ def conclude(comparison):
 
 def conclusion(report):
     """One sentence."""
+    if not report.comparisons:
+        return report.answer.headline
     if len(report.comparisons) == 1:
         comparison = report.comparisons[0]
         sentence = f"{comparison.new.name} against {comparison.baseline.name}: {conclude(comparison)}."

@@ -35,6 +35,7 @@ class Pair:
     second: int
     figure: object
     result: FigureResult  # its difference is first minus second
+    more: int | None = None  # so many more repetitions would tell them apart, if the difference is what it seems
 
     @property
     def is_called(self):
@@ -53,13 +54,14 @@ class Pair:
 
 @dataclasses.dataclass
 class Ranking:
-    """`told[i][j]`: the Pair by which settings i and j are told apart, or None. `ranks`: 1 is the best; settings that are not
-    told apart from one before them share its rank. `order`: indices, best first."""
+    """`told[i][j]`: the Pair by which settings i and j are told apart, or None. `ranks` and `last_ranks`: 1 is the best; the
+    places that a setting may have, given those that are certainly better and worse. `order`: indices, best first."""
 
     chain: tuple  # figures with information, in their order
     pairs: list  # every Pair that was looked at
     told: list
     ranks: list
+    last_ranks: list
     order: list
     decided_by: object | None  # the first figure that told any two apart; else the first of the chain
 
@@ -89,16 +91,24 @@ def rank(figures, values, settings=Settings(), times_of=None):
              for figure in chain for i in range(count) for j in range(i + 1, count)]
     pairs = [pair for pair in pairs if pair is not None]
     _call(pairs, values, settings)
+    numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
+    return made_of(chain, pairs, values, numbers[0] if numbers else None)
+
+
+def made_of(chain, pairs, values, by_default):
+    """The Ranking out of judged pairs, which are in the order of the chain. `by_default`: the figure that is shown where no
+    two settings are told apart."""
+    count = len(next(iter(values.values()))) if values else 0
     told = [[None] * count for _ in range(count)]
-    for pair in pairs:  # in the order of the chain
+    for pair in pairs:
         if pair.is_told and told[pair.first][pair.second] is None:
             told[pair.first][pair.second] = told[pair.second][pair.first] = pair
-    used = {id(pair.figure) for pair in pairs if pair.is_told and told[pair.first][pair.second] is pair}
-    numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
-    decided_by = next((figure for figure in chain if id(figure) in used), numbers[0] if numbers else None)
-    made = Ranking(chain, pairs, told, [0] * count, list(range(count)), decided_by)
+    used = {id(pair.figure) for pair in pairs if told[pair.first][pair.second] is pair}
+    decided_by = next((figure for figure in chain if id(figure) in used), by_default)
+    made = Ranking(chain, pairs, told, [0] * count, [0] * count, list(range(count)), decided_by)
     made.ranks = [1 + len(made.beaten_by(i)) for i in range(count)]
-    made.order.sort(key=lambda i: (made.ranks[i], *_place(decided_by, values, i)))
+    made.last_ranks = [count - sum(i in made.beaten_by(j) for j in range(count)) for i in range(count)]
+    made.order.sort(key=lambda i: (made.ranks[i] + made.last_ranks[i], *_place(decided_by, values, i)))
     return made
 
 

@@ -187,7 +187,7 @@ def _group_name(collection, setting, by):
     return sweep_plan.name_of(values) or collection.plan.name
 
 
-def comparison(collection, baseline=None, by=None):
+def comparison(collection, baseline=None, by=None, settings=Settings()):
     """The report of compare.py, or None if there are not two groups with complete runs."""
     made = groups(collection, by)
     wanted = baseline or (collection.plan.baseline if by is None else None)
@@ -202,7 +202,7 @@ def comparison(collection, baseline=None, by=None):
     if not first.runs:
         raise ReportError(f"the baseline {first.name} has no complete run; choose another one with --baseline: "
                           f"{', '.join(group.name for group in there)}")
-    report = compare(first, [group for group in there if group is not first], Settings(allow_different_plans=True), by)
+    report = compare(first, [group for group in there if group is not first], dataclasses.replace(settings, allow_different_plans=True), by)
     report.remarks[:0] = collection.remarks + missing(collection)
     return report
 

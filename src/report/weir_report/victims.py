@@ -26,3 +26,4 @@ class Victims:
     reason: str | None
     ranks: tuple  # of Victim, the worst first
     runs: int
+    ports: tuple = ()  # sentences on ports whose counters stand out

@@ -1,0 +1,122 @@
+"""The headline of an answer: what won, by how much, and how certain that is; or that nothing did, and which difference
+would have been found."""
+
+from __future__ import annotations
+
+from . import statistics, units
+from .answer_text import capital, difference, does, listed, plain
+from .figure_results import all_equal
+
+
+def headline(found):
+    """One or two sentences out of answer_text.Findings."""
+    parts = [None if found.capacity else _nothing_on_time(found)]
+    if found.ranked.decided_by is None:
+        parts.append("No winner: no figure that could decide differs between these runs.")
+    elif found.ranked.winner is not None:
+        parts.append(_winner(found))
+    elif found.few:
+        parts.append(_too_few(found))
+    elif len(found.rows) == 1:
+        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
+    else:
+        parts += _no_winner(found)
+    return " ".join(part for part in parts if part)
+
+
+def _nothing_on_time(found):
+    verdicts = [run.record["verdict"] for group in found.groups for run in group.runs]
+    if verdicts and all(verdict.get("sustained") is False for verdict in verdicts):
+        return "No setting sustained the load in any run."
+    if verdicts and all(verdict.get("on_time") is False for verdict in verdicts):
+        return "No setting was on time in any run."
+    return None
+
+
+def _winner(found):
+    best, second = found.rows[0], found.rows[1]
+    figure = best.told_by or found.ranked.decided_by
+    if figure.kind == "share":
+        return f"{_sustains(found, [best])}, {_with(found, found.rows[1:])} (certain)."
+    return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
+            f"(difference {difference(figure, best.difference)}, certain).")
+
+
+def _value(row, figure):
+    return next(value.text for value in row.details if value.figure is figure)
+
+
+def _runs_of(found, row):
+    """Runs that were sustained: 5 of 5"""
+    known = [value for value in found.values["sustained"][row.index] if value is not None]
+    return f"{int(sum(known))} of {len(known)}"
+
+
+def _load(found):
+    """5 Gb/s per producer, if all runs had one rate."""
+    rates = {run.resolved.get("rate_bits_per_second") for group in found.groups for run in group.runs}
+    rate = rates.pop() if len(rates) == 1 else None
+    return f"{units.text(rate, 'b/s')} per producer" if rate else "the load"
+
+
+def _sustains(found, rows):
+    """ecn and pfc sustain 5 Gb/s per producer in 5 of 5 runs each"""
+    counts = list(dict.fromkeys(_runs_of(found, row) for row in rows))
+    verb = "sustains" if len(rows) == 1 else "sustain"
+    if len(counts) == 1:
+        return (f"{listed([row.setting for row in rows])} {verb} {_load(found)} in {counts[0]} runs"
+                f"{' each' if len(rows) > 1 else ''}")
+    return f"{_load(found)} is sustained {_with(found, rows)}"
+
+
+def _with(found, rows):
+    """none in 0 of 5, late in 2 of 5"""
+    return listed([f"{row.setting} in {_runs_of(found, row)}" for row in rows])
+
+
+def _too_few(found):
+    figure = found.ranked.decided_by
+    shown = listed([f"{row.setting} {row.text}" for row in found.rows])
+    return (f"Not judged: {statistics.FEWEST_RUNS} or more complete {found.repetition}s per setting are needed, "
+            f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer. {capital(figure.title)}: {shown}.")
+
+
+def _no_winner(found):
+    leaders, others = found.leaders, [row for row in found.rows if row.rank > 1]
+    figure, parts = found.ranked.decided_by, []
+    if others and figure.kind == "share":
+        parts.append(f"{_sustains(found, leaders)}, {_with(found, others)} (certain).")
+    elif others:
+        best = leaders[0]
+        parts.append(f"{listed([row.setting for row in leaders])} lead: {best.setting} "
+                     f"{does(figure, best.text, found.capacity)}, {others[0].setting} {others[0].text}.")
+    names = listed([row.setting for row in leaders])
+    parts.append(f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: {_least_found(found, leaders)}")
+    return parts
+
+
+def _least_found(found, leaders):
+    """Which difference between the leaders was seen, and which would have been found."""
+    pair = _pair_of_leaders(found, leaders)
+    if pair is None or pair.result.difference is None:
+        return "they have nothing that differs."
+    figure, result = pair.figure, pair.result
+    text = f"{plain(figure)} {_differs(figure, result)}"
+    if result.difference and pair.is_called:
+        return f"{text}, which is certain but less than the {units.percent(found.settings.relevant)} that count."
+    if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):
+        return f"{text}; {difference(figure, result.detectable)} or more would have been found."
+    return f"{text}."
+
+
+def _differs(figure, result):
+    return "is the same" if result.difference == 0 else f"differs by {difference(figure, result.difference)}"
+
+
+def _pair_of_leaders(found, leaders):
+    """First and last of them, by the first number of the chain that is not the same in all their runs."""
+    figures = [figure for figure in (found.ranked.decided_by, *found.ranked.chain) if figure and figure.kind != "share"]
+    if len(leaders) < 2:
+        return None
+    of_figures = [found.ranked.of_figure(figure, leaders[0].index, leaders[-1].index) for figure in figures]
+    return next((pair for pair in of_figures if pair is not None and not all_equal(pair.result)), None)

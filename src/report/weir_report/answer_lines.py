@@ -1,0 +1,88 @@
+"""The answer on a terminal: one screen. Headline, ranking, why, who suffers, what could not be told, what to do next."""
+
+from __future__ import annotations
+
+import textwrap
+
+from . import answer_text, units
+
+WIDTH = 110
+BOLD, RESET = "\x1b[1m", "\x1b[0m"
+# The words of a counter in the line of its setting.
+COUNTERS_MAX = 6
+VICTIMS_MAX = 4
+
+
+def lines(answer, colour=False):
+    """All lines."""
+    shown = [f"{BOLD}{line}{RESET}" if colour else line for line in textwrap.wrap(answer.headline, WIDTH)]
+    shown += ["", *_ranking(answer)]
+    for head, sentences in (("why", why(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
+                            ("next", [answer.next])):
+        shown += ["" if head == "why" else None, *_paragraph(head, sentences)] if sentences else []
+    return [line for line in shown if line is not None]
+
+
+def _ranking(answer):
+    if not answer.columns:
+        return [f"setting   {name}" for name in answer.names]
+    heads = ["rank", "setting", "rounds" if answer.decided_by.name == "capacity" else "runs"]
+    for figure in answer.columns:
+        heads += [answer_text.column_title(figure), "95 % interval"]
+    heads.append("against the next")
+    rows = []
+    for row in answer.ranking:
+        cells = [row.place, row.setting, str(row.runs or (row.details[0].runs if row.details else 0))]
+        for value in row.details:
+            cells += [value.text, interval(value)]
+        rows.append((*cells, against_next(row, answer)))
+    left = {1, len(heads) - 1}
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
+    return ["  ".join(cell.ljust(width) if column in left else cell.rjust(width)
+                      for column, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in (heads, *rows)]
+
+
+def interval(value):
+    """89.7 .. 93.5 ms"""
+    if value.low is None:
+        return "-"
+    if value.figure.kind == "share":
+        return f"{units.percent(value.low)} .. {units.percent(value.high)}"
+    return answer_text.span(value.figure, value.low, value.high)
+
+
+def against_next(row, answer):
+    """certain: 46 ms less; not told apart: 0.1 ms"""
+    if row.certain is None:
+        return ""
+    figure = row.told_by or answer.decided_by
+    if row.difference is None:
+        return "certain" if row.certain else "not told apart"
+    by = "" if figure is answer.columns[0] else f" in {figure.title}"
+    if figure.kind == "share":
+        return f"certain{by}" if row.certain else "not told apart"
+    size = answer_text.difference(figure, row.difference)
+    if not row.certain:
+        return f"not told apart ({'same' if not row.difference else size})"
+    return f"certain: {size} {'more' if row.difference > 0 else 'less'}{by}"
+
+
+def why(answer):
+    """A line for each setting: the mechanism and what was counted."""
+    return [f"{each.setting}: {text}" for each in answer.why if each.runs and (text := each.text(COUNTERS_MAX))]
+
+
+def suffers(answer):
+    made = []
+    for each in answer.victims:
+        if each.ranks or each.ports:
+            made.append(f"{each.setting}: {each.text(VICTIMS_MAX)}")
+    return made
+
+
+def _paragraph(head, sentences):
+    made = []
+    for number, sentence in enumerate(sentences):
+        first = f"{head if number == 0 else '':<10}"
+        made += textwrap.wrap(sentence, WIDTH, initial_indent=first, subsequent_indent=" " * 12, break_on_hyphens=False)
+    return made

@@ -1,0 +1,88 @@
+"""What an answer could not tell, how many more runs would, and what to do next."""
+
+from __future__ import annotations
+
+from . import statistics, units
+from .answer_text import difference, listed, plain
+
+RUNS_MOST = 200
+_FRAMES_OF = {f"pause_{what}_{side}": f"pause_frames_{side}" for what in ("time", "transitions") for side in ("received", "sent")}
+
+
+def not_told(found):
+    """What these runs could not tell, and how many would."""
+    sentences = []
+    for one, other in zip(found.rows, found.rows[1:]):
+        if one.certain or found.few:
+            continue
+        more = runs_for(found, one.index, other.index)
+        if more:
+            sentences.append(more)
+    return sentences + _counted_by_some(found)
+
+
+def _counted_by_some(found):
+    """What moved with one setting and is not counted with another. Without frames there is no pause time either."""
+    sentences = []
+    moved = {counter.name for why in found.why for counter in why.counters if counter.value}
+    for why in found.why:
+        zero = {counter.name for counter in why.counters if counter.value == 0.0}
+        titles = [counter.title for counter in why.counters
+                  if why.runs and counter.value is None and counter.name in moved and _FRAMES_OF.get(counter.name) not in zero]
+        if titles:
+            sentences.append(f"{why.setting} does not count {listed(titles)}; other settings do.")
+    return sentences
+
+
+def runs_for(found, i, j):
+    """How many runs would tell two settings apart, if their difference is what it seems; None: nothing to say."""
+    figure = found.ranked.decided_by
+    pair = figure and found.ranked.of_figure(figure, i, j)
+    if pair is not None and found.capacity:
+        return _rounds_for(found, pair)
+    if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called:
+        return None
+    result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
+    size = min(len(result.baseline.values), len(result.new.values))
+    seen = abs(result.difference)
+    if seen < 0.1 * (result.relevant or 0.0):
+        return f"{two} differ by less than {difference(figure, result.detectable)} in {plain(figure)}, if at all."
+    needed = statistics.runs_needed(result.estimate, size, seen, result.level, RUNS_MOST)
+    runs = f"about {needed} runs each ({needed - size} more)" if needed else f"more than {RUNS_MOST} runs each"
+    return (f"Whether {two} differ in {plain(figure)}: {difference(figure, seen)} was seen, "
+            f"{difference(figure, result.detectable)} could have been found; {runs} would tell.")
+
+
+def _rounds_for(found, pair):
+    if pair.is_called or pair.result.threshold is None:
+        return None
+    two, result = f"{found.names[pair.first]} and {found.names[pair.second]}", pair.result
+    more = f"about {units.counted(pair.more, 'more round')} would tell" if pair.more else "no number of rounds up to 200 would tell"
+    return (f"Whether {two} differ: {difference(pair.figure, result.difference)} was seen, "
+            f"{difference(pair.figure, result.detectable)} could have been found; {more}.")
+
+
+def next_step(found):
+    """One piece of advice."""
+    if found.capacity:
+        return _next_round(found)
+    if found.few:
+        return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good choice; let the "
+                "settings take turns.")
+    leaders = found.leaders
+    if found.ranked.winner is not None:
+        return (f"Use {found.rows[0].setting}. How much it can carry was not measured: weir-sweep with find = \"rate\" does "
+                "that.")
+    if len(leaders) == len(found.rows):
+        return "Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate they do not differ enough."
+    return (f"Choose between {listed([row.setting for row in leaders])} by their capacity: weir-sweep with find = \"rate\" "
+            "measures it.")
+
+
+def _next_round(found):
+    if found.few:
+        return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file): one round does not show "
+                "how much a limit spreads.")
+    if found.ranked.winner is not None:
+        return f"Use {found.rows[0].setting}; check the rate that you plan with a long run, below the lower end of its interval."
+    return "Make more rounds, or choose between them by latency at the rate that you need: a sweep at that rate, without find."
