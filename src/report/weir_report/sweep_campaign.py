@@ -21,7 +21,7 @@ import datetime
 import functools
 from pathlib import Path
 
-from . import sweep_claims, sweep_plan, whole_file
+from . import sweep_claims, sweep_find_state, sweep_plan, whole_file
 from .errors import ReportError
 
 WORLDS = ("slurm", "local", "simulation")
@@ -98,13 +98,15 @@ class World:
     def plan(self):
         return self.campaign.plan
 
-    def begin(self, expected_plans):
-        """`expected_plans`: of each setting the options in force, {option: text}."""
+    def begin(self, expected_plans, ranges=None):
+        """`expected_plans`: of each setting the options in force, {option: text}. `ranges`: with `find`, the least and the
+        most value by the setting's name."""
         for name in SUBDIRECTORIES:
             (self.directory / name).mkdir(parents=True, exist_ok=True)
         whole_file.replace(self.directory / "settings.json", whole_file.json_text({
             "schema": sweep_plan.SCHEMA,
-            "plans": {setting.name: expected for setting, expected in zip(self.plan.settings, expected_plans)}
+            "plans": {setting.name: expected for setting, expected in zip(self.plan.settings, expected_plans)},
+            "ranges": ranges or {}
         }))
 
     def expected_plans(self):
@@ -113,8 +115,15 @@ class World:
             raise ReportError(f"{self.directory / 'settings.json'}: missing or damaged; weir-sweep submit writes it")
         return record["plans"]
 
+    def ranges(self):
+        """(least, most) by the name of a setting, as given to `begin`."""
+        record = sweep_claims.read_json(self.directory / "settings.json") or {}
+        return {name: tuple(pair) for name, pair in record.get("ranges", {}).items()}
+
     def points(self):
-        """Those that are run here."""
+        """Those that are run here; with `find`, those that were begun."""
+        if self.plan.find:
+            return sweep_find_state.points(self.plan, self.directory / "claims")
         return sweep_plan.simulated_points(self.plan)[0] if self.name == "simulation" else list(self.plan.points)
 
     def run_directory(self, point, attempt):
@@ -171,7 +180,8 @@ class World:
         if labels.get("point") != point.name or labels.get("sweep") != self.plan.name:
             return f"{directory.name} is the run of another point"
         there = record.get("plan") or {}
-        for option, value in {**expected.get(setting.name, {}), "seed": str(point.run_seed)}.items():
+        in_force = point.expected if point.expected is not None else expected.get(setting.name, {})
+        for option, value in {**in_force, "seed": str(point.run_seed)}.items():
             if there.get(option) != value:
                 return f"{directory.name} has --{option} {there.get(option)}, not {value}"
         return ""

@@ -42,10 +42,11 @@ class Forecast:
         return int(RUN_BYTES + (self.ranks or 1) * (RANK_BYTES + seconds * ROW_BYTES))
 
 
-def in_world(setting, world_options, simulated):
-    """A setting's options where [local] or [simulation] change some, and in the simulator what stands for the switch."""
+def in_world(setting, world_options, simulated, of_point=()):
+    """A setting's options where [local] or [simulation] change some, in the simulator what stands for the switch, and what one
+    point changes."""
     options = _changed(setting.options, world_options)
-    return _changed(options, setting.simulate) if simulated else options
+    return _changed(_changed(options, setting.simulate) if simulated else options, of_point)
 
 
 def _changed(options, by):
@@ -65,7 +66,7 @@ def forecasts(weir, command, plan, world_options, start_s, directory):
     """Of all settings, by `weir run --dry-run` or `weir simulate --dry-run` (`command`) in `directory`. Raises ReportError
     that lists every setting that is refused."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        results = list(pool.map(lambda setting: _dry_run(
+        results = list(pool.map(lambda setting: dry_run(
             weir, command, in_world(setting, world_options, command == "simulate"), directory),
                                 plan.settings))
     refused = {}
@@ -77,7 +78,7 @@ def forecasts(weir, command, plan, world_options, start_s, directory):
     return [_forecast(document, start_s) for document, _ in results]
 
 
-def _dry_run(weir, command, options, directory):
+def dry_run(weir, command, options, directory):
     """(what the dry run printed, None), or (None, why it failed)."""
     line = [weir, command, *option_words(options), "--dry-run", "--json"]
     try:

@@ -10,7 +10,8 @@ import dataclasses
 import io
 import statistics
 
-from . import sweep_plan, sweep_slurm
+from . import sweep_find_collect, sweep_find_state, sweep_plan, sweep_slurm
+from .capacity import Capacity
 from .compare import Settings, compare
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
@@ -42,6 +43,8 @@ class Collection:
     points: list
     predicted: dict
     remarks: list
+    capacity: Capacity | None = None  # with `find`
+    predicted_capacity: Capacity | None = None
 
     def setting_name(self, point):
         values = [pair for pair in self.plan.setting_of(point).values if pair[0] in self.axes]
@@ -66,6 +69,8 @@ def collect(campaign, world_name=None):
     points, remarks = read[world_name]
     plan = campaign.plan
     left_out = campaign.world(world_name).axes_left_out()
+    if plan.find:
+        return _with_capacity(campaign, world_name, points, remarks)
     predicted = {}
     if world_name != "simulation" and "simulation" in read:
         simulated = {measured.point.number: measured for measured in read["simulation"][0] if measured.run}
@@ -73,6 +78,16 @@ def collect(campaign, world_name=None):
         predicted = {number: simulated[other].figures for number, other in stands_for.items() if other in simulated}
         remarks = remarks + read["simulation"][1] + _other_options(points, simulated, stands_for)
     return Collection(plan, world_name, tuple(axis for axis in plan.axes if axis not in left_out), points, predicted, remarks)
+
+
+def _with_capacity(campaign, world_name, points, remarks):
+    """Runs of a search have no counterparts in the simulator: the limits have."""
+    worlds = {name: campaign.world(name) for name in {world_name, "simulation"} & {world.name for world in campaign.worlds_begun()}}
+    alive = sweep_slurm.Jobs().is_running
+    capacities = {name: sweep_find_collect.capacity_of(world, alive) for name, world in worlds.items()}
+    left_out = campaign.world(world_name).axes_left_out()
+    return Collection(campaign.plan, world_name, tuple(axis for axis in campaign.plan.axes if axis not in left_out), points, {},
+                      remarks, capacities[world_name], capacities.get("simulation") if world_name != "simulation" else None)
 
 
 def _where(name):
@@ -126,6 +141,7 @@ def rows(collection):
         row |= dict(setting.values)
         row |= {
             "repetition": measured.point.repetition,
+            **_tried(collection, measured),
             "world": collection.world,
             "state": state.state,
             "reason": state.reason or None,
@@ -144,6 +160,15 @@ def rows(collection):
             row |= {f"predicted_{column(figure)}": predicted.get(figure.name) for figure in KEY_FIGURES}
         made.append(row)
     return made
+
+
+def _tried(collection, measured):
+    """With `find`: the value and whether it held."""
+    find = collection.plan.find
+    if not find:
+        return {}
+    return {sweep_find_collect.value_column(find.what): measured.point.value,
+            "held": sweep_find_state.outcome(measured.state, find.criterion)[0]}
 
 
 def as_csv(all_rows):
@@ -208,7 +233,9 @@ def comparison(collection, baseline=None, by=None, settings=Settings()):
 
 
 def missing(collection):
-    """A sentence on the runs that are not there."""
+    """Sentences on the runs that are not there."""
+    if collection.capacity:
+        return sweep_find_collect.unfinished(collection.capacity)
     left = [measured for measured in collection.points if not measured.run]
     if not left:
         return []

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import sweep_slurm, sweep_submit, sweep_text, whole_file
+from . import capacity, sweep_find_text, sweep_slurm, sweep_submit, sweep_text, whole_file
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .sweep_campaign import FAILED, Campaign
 from .sweep_file import read_sweep_file
@@ -176,10 +176,12 @@ def _collect(options):
     campaign = _campaign(options)
     directory = campaign.directory
     collection = sweep_collect.collect(campaign, options.world)
-    report = sweep_collect.comparison(collection, options.baseline, options.by)
+    report = sweep_collect.comparison(collection, options.baseline, options.by) if not campaign.plan.find else None
     all_rows = sweep_collect.rows(collection)
     written = [directory / "table.csv"]
     whole_file.replace(written[0], sweep_collect.as_csv(all_rows))
+    if collection.capacity:
+        written += _write_limits(directory, collection)
     parquet = sweep_collect.as_parquet(all_rows)
     if parquet is not None:
         written.append(directory / "table.parquet")
@@ -190,10 +192,13 @@ def _collect(options):
         written.append(directory / "comparison.html")
         whole_file.replace(written[-1], sweep_page.page_text(collection, report, footer, options.by))
     if not options.quiet:
-        print("\n".join(sweep_page.overview_lines(collection, options.by)) + "\n")
+        if collection.capacity:
+            print("\n".join(sweep_find_text.limit_lines(collection.capacity)))
+        else:
+            print("\n".join(sweep_page.overview_lines(collection, options.by)) + "\n")
         if report:
             print(compare_text.table(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False))
-        else:
+        elif not collection.capacity:
             print("\n".join(collection.remarks + sweep_collect.missing(collection)))
             print(f"no page: {counted(len(complete), 'complete run')} of one setting at most; two settings are needed. "
                   "weir-report shows single runs")
@@ -223,6 +228,13 @@ def _read(options):
     print(f"\n{counted(len(counters), 'counter')} of {counted(len({counter.port for counter in counters}), 'port')}"
           + (f"; names without a known meaning: {', '.join(unknown)}" if unknown else ""))
     return 0
+
+
+def _write_limits(directory, collection):
+    from . import sweep_collect, sweep_find_collect
+    path = directory / "limits.csv"
+    whole_file.replace(path, sweep_collect.as_csv(sweep_find_collect.rows(collection.capacity, collection.predicted_capacity)))
+    return [path, capacity.write_capacity(directory, collection.capacity)]
 
 
 def _work(options):

@@ -11,6 +11,7 @@ import difflib
 import re
 from pathlib import Path
 
+from . import sweep_find
 from .errors import ReportError
 from .input_file import read_text
 
@@ -113,6 +114,7 @@ class SweepFile:
     slurm: Slurm
     local: World
     simulation: World
+    find: sweep_find.Find | None = None  # the limit that is looked for, instead of runs with fixed options
 
     @property
     def all_axes(self):
@@ -145,11 +147,12 @@ def parse_sweep(path, text):
     name = top.text("name", path.stem)
     if not NAME.fullmatch(name):
         raise ReportError(f"{path}: name: '{name}' cannot name directories and jobs: letters, digits and ._+- are allowed (at most 64)")
+    repetitions = top.integer("repetitions", 3, 1, REPETITIONS_MAX)
     sweep = SweepFile(
         path=path.resolve(),
         name=name,
         text=text,
-        repetitions=top.integer("repetitions", 3, 1, REPETITIONS_MAX),
+        repetitions=repetitions,
         seed=top.integer("seed", 1, 0, 2**63 - 1),
         options=_options(tables["run"]),
         tags=_tags(tables["tags"]),
@@ -160,7 +163,8 @@ def parse_sweep(path, text):
         baseline=top.text("baseline", None),
         slurm=_slurm(tables["slurm"]),
         local=_world(tables["local"]),
-        simulation=_world(tables["simulation"]))
+        simulation=_world(tables["simulation"]),
+        find=sweep_find.read_find(top, repetitions))
     top.no_others()
     _check_together(sweep)
     return sweep
@@ -448,6 +452,8 @@ def _check_together(sweep):
         count *= len(axis.values)
     if count > SETTINGS_MAX:
         raise ReportError(f"{sweep.path}: axes: {count} settings are too many; at most {SETTINGS_MAX} are allowed")
+    if sweep.find:
+        sweep_find.check_with(sweep)
     owners = {}
     for axis in sweep.all_axes:
         _check_simulated(sweep.path, axis)

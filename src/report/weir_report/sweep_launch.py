@@ -61,7 +61,8 @@ def run_options(world, point, attempt, options):
     setting = plan.setting_of(point)
     left_out = world.axes_left_out()
     tags = [pair for pair in setting.tags if pair[0] not in left_out]
-    label = " ".join(f"{axis}={value}" for axis, value in setting.values if axis not in left_out) or plan.name
+    named = [pair for pair in setting.values if pair[0] not in left_out] + list(point.options[:1])
+    label = " ".join(f"{axis}={value}" for axis, value in named) or plan.name
     words = sweep_check.option_words(options)
     words += ["--seed", str(point.run_seed), "--label", label]
     for key, value in (*tags, ("sweep", plan.name), ("point", point.name), ("repetition", str(point.repetition))):
@@ -73,7 +74,7 @@ def command(world, point, attempt, job):
     """(words, variables to add) for one run. `job`: the record of the submission, see sweep_submit.py."""
     setting = world.plan.setting_of(point)
     options = [tuple(pair) for pair in job["options"]]
-    words = run_options(world, point, attempt, sweep_check.in_world(setting, options, world.name == "simulation"))
+    words = run_options(world, point, attempt, sweep_check.in_world(setting, options, world.name == "simulation", point.options))
     variables = dict(setting.environment)
     weir = job["weir"]
     if world.name == "simulation":

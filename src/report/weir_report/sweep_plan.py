@@ -19,6 +19,8 @@ import itertools
 import random
 import re
 
+from . import sweep_find
+
 SCHEMA = "weir-sweep/1"
 SAFE_NAME_MAX = 80
 
@@ -42,8 +44,12 @@ class Point:
 
     number: int
     setting: int
-    repetition: int  # from 1
+    repetition: int  # from 1; with `find` the round
     run_seed: int
+    # With `find`: the value that is tried, and the options that make it.
+    value: float | None = None
+    options: tuple = ()
+    expected: dict | None = dataclasses.field(default=None, compare=False)  # the options in force, {option: text}
 
     @property
     def name(self):
@@ -57,8 +63,9 @@ class Plan:
     repetitions: int
     hold: int
     settings: tuple
-    points: tuple
+    points: tuple  # none with `find`: they depend on the outcomes of those before
     axes: tuple  # names, the switch first
+    find: sweep_find.Find | None = None
     # Of no consequence for what is run.
     baseline: str | None = dataclasses.field(default=None, compare=False)  # a setting's name; None: the first
     file: str | None = dataclasses.field(default=None, compare=False)  # the sweep file's path
@@ -68,7 +75,7 @@ class Plan:
 
     def run_name(self, point, without=()):
         """The name of the run directory: sorts in the order of the plan, and describes it. `without`: these axes."""
-        values = [pair for pair in self.setting_of(point).values if pair[0] not in without]
+        values = [pair for pair in self.setting_of(point).values if pair[0] not in without] + list(point.options[:1])
         safe = re.sub(r"[^A-Za-z0-9._+=-]+", "_", name_of(values) or self.name)[:SAFE_NAME_MAX]
         return f"{point.name}-{safe.strip('_')}-r{point.repetition}"
 
@@ -77,11 +84,11 @@ def make_plan(sweep):
     settings = make_settings(sweep)
     first_seed = int(dict(sweep.options).get("seed", "1"))
     hold = sweep.switch.hold if sweep.switch else 1
-    order = make_order(settings, sweep.repetitions, hold, sweep.seed)
+    order = [] if sweep.find else make_order(settings, sweep.repetitions, hold, sweep.seed)
     points = tuple(Point(number, setting, repetition, first_seed + repetition - 1)
                    for number, (setting, repetition) in enumerate(order, start=1))
-    return Plan(sweep.name, sweep.seed, sweep.repetitions, hold, settings, points,
-                tuple(axis.name for axis in sweep.all_axes), sweep.baseline, str(sweep.path))
+    return Plan(sweep.name, sweep.seed, sweep.find.rounds if sweep.find else sweep.repetitions, hold, settings, points,
+                tuple(axis.name for axis in sweep.all_axes), sweep.find, sweep.baseline, str(sweep.path))
 
 
 def make_settings(sweep):
@@ -158,8 +165,19 @@ def changes(plan, points):
 
 def simulation_key(plan, point):
     """Points that agree in this are one simulated run: a switch setting without `simulate` changes nothing there."""
-    setting = plan.setting_of(point)
-    return tuple(sorted(setting.options)), tuple(sorted(setting.simulate)), point.run_seed
+    return (*_simulation_of(plan.setting_of(point)), point.run_seed)
+
+
+def _simulation_of(setting):
+    return tuple(sorted(setting.options)), tuple(sorted(setting.simulate))
+
+
+def simulated_settings(plan):
+    """One setting for each different simulation, in the order of the plan."""
+    first = {}
+    for setting in plan.settings:
+        first.setdefault(_simulation_of(setting), setting)
+    return list(first.values())
 
 
 def simulated_points(plan):
@@ -199,6 +217,7 @@ def as_record(plan):
         "baseline": plan.baseline,
         "file": plan.file,
         "axes": list(plan.axes),
+        "find": sweep_find.as_record(plan.find),
         "settings": [{
             "name": setting.name,
             "values": dict(setting.values),
@@ -233,13 +252,23 @@ def from_record(record):
     if any(not 0 <= point.setting < len(settings) for point in points):
         raise ValueError("a point has a setting that does not exist")
     return Plan(record["name"], int(record["seed"]), int(record["repetitions"]), int(record["hold"]), settings, points,
-                tuple(record["axes"]), record.get("baseline"), record.get("file"))
+                tuple(record["axes"]), sweep_find.from_record(record.get("find")), record.get("baseline"), record.get("file"))
 
 
 def difference(old, new):
     """Why `new` cannot continue what was started as `old`: a sentence, or None. More repetitions at the end are fine."""
     if old.name != new.name:
         return f"its name was {old.name} and is {new.name}"
+    if (old.find is None) != (new.find is None):
+        return "it had a find" if old.find else "it had no find"
+    if old.find and dataclasses.replace(old.find, rounds=new.find.rounds) != new.find:
+        changed = next(field.name for field in dataclasses.fields(old.find) if field.name != "rounds"
+                       and getattr(old.find, field.name) != getattr(new.find, field.name))
+        return f"find: {changed} was {getattr(old.find, changed)} and is {getattr(new.find, changed)}"
+    if old.find and old.repetitions > new.repetitions:
+        return f"it had {old.repetitions} rounds and has {new.repetitions}"
+    if old.find and (old.seed, old.hold) != (new.seed, new.hold):
+        return "its order changed (seed or hold)"
     if old.settings != new.settings:
         before, after = ({setting.name: setting for setting in plan.settings} for plan in (old, new))
         gone, added = [name for name in before if name not in after], [name for name in after if name not in before]

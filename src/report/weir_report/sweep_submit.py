@@ -13,10 +13,11 @@ import shlex
 import sys
 from pathlib import Path
 
-from . import sweep_check, sweep_claims, sweep_launch, sweep_needs, sweep_plan, sweep_slurm, whole_file
+from . import (sweep_check, sweep_claims, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
+               sweep_slurm, whole_file)
 from .errors import ReportError
 from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
-from .sweep_worker import TIME_RESERVE_S, Worker
+from .sweep_worker import TIME_RESERVE_S, worker_for
 from .units import counted
 
 SIGNAL_S = 60  # so long before the time limit, the worker gets a signal to end the run
@@ -35,6 +36,11 @@ class Prepared:
     nodes: object | None  # in SLURM
     disk_bytes: int
     free_bytes: int
+    points: tuple  # of this world; with `find`, those of a rehearsal, for the cost
+    # With `find`:
+    searched: tuple = ()  # the settings that are searched in this world
+    spaces: dict = dataclasses.field(default_factory=dict)  # by their index
+    most_runs: int = 0
 
     @property
     def options(self):
@@ -54,11 +60,10 @@ class Prepared:
         return {"command": switch.read, "every_s": switch.read_every_s, "limit_s": switch.read_limit_s}
 
     @property
-    def points(self):
-        return self.campaign.world(self.world).points()
-
-    @property
     def job_size(self):
+        if self.plan.find:
+            first_round = sum(point.repetition == 1 for point in self.points)
+            return min(self.sweep.slurm.runs_per_job or first_round, len(self.points)) if self.world == "slurm" else self.most_runs * 100
         return sweep_plan.runs_per_job(self.plan, self.sweep.slurm) if self.world == "slurm" else len(self.points)
 
     def job_times(self, points):
@@ -91,31 +96,52 @@ def prepare(sweep, world, directory):
             raise ReportError(f"{sweep.path}: no option gives the numbers of producers and consumers of {unknown}; give both, in "
                               "[run] or in [local]")
     campaign = Campaign(directory, plan)
-    disk = sum(made[point.setting].disk_bytes() for point in campaign.world(world).points())
+    points, found = campaign.world(world).points() if not plan.find else (), {}
+    if plan.find:
+        searched = sweep_find_state.settings_here(campaign.world(world))
+        base_plans = {setting.index: made[setting.index].plan for setting in searched}
+        spaces = sweep_find_plan.spaces(weir, world == "simulation", plan, searched, base_plans, options, base)
+        points, most = sweep_find_plan.rehearsed(plan, searched, spaces)
+        found = {"searched": tuple(searched), "spaces": spaces, "most_runs": most}
+    disk = sum(made[point.setting].disk_bytes() for point in points)
     free = sweep_needs.check_disk(directory, disk)
-    return Prepared(sweep, plan, world, campaign, weir, tuple(made), nodes, disk, free)
+    return Prepared(sweep, plan, world, campaign, weir, tuple(made), nodes, disk, free, tuple(points), **found)
 
 
 def begin(prepared):
     """Writes the campaign's directory, or checks that it continues what is there. The world's directory."""
     prepared.campaign.begin(prepared.plan, prepared.sweep.text)
     world = prepared.campaign.world(prepared.world)
-    world.begin([forecast.plan for forecast in prepared.forecasts])
+    world.begin([forecast.plan for forecast in prepared.forecasts],
+                {setting.name: (prepared.spaces[setting.index].least, prepared.spaces[setting.index].most)
+                 for setting in prepared.searched})
     return world
 
 
-def to_do(states, retry_failed):
+def to_do(world, states, retry_failed):
+    """(points, or with `find` the most runs that are left; what there is to say if there are none)."""
+    if world.plan.find:
+        find = sweep_find_state.FindState(world, sweep_slurm.Jobs().is_running)
+        stopped = find.stopped(retry_failed)
+        if find.searches.next_run(stopped) is not None:
+            return find.searches.runs_left(stopped)[1], ""
+        lines = [f"nothing to do: {len(stopped)} of {counted(len(find.settings), 'setting')} stopped after a failed run; --retry-failed "
+                 "goes on" if stopped else "nothing to do: all is found", *sweep_find_text.limit_lines(find.capacity())]
+        return 0, "\n".join(lines)
     wanted = TO_DO + (FAILED if retry_failed else ())
-    return [state.point for state in states if state.state in wanted]
+    points = [state.point for state in states if state.state in wanted]
+    return points, "" if points else nothing_to_do(states, retry_failed)
 
 
-def job_record(prepared, points):
+def job_record(prepared, points, retry_failed):
     """What the worker needs. It does not read the sweep file, which may change meanwhile."""
     sweep, plan = prepared.sweep, prepared.plan
     hook = prepared.hook
     by_setting = list(zip(plan.settings, prepared.forecasts))
     record = {
-        "points": [point.name for point in points],
+        # With `find`, the outcomes decide which points there are.
+        "points": [] if prepared.plan.find else [point.name for point in points],
+        "retry_failed": retry_failed,
         "base": str(sweep.path.parent),
         "weir": prepared.weir,
         "options": [list(pair) for pair in prepared.options],
@@ -149,16 +175,16 @@ def run_here(prepared, retry_failed, say):
     """--local and --simulate: works in this process. Returns the exit status."""
     world = begin(prepared)
     states = world.states(sweep_slurm.Jobs().is_running)
-    points = to_do(states, retry_failed)
+    points, nothing = to_do(world, states, retry_failed)
     if not points:
-        say(nothing_to_do(states, retry_failed))
+        say(nothing)
         return 0
     number = len(world.submissions())
-    job = job_record(prepared, points)
+    job = job_record(prepared, points, retry_failed)
     submission = sweep_claims.create_claim(world.directory / "submissions", "submission", number, begun=now_text(), job=job)
     if submission is None:
         raise ReportError(f"{world.directory}: another weir-sweep submit has started")
-    worker = Worker(world, number + 1, job, say)
+    worker = worker_for(world, number + 1, job, say)
     status = 1
     try:
         status = worker.work()
@@ -182,7 +208,7 @@ def check_slurm(prepared):
     """Checks with SLURM whether it would accept the jobs. Raises ReportError."""
     if not sweep_slurm.is_here():
         raise ReportError("there is no sbatch here. Use a login host of the cluster; without SLURM, use --local or --simulate")
-    for command in _commands(prepared, prepared.points, "weir-check", "/dev/null", "true", check=True)[:1]:
+    for command in _commands(prepared, len(prepared.points), prepared.points, "weir-check", "/dev/null", "true", check=True)[:1]:
         sweep_slurm.check_submission(command)
     limit = job_limit_s(prepared, prepared.points)
     longest = max(forecast.expected_s for forecast in prepared.forecasts)
@@ -220,31 +246,33 @@ def submit(prepared, retry_failed, say):
     unknown = next((state for state in states if state.state == "unknown"), None)
     if unknown:
         raise ReportError(f"run {unknown.point.name}: {unknown.reason}. Nothing was submitted")
-    points = to_do(states, retry_failed)
+    points, nothing = to_do(world, states, retry_failed)
     if not points:
-        say(nothing_to_do(states, retry_failed))
+        say(nothing)
         return 0
+    runs = points if prepared.plan.find else len(points)
     number = len(submissions) + 1  # if another one submits meanwhile, the claim below fails
     name = f"weir-{prepared.plan.name}-{secrets.token_hex(3)}"
     script = world.submission_file(number, ".sbatch")
     output = world.submission_file(number, "-%A_%a.txt" if not prepared.sweep.slurm.parts else "-%j.txt")
     whole_file.replace(script, _script(prepared, number))
     claim = sweep_claims.create_claim(world.directory / "submissions", "submission", number - 1, begun=now_text(), job_name=name,
-                              job=job_record(prepared, points))
+                              job=job_record(prepared, points, retry_failed))
     if claim is None:
         raise ReportError(f"{world.directory}: another weir-sweep submit has started; look at weir-sweep status")
     jobs = []
     try:
-        _submit_all(_commands(prepared, points, name, str(output), str(script)), jobs)
+        _submit_all(_commands(prepared, runs, prepared.points if prepared.plan.find else points, name, str(output), str(script)), jobs)
     except ReportError as error:
         sweep_slurm.cancel(jobs)
         claim.finish(at=now_text(), jobs=[], problem=str(error))
         raise ReportError(f"{error}. Nothing was submitted") from error
     claim.finish(at=now_text(), jobs=jobs)
-    tasks = math.ceil(len(points) / prepared.job_size)
+    tasks = math.ceil(runs / prepared.job_size)
     shown = jobs[0] if len(jobs) == 1 else f"{jobs[0]} to {jobs[-1]}"
-    say(f"submitted {counted(len(points), 'run')} as job {shown} ({counted(tasks, 'job')} with at most "
-        f"{counted(prepared.job_size, 'run')} each)")
+    most = "at most " if prepared.plan.find else ""
+    say(f"submitted {most}{counted(runs, 'run')} as job {shown} ({counted(tasks, 'job')} with at most "
+        f"{counted(prepared.job_size, 'run')} each" + ("; those that find nothing left to do end at once)" if most else ")"))
     return 0
 
 
@@ -274,10 +302,10 @@ def _queued(submissions):
     return found
 
 
-def _commands(prepared, points, name, output, script, check=False):
-    """sbatch's arguments, for each call."""
+def _commands(prepared, runs, points, name, output, script, check=False):
+    """sbatch's arguments, for each call. `runs`: how many there are to do, `points`: from which the time follows."""
     slurm, nodes = prepared.sweep.slurm, prepared.nodes
-    tasks = math.ceil(len(points) / prepared.job_size)
+    tasks = math.ceil(runs / prepared.job_size)
     minutes = max(1, math.ceil(job_limit_s(prepared, points) / 60.0))
     common = [f"--job-name={name}", f"--time={minutes}", f"--signal=B:USR1@{SIGNAL_S}", f"--output={output}",
               "--open-mode=append", f"--chdir={prepared.sweep.path.parent}"]

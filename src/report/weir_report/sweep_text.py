@@ -2,10 +2,11 @@
 
 import math
 
-from . import sweep_plan
+from . import capacity, sweep_find, sweep_find_text, sweep_plan, sweep_slurm
 from .sweep_campaign import STATES, counts
+from .sweep_find_state import FindState
 from .sweep_submit import job_limit_s
-from .units import counted
+from .units import counted, duration
 
 WHERE = {"slurm": "in SLURM", "local": "on this machine", "simulation": "in the simulator"}
 NAMED_MAX = 20
@@ -28,6 +29,15 @@ def plan_record(prepared):
         "jobs": None,
         "plan": sweep_plan.as_record(prepared.plan),
     }
+    if prepared.plan.find:
+        most = prepared.most_runs / len(prepared.points)
+        record |= {
+            "most_runs": prepared.most_runs,
+            "most_s": expected * most if prepared.world != "simulation" else None,
+            "find": sweep_find.as_record(prepared.plan.find),
+            "ranges": {setting.name: [prepared.spaces[setting.index].least, prepared.spaces[setting.index].most]
+                       for setting in prepared.searched},
+        }
     if prepared.world == "slurm":
         record["jobs"] = {
             "number": len(jobs),
@@ -45,12 +55,14 @@ def plan_lines(prepared, with_points=True):
     plan, record = prepared.plan, plan_record(prepared)
     runs = record["runs"]
     settings = len(plan.settings)
-    lines = [f"{plan.name}: {counted(settings, 'setting')} x {counted(plan.repetitions, 'repetition')}"
-             + (f" = {counted(runs, 'run')}" if runs == len(plan.points) else f", {runs} different runs") + f" {WHERE[prepared.world]}"]
+    lines = [_runs_line(prepared, record)]
+    if plan.find:
+        lines += sweep_find_text.plan_lines(prepared)
     if prepared.world == "slurm":
         lines += _cost(prepared, record)
     elif prepared.world == "local":
-        lines.append(f"time        about {duration(record['expected_s'])}")
+        most = f", at most {duration(record['most_s'])}" if plan.find else ""
+        lines.append(f"time        about {duration(record['expected_s'])}{most}")
     left_out = prepared.campaign.world(prepared.world).axes_left_out()
     if prepared.read:
         every = prepared.read["every_s"]
@@ -66,7 +78,7 @@ def plan_lines(prepared, with_points=True):
             warnings.setdefault(warning, []).append(setting.name)
     for warning, names in warnings.items():
         lines.append(f"warning     {warning} ({'all settings' if len(names) == settings else ', '.join(names[:3])})")
-    if not with_points:
+    if not with_points or plan.find:  # which runs there are depends on their outcomes
         return lines
     lines += ["", "run   repetition  setting"]
     shown = prepared.points if len(prepared.points) <= 2 * NAMED_MAX else prepared.points[:NAMED_MAX]
@@ -74,6 +86,15 @@ def plan_lines(prepared, with_points=True):
     if len(shown) < len(prepared.points):
         lines.append(f"... and {len(prepared.points) - len(shown)} more (--json has all)")
     return lines
+
+
+def _runs_line(prepared, record):
+    plan, runs = prepared.plan, record["runs"]
+    if plan.find:
+        return (f"{plan.name}: {counted(len(prepared.searched), 'setting')}, {counted(plan.find.rounds, 'round')}: about "
+                f"{counted(runs, 'run')}, at most {prepared.most_runs}, {WHERE[prepared.world]}")
+    return (f"{plan.name}: {counted(len(plan.settings), 'setting')} x {counted(plan.repetitions, 'repetition')}"
+            + (f" = {counted(runs, 'run')}" if runs == len(plan.points) else f", {runs} different runs") + f" {WHERE[prepared.world]}")
 
 
 def _cost(prepared, record):
@@ -96,12 +117,15 @@ def _of_part(name):
 
 def _order(prepared, record):
     plan = prepared.plan
+    if plan.find and (plan.settings[0].switch is None or prepared.world == "simulation"):
+        return ["order       all settings take turns, every second step in reverse (A B B A)"]
     if plan.settings[0].switch is None or prepared.world == "simulation":
         return [f"order       random, seed {plan.seed}: each repetition goes through all settings"]
-    hold = "each repetition" if plan.hold == 1 else f"each block of {plan.hold} repetitions"
+    one = "step" if plan.find else "repetition"
+    hold = f"each {one}" if plan.hold == 1 else f"each block of {plan.hold} {one}s"
     lines = [f"order       random, seed {plan.seed}: {hold} goes through all switch settings, every second one in reverse "
              "(A B B A)"]
-    if plan.hold >= plan.repetitions:
+    if plan.hold >= plan.repetitions and not plan.find:
         lines.append("warning     hold: all repetitions of a switch setting follow each other, so a drift looks like a "
                      "difference")
     if prepared.hook:
@@ -109,13 +133,6 @@ def _order(prepared, record):
     else:
         lines.append("warning     switch: no on-change, so it is not set; runs are only labelled")
     return lines
-
-
-def duration(seconds):
-    """1 h 12 min; 4.5 min; 40 s"""
-    if seconds >= 3600:
-        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
-    return f"{seconds / 60:.3g} min" if seconds >= 100 else f"{seconds:.0f} s"
 
 
 def size(count):
@@ -142,20 +159,27 @@ def status_record(world, states):
             "attempts": len(state.attempts),
             "run_directory": str(state.directory) if state.directory else None
         } for state in states],
-    }
+    } | ({"capacity": capacity.as_record(FindState(world, sweep_slurm.Jobs().is_running).capacity())} if world.plan.find else {})
 
 
 def status_lines(world, states, every):
     """One line of numbers, and the points that are neither complete nor waiting."""
-    number = counts(states)
-    numbers = ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
-    lines = [f"{world.plan.name} {WHERE[world.name]}: {numbers}, of {counted(len(states), 'run')}"]
+    if world.plan.find:
+        lines = sweep_find_text.status_lines(FindState(world, sweep_slurm.Jobs().is_running), WHERE[world.name])
+    else:
+        number = counts(states)
+        numbers = ", ".join(f"{number[state]} {state}" for state in STATES if number[state])
+        lines = [f"{world.plan.name} {WHERE[world.name]}: {numbers}, of {counted(len(states), 'run')}"]
     shown = [state for state in states if every or state.state not in ("complete", "waiting")]
     for state in shown if every else shown[:NAMED_MAX]:
         tries = f", attempt {len(state.attempts)}" if len(state.attempts) > 1 else ""
         reason = f": {state.reason}" if state.reason else ""
-        lines.append(f"  {state.point.name}  {world.plan.setting_of(state.point).name}, repetition "
-                     f"{state.point.repetition}{tries}  {state.state}{reason}")
+        lines.append(f"  {state.point.name}  {_point_text(world.plan, state.point)}{tries}  {state.state}{reason}")
     if not every and len(shown) > NAMED_MAX:
         lines.append(f"  ... and {len(shown) - NAMED_MAX} more (--all)")
     return lines
+
+
+def _point_text(plan, point):
+    value = ", ".join(f"{key} {text}" for key, text in point.options[:1])
+    return f"{plan.setting_of(point).name}, " + (f"{value}, round {point.repetition}" if value else f"repetition {point.repetition}")

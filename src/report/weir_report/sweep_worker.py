@@ -116,7 +116,8 @@ class Worker:
 
     def _do(self, point, claim, last_try):
         setting = self.world.plan.setting_of(point)
-        self.say(f"{point.name}  repetition {point.repetition}  {setting.name}", flush=True)
+        what = f"  {point.options[0][0]}={point.options[0][1]}" if point.options else ""
+        self.say(f"{point.name}  {'round' if what else 'repetition'} {point.repetition}  {setting.name}{what}", flush=True)
         try:
             problem = self._set_switch(setting)
             outcome, reason, status = problem or self._run(point, claim, last_try)
@@ -246,12 +247,19 @@ class Worker:
         return None
 
 
+def worker_for(world, number, job, say=print):
+    if world.plan.find:
+        from .sweep_find_worker import FindWorker
+        return FindWorker(world, number, job, say)
+    return Worker(world, number, job, say)
+
+
 def work_in_job(world, number):
     """What the job of a submission does."""
     claims = world.submissions()
     if not 1 <= number <= len(claims):
         raise ReportError(f"{world.directory / 'submissions'}: there is no submission {number}")
-    worker = Worker(world, number, claims[number - 1].record["job"])
+    worker = worker_for(world, number, claims[number - 1].record["job"])
     status = worker.work()
     print(f"{counted(len(worker.outcomes), 'run')}, {worker.outcomes.count('complete')} complete", file=sys.stderr)
     return status

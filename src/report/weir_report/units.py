@@ -77,3 +77,10 @@ def text(value, unit="", like=None):
         return f"{number(100.0 * value)} %"
     factor, name = scale(unit, value if like is None else like)
     return number(value / factor) + (f" {name}" if name not in ("", "1") else "")
+
+
+def duration(seconds):
+    """1 h 12 min; 4.5 min; 40 s"""
+    if seconds >= 3600:
+        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+    return f"{seconds / 60:.3g} min" if seconds >= 100 else f"{seconds:.0f} s"

@@ -1,0 +1,99 @@
+"""A search as text: what it will cost, how far it is, what it found."""
+
+from __future__ import annotations
+
+from . import units
+from .capacity import QUANTITIES
+from .units import counted, duration
+
+
+def value_text(find, value):
+    return "-" if value is None else units.text(value, QUANTITIES[find].unit)
+
+
+def bracket_text(find, low, high):
+    """between 61.2 and 62.1 Gb/s; above 61.2 Gb/s; below 62.1 Gb/s"""
+    if low is None or high is None:
+        return "not begun" if low is high else f"above {value_text(find, low)}" if high is None else f"below {value_text(find, high)}"
+    if low == high:
+        return value_text(find, low)
+    quantity = QUANTITIES[find]
+    factor, name = units.scale(quantity.unit, high)
+    return f"between {units.number(low / factor)} and {units.number(high / factor)} {name}"
+
+
+def progress(find_state, tried, job, stopped):
+    """After a run: 62.5 Gb/s held; limit between 61.2 and 63.1 Gb/s; about 12 runs and 9 min left"""
+    point = tried.state.point
+    what = find_state.plan.find.what
+    search = find_state.searches.search(point.setting, point.repetition)
+    held = {True: "held", False: "did not hold", None: tried.state.state}[tried.held]
+    if tried.held is None and not search.runs:
+        return f"{value_text(what, point.value)} {held}"
+    where = bracket_text(what, *search.bracket) + (" (found)" if search.complete else "")
+    expected, _ = find_state.searches.runs_left(stopped)
+    left = f"about {counted(expected, 'run')}" + (f" and {duration(time_left_s(find_state, job, stopped))}"
+                                                  if find_state.world.name != "simulation" else "") + " left"
+    return f"{value_text(what, point.value)} {held}; limit {where}; " + left
+
+
+def time_left_s(find_state, job, stopped):
+    each = [job["expected_s"][setting.name] for setting in find_state.settings]
+    return find_state.searches.runs_left(stopped)[0] * sum(each) / len(each)
+
+
+def limit_lines(capacity):
+    """A line for each setting: its limit so far, and the bracket of the search that is in progress."""
+    width = max(len(setting.name) for setting in capacity.settings)
+    lines = [f"{capacity.quantity.title} that is {'sustained' if capacity.criterion == 'sustained' else 'on time'}"]
+    for setting in capacity.settings:
+        complete = sum(search.complete for search in setting.searches)
+        runs = sum(len(search.runs) for search in setting.searches)
+        parts = [_limit_text(capacity, setting)] if complete else []
+        parts += [f"round {search.round}: {bracket_text(capacity.find, search.low, search.high)}"
+                  for search in setting.searches if not search.complete]
+        lines.append(f"  {setting.name:<{width}}  {', '.join(parts) or 'not begun'} ({counted(complete, 'round')} complete, "
+                     f"{counted(runs, 'run')})" + (f"  stopped: {setting.stopped}" if setting.stopped else ""))
+    return lines
+
+
+def _limit_text(capacity, setting):
+    """85.8 Gb/s (85.2 to 86.4); the brackets where Python lacks numpy and scipy, as on the nodes of a cluster."""
+    try:
+        from . import capacity_estimates
+    except ImportError:
+        return "; ".join(bracket_text(capacity.find, search.low, search.high) for search in setting.searches if search.complete)
+    limit = capacity_estimates.limit(capacity, setting)
+    text = value_text(capacity.find, limit.value)
+    if limit.bound:
+        return f"{limit.bound} {text}, the end of the range"
+    low, high = (units.text(value, capacity.quantity.unit, like=limit.value) for value in (limit.low, limit.high))
+    return f"{text} ({low} to {high})"
+
+
+def status_lines(find_state, where):
+    """Of `weir-sweep status`."""
+    stopped = find_state.stopped()
+    expected, most = find_state.searches.runs_left(stopped)
+    done = sum(tried.held is not None for tried in find_state.tried)
+    left = f"about {counted(expected, 'run')} left (at most {most})" if expected else "nothing left" if stopped else "all is found"
+    submissions = find_state.world.submissions()
+    if expected and submissions and find_state.world.name != "simulation":
+        left += f", {duration(time_left_s(find_state, submissions[-1].record['job'], stopped))}"
+    return [f"{find_state.plan.name} {where}: {counted(done, 'run')} done, {left}"] + limit_lines(find_state.capacity())
+
+
+def plan_lines(prepared):
+    """What is looked for, and between which values."""
+    find = prepared.plan.find
+    lines = [f"find        {find.question()}, " + ("exactly" if find.quantity.whole else f"within {100 * find.resolution:g} %")
+             + f", {counted(find.rounds, 'round')}"]
+    by_range = {}
+    for setting in prepared.searched:
+        space = prepared.spaces[setting.index]
+        by_range.setdefault((space.least, space.start, space.most), []).append(setting.name)
+    for (least, start, most), names in by_range.items():
+        who = "" if len(by_range) == 1 else f" ({', '.join(names[:3])}{' and more' if len(names) > 3 else ''})"
+        lines.append(f"range       {value_text(find.what, least)} to {value_text(find.what, most)}, beginning at "
+                     f"{value_text(find.what, start)}{who}")
+    return lines

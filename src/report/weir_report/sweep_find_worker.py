@@ -1,0 +1,112 @@
+"""Runs the points of a campaign with `find`: each next value follows from the outcomes so far.
+
+A run that fails (a crash, a lost rank, a launcher) has no outcome: it is made again, and a setting whose run fails
+TRIES times in one submission stops with a message, while the others go on.
+"""
+
+from __future__ import annotations
+
+import time
+
+from . import sweep_check, sweep_claims, sweep_find_text, sweep_slurm
+from .errors import ReportError
+from .sweep_campaign import FAILED, now_text
+from .sweep_find_state import FindState, try_record
+from .sweep_worker import TRIES, Worker
+
+
+class FindWorker(Worker):
+    def _work(self):
+        self.find = FindState(self.world, sweep_slurm.Jobs().is_running)
+        begun = 0
+        while not self.stop and begun < self.job["runs_per_job"]:
+            busy = self._busy()
+            run = self.find.searches.next_run({*self._stopped(), *busy})
+            if run is None and not busy:
+                break
+            if run is None:
+                time.sleep(0.1)
+            elif not self._one_run(*run):
+                self.say("the job has no time left for another run; the next job continues", flush=True)
+                break
+            else:
+                begun += 1
+            if self.world.name == "simulation":
+                self.find.refresh()
+        self._finish()
+
+    def _busy(self):
+        """Settings of which another worker makes a run: simulations go side by side, one of each setting."""
+        if self.world.name != "simulation":
+            return []
+        return [tried.state.point.setting for tried in self.find.tried if tried.state.state == "running"]
+
+    def _finish(self):
+        path = self.find.write_capacity(self._retries())
+        stopped = self._stopped()
+        for setting, reason in stopped.items():
+            self.say(f"stopped  {self.world.plan.settings[setting].name}: {reason}", flush=True)
+            self.outcomes.append("failed")
+        if self.find.searches.next_run(stopped) is None:
+            self.say("\n" + "\n".join(sweep_find_text.limit_lines(self.find.capacity())), flush=True)
+            self.say(f"written  {path}", flush=True)
+
+    def _one_run(self, setting, round_, value):
+        """False if the job has no time for it."""
+        opened = self.find.open(setting)
+        point = opened.state.point if opened else self.find.new_point(setting, round_, value, self._expected)
+        claims = sweep_claims.claims(self.world.directory / "claims", point.name)
+        if claims and claims[-1].end is None and \
+                sweep_claims.is_alive(claims[-1].holder, sweep_slurm.Jobs().is_running) is not False:
+            raise ReportError(f"run {point.name}: claimed by {sweep_claims.holder_text(claims[-1].holder)}, which may still be running")
+        tries = sum(claim.record.get("submission") == self.number for claim in claims) + 1
+        if not self._wait_for_slurm(point, doubtful=tries > 1):
+            return False
+        claim = sweep_claims.create_claim(self.world.directory / "claims", point.name, len(claims), submission=self.number,
+                                          begun=now_text(), **{"try": try_record(point)})
+        if claim is None:  # another worker has this number
+            self.find.refresh()
+            return True
+        made = self._do(point, claim, last_try=tries >= TRIES)
+        self.find.refresh()
+        tried = self.find.tried_of(point)
+        if made == "complete":
+            self.outcomes.append("complete" if tried.held is not None else "failed")
+        self.find.write_capacity(self._retries())
+        self.say("      " + sweep_find_text.progress(self.find, tried, self.job, self._stopped()), flush=True)
+        return True
+
+    def _expected(self, setting, options):
+        """The options in force, from a dry run. Raises ReportError if weir refuses the value."""
+        simulated = self.world.name == "simulation"
+        given = sweep_check.in_world(setting, [tuple(pair) for pair in self.job["options"]], simulated, options)
+        document, message = sweep_check.dry_run(self.job["weir"], "simulate" if simulated else "run", given, self.job["base"])
+        if message:
+            raise ReportError(f"{setting.name}: {options[0][0]} = {options[0][1]}: {message}")
+        return document["plan"]
+
+    def _retries(self):
+        return bool(self.job.get("retry_failed"))
+
+    def _stopped(self):
+        """Settings of which no more runs are made in this submission, and why."""
+        found = {}
+        for setting in self.find.settings:
+            tried = self.find.open(setting.index)
+            if tried is not None and (reason := self._why_stopped(tried)):
+                found[setting.index] = reason
+            elif setting.switch in self.bad_switches:
+                found[setting.index] = self.bad_switches[setting.switch]
+        return found
+
+    def _why_stopped(self, tried):
+        reason = f"run {tried.state.point.name}: {tried.reason}"
+        if tried.state.state == "complete":  # and not judged: another attempt would not be either
+            return reason
+        if tried.state.state not in FAILED:
+            return None
+        here = [claim for claim in tried.state.attempts if claim.record.get("submission") == self.number]
+        if not here:
+            return None if self._retries() else reason
+        failed = sum((claim.end or {}).get("outcome") in FAILED for claim in here)
+        return reason if tried.state.state == "hook failed" or failed >= TRIES else None

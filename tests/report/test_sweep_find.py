@@ -1,0 +1,212 @@
+"""Campaigns with `find`: what they find, beside weir's own search, and what they make of kills, failures and hooks."""
+
+import csv
+import json
+import signal
+import subprocess
+
+import pytest
+
+from test_sweep_campaign import sweep, until  # noqa: F401, a fixture
+from weir_report import sweep_find
+from weir_report.capacity import read_capacity
+from weir_report.capacity_estimates import difference, limit
+from weir_report.errors import ReportError
+from weir_report.sweep_file import parse_sweep
+
+# Each of two producers has a link of 1 Gb/s, or of 700 Mb/s: in the simulator, and where the launcher takes mpirun's place.
+LINK = """{{ name = "{name}", environment = {{ LINK = "{link}" }}, simulate = {{ producer-link = "{link}" }} }}"""
+LINKS = {"wide": "1Gb/s", "narrow": "700Mb/s"}
+SWEEP = """
+{find}
+repetitions = {rounds}
+[run]
+producers = 2
+consumers = 2
+rate = "{rate}"
+interval = "100ms"
+event-size = "1MB"
+duration = "2s"
+warmup = "0s"
+[axes]
+link = [{links}]
+[simulation]
+consumer-link = "10Gb/s"
+[local]
+launcher = ["./launcher"]
+"""
+
+
+@pytest.fixture
+def find(sweep):  # noqa: F811
+    """find(...): writes the sweep file; `find.sweep` runs commands on it."""
+    def write(find='find = "rate"', rounds=1, rate="400Mb/s", more=""):
+        links = ", ".join(LINK.format(name=name, link=link) for name, link in LINKS.items())
+        sweep.file.write_text(SWEEP.format(find=find, rounds=rounds, rate=rate, links=links) + more)
+    write.sweep = sweep
+    launcher = sweep.directory / "launcher"
+    launcher.write_text(launcher.read_text().replace("--quiet", '--quiet --producer-link "$LINK" --consumer-link 10Gb/s'))
+    write()
+    return write
+
+
+def capacity_of(find):
+    return read_capacity(find.sweep.campaign)
+
+
+def test_the_same_limit_as_weirs_own_search(find, weir):
+    find(rounds=3)
+    said = find.sweep("plan", "--simulate")
+    assert "2 settings, 3 rounds: about" in said and "range       25 Mb/s to 6.400 Gb/s, beginning at 400 Mb/s" in said
+    assert not find.sweep.campaign.exists()
+    find.sweep("submit", "--simulate")
+    capacity = capacity_of(find)
+    for name, link in LINKS.items():
+        words = ("--producers 2 --consumers 2 --rate 400Mb/s --interval 100ms --event-size 1MB --duration 2s --warmup 0s "
+                 f"--consumer-link 10Gb/s --producer-link {link} --find rate --seeds 1 --json").split()
+        done = subprocess.run([weir, "simulate", *words], capture_output=True, text=True, check=True)
+        by_weir = sweep_find.value_of(capacity.quantity, json.loads(done.stdout)["limit"])
+        found = limit(capacity, capacity.setting(f"link={name}"))
+        assert found.low <= by_weir <= found.high and found.value == pytest.approx(by_weir, rel=0.02)
+        # Framing and headers of RoCE take 2.4 % of the link at most, and nothing else is in the way.
+        assert 0.95 < found.value / sweep_find.value_of(capacity.quantity, link) < 1.0
+    found = difference(capacity, *(capacity.setting(name) for name in ("link=narrow", "link=wide")))
+    assert found.certain and found.value == pytest.approx(0.29e9, rel=0.1)
+    # As many events in each set at every rate.
+    sizes = {json.loads(path.read_text())["plan"]["event-size"] for path in find.sweep.campaign.glob("simulation/runs/*/run.json")}
+    assert len(sizes) > 10 and "1MB" in sizes
+
+
+def test_from_plan_to_table(find):
+    said = find.sweep("plan", "--local")
+    assert "find        largest rate per producer that is sustained, within 2 %, 1 round" in said and "time        about" in said
+    said = find.sweep("submit", "--local")
+    runs = find.sweep.begun()
+    assert "round 1  link=wide  rate=400Mb/s" in said and "(found)" in said
+    assert "nothing to do: all is found" in find.sweep("submit", "--local") and find.sweep.begun() == runs
+    said = find.sweep("status")
+    assert f"{runs} runs done, all is found" in said
+    find.sweep("collect")
+    rows = list(csv.DictReader((find.sweep.campaign / "table.csv").open()))
+    assert len(rows) == runs and {row["held"] for row in rows} == {"True", "False"}
+    assert [row["rate_bits_per_second"] for row in rows][:2] == ["400000000.0"] * 2
+    limits = list(csv.DictReader((find.sweep.campaign / "limits.csv").open()))
+    assert [row["link"] for row in limits] == ["wide", "narrow"]
+    assert float(limits[0]["limit_rate_bits_per_second_low"]) < 0.975e9 < float(limits[0]["limit_rate_bits_per_second_high"]) < 1e9
+    # More rounds go on; another question does not.
+    find(rounds=2)
+    find.sweep("submit", "--local")
+    assert runs < find.sweep.begun() <= runs + 16 and [search.round for search in capacity_of(find).settings[0].searches] == [1, 2]
+    find('find = {resolution = "5%"}', rounds=2)
+    assert "find: resolution was 0.02 and is 0.05" in find.sweep("submit", "--local", expect=2)
+
+
+def test_killed_and_resumed(find):
+    """Killed outright: what was under way is made again, and the result is that of a campaign that was left alone."""
+    find(COARSE)
+    find.sweep("submit", "--simulate")
+    (find.sweep.directory / "hold").touch()
+    process = find.sweep.start("submit", "--local")
+    until(lambda: find.sweep.begun() == 1, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    (find.sweep.directory / "hold").unlink()
+    process = find.sweep.start("submit", "--local")
+    until(lambda: find.sweep.begun() >= 6, process)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 143
+    find.sweep("submit", "--local")
+    runs = find.sweep.begun()
+    alone = find.sweep.campaign / "simulation" / "runs"
+    assert len(list(alone.iterdir())) <= runs <= len(list(alone.iterdir())) + 2
+    for setting in capacity_of(find).settings:
+        assert all(trial.held is not None for search in setting.searches for trial in search.runs)
+
+
+def test_a_run_that_fails_decides_nothing(find):
+    find(COARSE)
+    (find.sweep.directory / "crash").touch()
+    said = find.sweep("submit", "--local", expect=1)
+    assert find.sweep.begun() == 6 and "stopped  link=wide: run 0001: weir run: something is wrong" in said
+    capacity = capacity_of(find)
+    assert capacity.settings[0].stopped.endswith("something is wrong")
+    assert [trial.held for search in capacity.settings[0].searches for trial in search.runs] == [None]
+    (find.sweep.directory / "crash").unlink()
+    assert "--retry-failed goes on" in find.sweep("submit", "--local")
+    find.sweep("submit", "--local", "--retry-failed")
+    assert all(setting.stopped is None and setting.searches[0].complete for setting in capacity_of(find).settings)
+
+
+COARSE = 'find = {resolution = "20%"}'
+SWITCH = """[switch]
+settings = ["good", "bad"]
+on-change = "sh ./set"
+"""
+
+
+def test_the_switch_is_set_and_one_that_cannot_be_stops(find):
+    find(COARSE, more=SWITCH)
+    (find.sweep.directory / "set").write_text('echo $1 >>set-log; test "$1" = good -o -e repaired\n')
+    said = find.sweep("submit", "--local", expect=1)
+    assert "stopped  switch=bad link=wide: sh ./set bad exited with 1" in said
+    found = {setting.name: setting for setting in capacity_of(find).settings}
+    assert all(setting.searches[0].complete == (setting.values["switch"] == "good") for setting in found.values()
+               if setting.searches)
+    (find.sweep.directory / "repaired").touch()
+    find.sweep("submit", "--local", "--retry-failed")
+    assert all(setting.searches[0].complete for setting in capacity_of(find).settings)
+
+
+def test_the_switch_is_changed_once_for_both_settings_of_a_stay(find):
+    find(COARSE, more=SWITCH.replace('"sh ./set"', '"echo $WEIR_SWITCH >>set-log; true"'))
+    find.sweep("submit", "--local")
+    changes = (find.sweep.directory / "set-log").read_text().split()
+    assert find.sweep.begun() >= 20 and len(changes) <= find.sweep.begun() / 4 + 3
+
+
+@pytest.mark.parametrize("find_text, message", [
+    ('find = "speed"', "find: 'speed' is not one of rate, busy, slots, streams"),
+    ("find = 3", "find: 3 is not one of rate, busy, slots, streams, or a table"),
+    ('find = {what = "rate", least = "many"}', "find.least: 'many' is not a value of rate, such as \"40Gb/s\""),
+    ('find = {least = "2Gb/s", most = "1Gb/s"}', "find.least: it is not below most"),
+    ('find = {resolution = "2"}', "find.resolution: '2' is not from 0.1% to 50%"),
+    ('find = {what = "slots", resolution = "2%"}', "find.resolution: slots are whole numbers"),
+    ('find = {what = "slots", events = "hold"}', "find.events: only with what = \"rate\""),
+    ('find = {criterion = "fast"}', "find.criterion: 'fast' is not one of sustained, on-time"),
+    ('find = {round = 3}', "find.round: there is no such key; did you mean rounds?"),
+    ('find = "rate"\naxes.rate = ["1Gb/s"]', "axes: rate sets rate, which find varies"),
+    ('find = "rate"\nslurm.concurrent = 2', "slurm.concurrent: runs with find go one after the other"),
+])
+def test_what_is_wrong_with_find_is_named(tmp_path, find_text, message):
+    with pytest.raises(ReportError, match="some.toml: ") as error:
+        parse_sweep(tmp_path / "some.toml", find_text)
+    assert message in str(error.value)
+
+
+def test_what_weir_refuses_is_refused_before_anything_starts(find):
+    find('find = {what = "rate", most = "9999Tb/s"}')
+    assert "find.most: link=wide: rate = 9999Tb/s: weir simulate: " in find.sweep("submit", "--simulate", expect=2)
+    find('find = "busy"')
+    assert "busy needs a distribution to vary" in find.sweep("submit", "--simulate", expect=2)
+    assert not find.sweep.campaign.exists()
+
+
+@pytest.mark.parametrize("what, given, value, text", [
+    ("rate", {"rate": "5Gb/s", "event-size": "normal:10MB,deviation=2MB,max=18MB", "slot-size": "18MB"}, 2.5e9,
+     {"rate": "2.5Gb/s", "event-size": "normal:5000000B,deviation=1000000B,max=9000000B", "slot-size": "9000000B"}),
+    ("busy", {"busy": "poisson:100ms,quantum=20ms"}, 0.05, {"busy": "poisson:50000000ns,quantum=10000000ns"}),
+    ("busy", {"busy": "mixture:1ms,large=2s,every=200"}, 0.002, {"busy": "mixture:2000000ns,large=4000000000ns,every=200"}),
+    ("slots", {"slots": "4"}, 6.0, {"slots": "6"}),
+])
+def test_options_of_a_value(what, given, value, text):
+    find = sweep_find.Find(what, 3)
+    assert dict(sweep_find.options_at(find, given, value)) == text
+
+
+def test_sizes_that_are_held_give_whole_events():
+    plan = {"rate": "1Gb/s", "event-size": "1MiB", "interval": "100ms", "slot-size": "1MiB", "generation": "sets"}
+    find = sweep_find.Find("rate", 3, events="hold", least=100e6, most=4e9)
+    space = sweep_find.space_of(find, plan, "x")
+    assert space.step == 2**20 * 80 and space.least == 2 * space.step and (space.start / space.step).is_integer()
+    assert sweep_find.options_at(find, plan, 3 * space.step) == (("rate", "251.65824Mb/s"),)
+    assert sweep_find.event_sizes(sweep_find.Find("rate", 3), plan | {"generation": "steady"}) == "held"
