@@ -1,7 +1,7 @@
 """The kernel of the virtual machines, with the modules that they load: found on this machine, or fetched.
 
 A place of kernels is a directory with boot/vmlinuz-VERSION and lib/modules/VERSION, such as an unpacked kernel package, this
-machine's own root, or the cache. What is fetched is Debian's kernel package, of which the kernel and some thirty modules stay in
+machine's own root, or the cache. What is fetched is Debian's kernel package, of which the kernel and some forty modules stay in
 the cache. Nothing is installed, and no boot loader hears of it.
 """
 
@@ -17,15 +17,29 @@ import subprocess
 from soft_roce import packages
 from soft_roce.problem import Problem
 
-# What a virtual machine loads, in this order, after what each of them depends on.
-NEEDED = (
-    "virtio_pci", "virtio_console",            # the channels to bench/soft-roce
+
+
+@dataclasses.dataclass(frozen=True)
+class Modules:
+    """What a virtual machine loads for one purpose, in this order, after what each of them depends on."""
+
+    purpose: str
+    needed: tuple
+    wanted: tuple = ()  # loaded where the kernel has them
+
+
+BASE = (
+    "virtio_pci", "virtio_console",            # the channels to this process
     "9pnet_virtio", "9p", "overlay",           # this machine's files
-    "dummy", "virtio_net",                     # the interface of one machine alone, and of two with a link
-    "rdma_rxe", "ib_uverbs", "rdma_ucm",       # Soft-RoCE
 )
-# Lossy links; a checksum that rdma_rxe asks the kernel for by name up to Linux 6.12.
-WANTED = ("sch_netem", "crc32_generic")
+SOFT_ROCE = Modules(
+    "Soft-RoCE",
+    (*BASE, "dummy", "virtio_net",             # the interface of one machine alone, and of two with a link
+     "rdma_rxe", "ib_uverbs", "rdma_ucm"),
+    # Lossy links; a checksum that rdma_rxe asks the kernel for by name up to Linux 6.12.
+    ("sch_netem", "crc32_generic"))
+LAB = Modules("switch ports that mark packets", (*BASE, "veth", "bridge", "sch_tbf", "sch_red", "sch_netem", "tcp_dctcp"))
+PURPOSES = (SOFT_ROCE, LAB)
 OPENERS = {".ko": open, ".ko.xz": lzma.open, ".ko.gz": gzip.open}
 HOW_ELSE = "; --kernel names a directory with another one, such as an unpacked kernel package"
 
@@ -65,7 +79,7 @@ def dependencies(path):
     return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
 
 
-def modules_to_load(directory):
+def modules_to_load(directory, purposes):
     """The modules of lib/modules/VERSION to load, in order. Problem: one that is needed is not there."""
     files = {module_name(path): path for path in sorted(directory.rglob("*.ko*")) if path.name[path.name.index(".ko"):]
              in (*OPENERS, ".ko.zst")}
@@ -85,15 +99,16 @@ def modules_to_load(directory):
             add(other)
         order[name] = files[name]
 
-    for name in NEEDED:
-        add(name)
-    for name in WANTED:
-        add(name, is_needed=False)
+    for purpose in purposes:
+        for name in purpose.needed:
+            add(name)
+        for name in purpose.wanted:
+            add(name, is_needed=False)
     return list(order.items())
 
 
-def kernels_in(place):
-    """(usable kernels, reasons against the others), the newest first."""
+def kernels_in(place, *purposes):
+    """(kernels usable for all purposes, reasons against the others), the newest first."""
     usable, reasons = [], []
     images = {}
     for path in place.glob("boot/vmlinuz-*"):
@@ -105,7 +120,7 @@ def kernels_in(place):
             with open(images[version], "rb"):
                 pass
             directory = place / "lib/modules" / version
-            usable.append(Kernel(version, images[version], directory, modules_to_load(directory)))
+            usable.append(Kernel(version, images[version], directory, modules_to_load(directory, purposes)))
         except (OSError, Problem) as problem:
             reasons.append(f"{images[version]}: {problem}")
     return usable, reasons
@@ -118,45 +133,45 @@ def version_order(version):
 # ------------------------------------------------------------------------------------------------------------- finding
 
 
-def find(place, cache, say):
-    """The kernel to boot: from `place` if that is given, else from the cache, of this machine, or fetched."""
+def find(place, cache, say, purpose=SOFT_ROCE):
+    """The kernel to boot for one of PURPOSES: from `place` if that is given, else from the cache, of this machine, or fetched."""
     if place is not None:
-        usable, reasons = kernels_in(place)
+        usable, reasons = kernels_in(place, purpose)
         if not usable:
             why = "; ".join(reasons) or "it has no boot/vmlinuz-VERSION and lib/modules/VERSION"
             raise Problem(f"--kernel {place}: {why}", 2)
         return usable[0]
     reasons = []
     for known in (cache, pathlib.Path("/")):
-        usable, against = kernels_in(known)
+        usable, against = kernels_in(known, purpose)
         if usable:
             return usable[0]
         reasons += against
-    return fetch(cache, say, reasons)
+    return fetch(cache, say, purpose, reasons)
 
 
 # ------------------------------------------------------------------------------------------------------------ fetching
 
 
-def fetch(cache, say, reasons=()):
-    """Takes what is needed out of Debian's kernel package and puts it into the cache."""
+def fetch(cache, say, purpose, reasons=()):
+    """Takes what all purposes need out of Debian's kernel package and puts it into the cache."""
     looked = f" ({'; '.join(reasons)})" if reasons else ""
     if not packages.can_fetch():
-        raise Problem(f"no kernel with Soft-RoCE is here{looked}, and only Debian's is known how to fetch, with apt-get"
+        raise Problem(f"no kernel with {purpose.purpose} is here{looked}, and only Debian's is known how to fetch, with apt-get"
                       f"{HOW_ELSE}", unavailable=True)
     say("fetching Debian's kernel package, once (about 70 MB)")
     with packages.work_directory(cache) as directory:
         try:
             root = packages.Packages(directory).unpacked(newest_package)
         except Problem as problem:
-            raise Problem(f"no kernel with Soft-RoCE is here{looked}, and none could be fetched: {problem}{HOW_ELSE}",
+            raise Problem(f"no kernel with {purpose.purpose} is here{looked}, and none could be fetched: {problem}{HOW_ELSE}",
                           unavailable=True) from None
         if not (root / "lib").exists() and (root / "usr/lib/modules").exists():
             (root / "lib").symlink_to("usr/lib")
-        usable, against = kernels_in(root)
+        usable, against = kernels_in(root, *PURPOSES)
         if not usable:
             raise Problem(f"Debian's kernel package cannot be used: {'; '.join(against)}{HOW_ELSE}", unavailable=True)
-        return keep(usable[0], cache, directory / "kept")
+        return keep(usable[0], cache, directory / "kept", purpose)
 
 
 def newest_package(sources):
@@ -167,7 +182,7 @@ def newest_package(sources):
     return name[1]
 
 
-def keep(kernel, cache, part):
+def keep(kernel, cache, part, purpose):
     """Copies a kernel into the cache, whole or not at all; by way of `part`, a directory that is made there."""
     modules = cache / "lib/modules" / kernel.version
     image = cache / "boot" / f"vmlinuz-{kernel.version}"
@@ -185,7 +200,7 @@ def keep(kernel, cache, part):
         (part / "modules").rename(modules)
     # The image last: without one, no kernel is seen here.
     (part / "vmlinuz").rename(image)
-    usable, against = kernels_in(cache)
+    usable, against = kernels_in(cache, purpose)
     if not usable:
         raise Problem(f"{cache}: {'; '.join(against)}")
     return usable[0]

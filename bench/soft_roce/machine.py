@@ -57,6 +57,8 @@ class Task:
     writable: tuple = ()           # directories whose changes are kept
     capture: pathlib.Path = None   # pcap file of the link
     limit_s: float = 600
+    rdma: bool = True              # Soft-RoCE and its interface; without, the machine has no interface at all
+    name: str = "roce"             # of the machines, before their number
 
 
 # ------------------------------------------------------------------------------------------------ what a machine boots
@@ -112,8 +114,9 @@ exec /run/soft-roce/busybox nc -ll -p 514 -e /run/soft-roce/answer
 
 def write_task(archive, task, number):
     """The files in /task: what this machine is, and what it runs."""
-    settings = {"machine": number, "machines": task.machines, "mtu": LINK_MTU, "loss": f"{task.loss_percent:g}"}
-    names = [f"roce{index}" for index in range(1, task.machines + 1)]
+    settings = {"machine": number, "machines": task.machines, "mtu": LINK_MTU, "loss": f"{task.loss_percent:g}",
+                "rdma": int(task.rdma), "prefix": task.name}
+    names = [f"{task.name}{index}" for index in range(1, task.machines + 1)]
     variables = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in task.environment.items()
                         if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name))
     job = (". /run/soft-roce/environment\n"
@@ -152,17 +155,37 @@ def boot_files(task, number):
 # ------------------------------------------------------------------------------------------------- what must be here
 
 
-def check_host(machines):
+def cache():
+    """Where kernel and busybox are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(base) / "weir" / "soft-roce"
+
+
+def writable_directories(more):
+    """For Task.writable: the current directory and those of --write, each only once."""
+    found = []
+    for path in (os.getcwd(), *more):
+        whole = os.path.realpath(path)
+        if not os.path.isdir(whole):
+            raise Problem(f"--write {path}: not a directory", 2)
+        if "\n" in whole:
+            raise Problem(f"--write {path!r}: directories with line ends in their names cannot be given to a virtual machine", 2)
+        # Below one that is there already, nothing is to be done; and the whole root directory is never writable.
+        if whole != "/" and not any(pathlib.Path(whole).is_relative_to(other) for other in found):
+            found.append(whole)
+    return tuple(found)
+
+def check_host(machines, rdma=True):
     """All but what can be fetched."""
     if platform.machine() != "x86_64":
         raise Problem(f"the virtual machines have x86-64 processors, and run this machine's programs, which are for "
                       f"{platform.machine()}", unavailable=True)
     if not shutil.which(QEMU):
         raise Problem(f"there is no {QEMU} here; {INSTALL}", unavailable=True)
-    missing = [tool for tool in ("ip", "rdma", "tc") if not shutil.which(tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")]
+    missing = [tool for tool in ("ip", "tc", *(["rdma"] if rdma else [])) if not shutil.which(tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")]
     if missing:
         raise Problem(f"{', '.join(missing)} (iproute2): not here; {INSTALL}", unavailable=True)
-    if not pathlib.Path("/etc/libibverbs.d/rxe.driver").exists():
+    if rdma and not pathlib.Path("/etc/libibverbs.d/rxe.driver").exists():
         print("soft-roce: /etc/libibverbs.d/rxe.driver is not here: programs will not see the RDMA device, unless another libibverbs "
               f"than the distribution's is in use (Debian's package: ibverbs-providers); {INSTALL}", file=sys.stderr)
     first = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
@@ -351,12 +374,12 @@ class Session:
             for line in machine.lines(name, data):
                 machine.console.append(line)
                 if self.console is not None:
-                    print(f"roce{machine.number}: {line}", file=self.console, flush=True)
+                    print(f"{self.task.name}{machine.number}: {line}", file=self.console, flush=True)
 
     def heard(self, machine, line):
         word, _, rest = line.partition(" ")
         if word == "failed":
-            raise Problem(f"virtual machine roce{machine.number} did not come up: {rest}. Its console's last lines:{machine.last_words()}")
+            raise Problem(f"virtual machine {self.task.name}{machine.number} did not come up: {rest}. Its console's last lines:{machine.last_words()}")
         if word == "up":
             machine.is_up = True
             if all(other.is_up for other in self.machines):
@@ -389,7 +412,7 @@ class Session:
             raise SystemExit(128 + self.signals[-1])
         if self.booted_s is None:
             late = next(machine for machine in self.machines if not machine.is_up)
-            raise Problem(f"virtual machine roce{late.number} is not up after {BOOT_LIMIT_S} s. Its console's last lines:"
+            raise Problem(f"virtual machine {self.task.name}{late.number} is not up after {BOOT_LIMIT_S} s. Its console's last lines:"
                           f"{late.last_words()}")
         raise Problem(f"--limit: {shlex.join(self.task.words)[:200]} had not ended after {self.task.limit_s:g} s, and was killed")
 
@@ -403,7 +426,7 @@ class Session:
                 else:
                     self.selector.unregister(key.fileobj)
         machine.console.extend(part.decode(errors="replace") for name in ("console", "qemu") if (part := machine.parts[name]))
-        raise Problem(f"virtual machine roce{machine.number} ended by itself. Its last lines:{machine.last_words()}")
+        raise Problem(f"virtual machine {self.task.name}{machine.number} ended by itself. Its last lines:{machine.last_words()}")
 
 
 def write_through(stream, data):
