@@ -189,6 +189,24 @@ def test_differences_by_port_and_in_all(tmp_path):
                                                ("packets marked (ECN)", "10", "p1: 10")]
 
 
+def test_the_page_and_the_terminal_show_them(tmp_path, no_pictures, capsys):
+    from weir_report import report_command
+    run = run_with(tmp_path, *((when, f"swp{port}", 3, name, value * factor) for when, factor in (("before", 1), ("during", 2), ("after", 3))
+                               for port in (1, 2) for name, value in (("pauses_sent", 1000 * port), ("dropped_packets", 0), ("sent_packets", 5))),
+                   ("before", "swp1", 3, "marked_packets", 7), ("after", "swp1", 3, "marked_packets", 5))
+    assert report_command.main([str(run.directory), "--figures", "none"]) == 0
+    said = capsys.readouterr().out
+    assert "  switch: pauses sent by ports 6000; packets marked (ECN) unknown\n" in said
+    assert "  marked_packets of swp1, priority 3: unknown, it went back from 7 to 5: it was reset, or wrapped.\n" in said
+    page = (run.directory / "report.html").read_text()
+    assert "<h2>What the switch counted</h2>" in page and "with its warm-up (1 more reading in between), by: x." in page
+    assert "<td>pauses sent by ports</td><td class=\"n\">6000</td><td>swp2 priority 3: 4000, swp1 priority 3: 2000</td>" in page
+    assert "<td>packets dropped</td><td class=\"n\">0</td><td>-</td>" in page
+    assert "<td>packets marked (ECN)</td><td class=\"n\">unknown</td><td>it went back from 7 to 5" in page
+    report_command.main([str(RUNS / "measured"), "--figures", "none", "--out", str(tmp_path / "other.html")])
+    assert "  switch:" not in capsys.readouterr().out and "What the switch counted" not in (tmp_path / "other.html").read_text()
+
+
 def test_a_counter_that_went_back_is_unknown_also_if_it_is_higher_in_the_end(tmp_path):
     counters = switch_counters.of_run(run_with(
         tmp_path, ("before", "p1", 3, "a", 100), ("before", "p1", 3, "b", 100), ("before", "p2", 3, "a", 1),

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from . import switch_counters
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .matplotlib_figures import FORMATS
 from .report_page import short_verdict, write_report
@@ -24,6 +25,15 @@ def parser():
     made.add_argument("--quiet", action="store_true", help="print errors only")
     made.add_argument("--version", action="version", version=f"weir-report {VERSION}")
     return made
+
+
+def switch_lines(run):
+    """What the switch counted, in short: signs of congestion that moved, and what is missing."""
+    counters = switch_counters.of_run(run)
+    if not counters:
+        return []
+    moved = [f"{title} {total}" for title, total, _ in switch_counters.lines(counters, of_traffic=False) if total.split()[0] != "0"]
+    return ["switch: " + ("; ".join(moved) or "no pause, mark or drop was counted")] + list(counters.problems)
 
 
 def main(arguments=None):
@@ -54,6 +64,8 @@ def main(arguments=None):
             print(f"{run.name}: {short_verdict(run)[0]}")
             for remark in run.remarks:
                 print(f"  {remark}")
+            for line in switch_lines(run):
+                print(f"  {line}")
         print(f"page     {page}")
         if written:
             print(f"figures  {figures} ({len(written)} files)")

@@ -1,7 +1,7 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import counter_charts, heat_maps, latency_charts, matplotlib_figures, page_parts, switch_charts, time_charts
+from . import counter_charts, heat_maps, latency_charts, matplotlib_figures, page_parts, switch_charts, switch_counters, time_charts
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -91,8 +91,14 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "faults": _faults(record), "plan": list(run.plan.items()), "environment": _flat(record["environment"]),
+        "switch": _switch(run), "faults": _faults(record), "plan": list(run.plan.items()), "environment": _flat(record["environment"]),
     }
+
+
+def _switch(run):
+    """What the switch counted, for its table; None if it was not read."""
+    counters = switch_counters.of_run(run)
+    return counters and {"when": counters.when, "problems": counters.problems, "rows": switch_counters.lines(counters)}
 
 
 def _sentence(text):

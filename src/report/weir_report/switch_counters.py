@@ -50,7 +50,7 @@ class SwitchCounters:
 
     changes: tuple
     problems: tuple
-    simulated: bool = False
+    when: str  # of which time, as a sentence
 
     @property
     def sums(self):
@@ -78,23 +78,22 @@ def of_run(run):
     if path.exists():
         return _of_readings(run.directory / "switch")
     ports = (run.record.get("switch") or {}).get("ports")
-    return SwitchCounters(tuple(_simulated(run.record["switch"])), (), simulated=True) if ports else None
+    return SwitchCounters(tuple(_simulated(run.record["switch"])), (),
+                          "In the measured seconds, by the simulated switches.") if ports else None
 
 
 def _simulated(record):
+    several = len({port["switch"] for port in record["ports"]}) > 1
     for port in record["ports"]:
+        shown = f"{port['switch']} to {port['peer']}" if several else f"to {port['peer']}"
         for name in SIMULATED:
             if port.get(name) is not None:
-                yield Change(_simulated_port(port), port["priority"], name, float(port[name]))
+                yield Change(shown, port["priority"], name, float(port[name]))
         for share, name in (("pausing_share", "pausing_s"), ("paused_share", "paused_s")):
             if port.get(share) is not None:
-                yield Change(_simulated_port(port), port["priority"], name, port[share] * record["measured_s"])
+                yield Change(shown, port["priority"], name, port[share] * record["measured_s"])
     if record.get("pool_peak_bytes") is not None:
         yield Change("all ports", None, "pool_peak_bytes", float(record["pool_peak_bytes"]))
-
-
-def _simulated_port(port):
-    return f"{port['switch']} to {port['peer']}"
 
 
 # --- Readings.
@@ -116,7 +115,10 @@ def _of_readings(directory):
     if gone_back:
         more = f" and {counted(len(gone_back) - 1, 'other counter')}" if len(gone_back) > 1 else ""
         problems.append(f"{key_text(gone_back[0].key)}{more}: unknown, {gone_back[0].why}.")
-    return SwitchCounters(changes, tuple(problems))
+    during = sum(reading["when"] == "during" for reading in record["readings"])
+    more = f" ({counted(during, 'more reading')} in between)" if during else ""
+    return SwitchCounters(changes, tuple(problems),
+                          f"Between the readings before and after the run, with its warm-up{more}, by: {record.get('command')}.")
 
 
 def _record(path):
@@ -179,12 +181,16 @@ def _difference(key, values):
 # --- As text.
 
 PORTS_SHOWN = 3
+TRAFFIC = ("sent_packets", "sent_bytes", "received_packets", "received_bytes")
 
 
-def lines(counters):
-    """What a page or a terminal shows: [(title, sum, where most)], what moved first; then what did not."""
+def lines(counters, of_traffic=True):
+    """What a page or a terminal shows: [(title, sum, where most)], what moved first, then what is unknown, then what did not
+    move. `of_traffic`: also packets and bytes."""
     made = []
-    for name, total in sorted(counters.sums.items(), key=lambda item: (not item[1], _place(item[0]))):
+    for name, total in sorted(counters.sums.items(), key=lambda item: (_group(item[1]), _place(item[0]))):
+        if name in TRAFFIC and not of_traffic:
+            continue
         title, unit = title_and_unit(name)
         ports = _by_port(counters, name)
         most = sorted((pair for pair in ports if pair[1]), key=lambda pair: -pair[1])
@@ -194,6 +200,10 @@ def lines(counters):
         why = next((change.why for change in counters.changes if change.name == name and change.value is None), "")
         made.append((title, amount(total, unit) if total is not None else "unknown", where if total is not None else why))
     return made
+
+
+def _group(total):
+    return 1 if total is None else 2 if total == 0 else 0
 
 
 def _place(name):
