@@ -172,7 +172,8 @@ def run_with(tmp_path, *rows, problem=None):
     whens = list(dict.fromkeys(row[0] for row in rows))
     (target / "switch/read.json").write_text(json.dumps({
         "schema": switch_reader.SCHEMA, "command": "x", "every_s": None, "limit_s": 10,
-        "readings": [{"when": when, "time": "", "seconds": 0.1, "counters": 1, "problem": problem, "raw": None} for when in whens]}))
+        "readings": [{"when": when, "time": f"2026-01-01T00:00:{10 * number:02}.000Z", "seconds": 0.1, "counters": 1, "problem": problem, "raw": None}
+                     for number, when in enumerate(whens)]}))
     return read_run(target)
 
 
@@ -205,6 +206,22 @@ def test_the_page_and_the_terminal_show_them(tmp_path, no_pictures, capsys):
     assert "<td>packets marked (ECN)</td><td class=\"n\">unknown</td><td>it went back from 7 to 5" in page
     report_command.main([str(RUNS / "measured"), "--figures", "none", "--out", str(tmp_path / "other.html")])
     assert "  switch:" not in capsys.readouterr().out and "What the switch counted" not in (tmp_path / "other.html").read_text()
+
+
+def test_they_explain_a_setting(tmp_path):
+    from weir_report import answer_why
+    from weir_report.run_groups import Group
+    run = run_with(tmp_path, *((when, "p1", 3, name, value * factor) for when, factor in (("before", 1), ("after", 2))
+                               for name, value in (("pauses_sent", 70), ("marked_packets", 25), ("sent_packets", 1000), ("paused_s", 0.5))),
+                   ("before", "p1", 3, "dropped_packets", 9), ("after", "p1", 3, "dropped_packets", 1))
+    why = answer_why.why(Group("pfc", [run]), "pfc")
+    shown = {counter.title: counter.text for counter in why.counters if counter.name.startswith("switch_") and counter.value}
+    assert shown == {"packets marked by the switch": "2.5 % of packets", "pauses sent by ports (switch)": "70 frames",
+                     "time for which ports were stopped (switch)": "5 % of the time"}
+    # Reset in between: missing, and not 0.
+    assert "packets dropped by the switch" in why.missing
+    unread = answer_why.why(Group("other", [read_run(RUNS / "measured")]), "other")
+    assert "pauses sent by ports (switch)" in unread.missing and not any(counter.name.startswith("switch_") for counter in unread.shown)
 
 
 def test_a_counter_that_went_back_is_unknown_also_if_it_is_higher_in_the_end(tmp_path):

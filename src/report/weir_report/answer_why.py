@@ -1,5 +1,5 @@
-"""Why a setting did what it did: the network's mechanism, and what the hosts counted, as share of time or of packets.
-Received and sent pauses are two things. What no host counts is missing, which is not 0."""
+"""Why a setting did what it did: the network's mechanism, and what the hosts and the switch counted, as share of time or of
+packets. Received and sent pauses are two things. What nothing counts is missing, which is not 0."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ _OWN = (host_counters.Family("switch_dropped_packets", "packets dropped by the s
         host_counters.Family("switch_marked_packets", "packets marked by the switch", "packets"),
         host_counters.Family("missing_datagrams", "datagrams missing", "packets"),
         host_counters.Family("blocked_share", "consumers blocked", "s"))
+# What comes last: the rest of what the switch counts. Packets and bytes that it carried explain nothing.
+_OF_SWITCH = tuple(host_counters.Family(f"switch_{name}", f"{title} (switch)", unit)
+                   for name, (title, unit) in switch_counters.KNOWN.items()
+                   if name not in (*switch_counters.TRAFFIC, "marked_packets", "dropped_packets"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Counter:
             return "not counted"
         if self.share is not None:
             return f"{units.share(self.share, 1.0)} of {'the time' if self.of == 'time' else self.of}"
-        return f"{units.text(self.value, 's')}" if self.unit == "s" else f"{units.number(round(self.value))} {self.unit}"
+        return units.text(self.value, self.unit) if self.unit in ("s", "B") else f"{units.number(round(self.value))} {self.unit}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Why:
     runs: int  # behind it; 0: there is nothing to say
     mechanism: str  # lossy 4 of 5
     counters: tuple  # of Counter, every family
-    missing: tuple  # titles of what no host counts
+    missing: tuple  # titles of what nothing counts
     at: str | None = None  # with a measured capacity: which runs these are
 
     @property
@@ -75,7 +79,7 @@ class Why:
 
 def why(group, name):
     of_runs = [_of_run(run) for run in group.runs]
-    counters = [_counter(figure, of_runs) for figure in (*_OWN, *host_counters.FAMILIES)]
+    counters = [_counter(figure, of_runs) for figure in (*_OWN, *host_counters.FAMILIES, *_OF_SWITCH)]
     return Why(name, len(group.runs), network_mechanisms.text(group) if group.runs else network_mechanisms.UNKNOWN, tuple(counters),
                tuple(counter.title for counter in counters if counter.value is None))
 
@@ -130,13 +134,7 @@ def _own(run):
         whole = figures["sent_datagrams"]
         found["missing_datagrams"] = (figures["missing_datagrams"], figures["missing_datagrams"] / whole if whole else None,
                                       "packets")
-    sums = switch_counters.sums(run)
-    for name in ("marked_packets", "dropped_packets"):
-        if sums.get(name) is not None:
-            sent = sums.get("sent_packets")
-            whole = sent + (sums[name] if name == "dropped_packets" else 0.0) if sent else None
-            found[f"switch_{name}"] = (sums[name], sums[name] / whole if whole else None, "packets")
-    return found
+    return found | {f"switch_{name}": of_name for name, of_name in switch_counters.shares(run).items()}
 
 
 def _counter(family, of_runs):

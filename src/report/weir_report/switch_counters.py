@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import datetime
 import io
 import json
 
@@ -21,6 +22,8 @@ from .switch_reading import COUNTER, KNOWN, LEVEL, PEAK, key_text, kind, title_a
 from .units import counted, text
 
 COLUMNS = ["time", "when", "port", "priority", "name", "value"]
+OF_PACKETS = ("marked_packets", "dropped_packets", "early_dropped_packets")
+OF_TIME = ("pausing_s", "paused_s")
 NOT_COUNTED = "the switch does not count it"
 READINGS = "the readings of a switch as weir-sweep writes them"
 # What a simulation records under the same names, over the measured seconds.
@@ -51,6 +54,7 @@ class SwitchCounters:
     changes: tuple
     problems: tuple
     when: str  # of which time, as a sentence
+    seconds: float | None  # how long that was; None: unknown
 
     @property
     def sums(self):
@@ -72,6 +76,27 @@ def sums(run):
     return counters.sums if counters else {}
 
 
+def shares(run):
+    """{name: (sum, share, of)} of what is known: the share of the packets that the ports sent (`of`: 'packets'), or of the time of
+    all ports that count it ('time'); None where it is a share of neither."""
+    counters = of_run(run)
+    if not counters:
+        return {}
+    found = {}
+    sent = counters.sums.get("sent_packets")
+    for name, total in counters.sums.items():
+        if total is None:
+            continue
+        ports = len({change.port for change in counters.changes if change.name == name and change.value is not None})
+        if name in OF_PACKETS and sent:
+            found[name] = (total, total / (sent + (total if "dropped" in name else 0.0)), "packets")
+        elif name in OF_TIME and counters.seconds:
+            found[name] = (total, total / (counters.seconds * ports), "time")
+        else:
+            found[name] = (total, None, None)
+    return found
+
+
 def of_run(run):
     """Raises ReportError if the files of the readings are damaged."""
     path = run.directory / "switch" / "read.json"
@@ -79,7 +104,7 @@ def of_run(run):
         return _of_readings(run.directory / "switch")
     ports = (run.record.get("switch") or {}).get("ports")
     return SwitchCounters(tuple(_simulated(run.record["switch"])), (),
-                          "In the measured seconds, by the simulated switches.") if ports else None
+                          "In the measured seconds, by the simulated switches.", run.record["switch"]["measured_s"]) if ports else None
 
 
 def _simulated(record):
@@ -118,7 +143,15 @@ def _of_readings(directory):
     during = sum(reading["when"] == "during" for reading in record["readings"])
     more = f" ({counted(during, 'more reading')} in between)" if during else ""
     return SwitchCounters(changes, tuple(problems),
-                          f"Between the readings before and after the run, with its warm-up{more}, by: {record.get('command')}.")
+                          f"Between the readings before and after the run, with its warm-up{more}, by: {record.get('command')}.",
+                          _seconds(record["readings"]))
+
+
+def _seconds(readings):
+    """From the reading before the run to the one after it."""
+    times = [datetime.datetime.fromisoformat(reading["time"].replace("Z", "+00:00")) for reading in readings
+             if reading["when"] != "during"]
+    return (times[-1] - times[0]).total_seconds() or None if len(times) == 2 else None
 
 
 def _record(path):
@@ -126,9 +159,10 @@ def _record(path):
         record = json.loads(read_text(path, READINGS))
         for reading in record["readings"]:
             if not isinstance(reading["when"], str) or not isinstance(reading["problem"], (str, type(None))):
-                raise ValueError("a reading without its time")
+                raise ValueError("a reading without when it was made")
+            datetime.datetime.fromisoformat(reading["time"].replace("Z", "+00:00"))
         return record
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ReportError(f"{path}: damaged ({error!r}); {READINGS} is expected") from error
 
 
