@@ -4,8 +4,10 @@ import concurrent.futures
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
+import tarfile
 from pathlib import Path
 
 import cluster
@@ -256,9 +258,30 @@ def submit_killed():
     check_each_ran_once(path)
 
 
+def packed_with_one_command():
+    """`weir-sweep all`: waits for the jobs, has `weir check` run on their nodes, and leaves no node's name in the archive."""
+    path = write("whole", "repetitions = 1\ncheck = '200ms'", """
+[switch]
+settings = ["pfc", "ecn"]
+on-change = "echo"
+[slurm]
+partition = "eb"
+scheduler = "producers"
+""")
+    said = sweep("all", path, "--replace-names", limit_s=150)
+    check("2 of 2 runs complete" in said and "packed   2 complete runs" in said, said)
+    checks = [json.loads(file.read_text()) for file in path.with_suffix("").glob("slurm/check/*.json")]
+    hosts = {host for record in checks for fact in record["facts"] for value in fact["values"] for host in value["hosts"]}
+    check(len(checks) == 2 and hosts and hosts <= {"eb1", "eb2"}, f"checked on {hosts}:\n{everything(path)}")
+    with tarfile.open(path.with_suffix(".tar.gz")) as archive:
+        for entry in archive:
+            text = archive.extractfile(entry).read().decode() if entry.isfile() and entry.name != "whole/SHA256SUMS" else ""
+            check(not re.search(r"(?<![A-Za-z0-9_])(eb1|eb2)(?![A-Za-z0-9_])", entry.name + text), f"a node is named in {entry.name}")
+
+
 def side_by_side():
     """Sweeps that have nothing to do with each other share the nodes, to be through sooner."""
-    tests = (failing_hook, heterogeneous, submit_killed)
+    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         problems = [(test.__name__, future.exception()) for test, future in [(test, pool.submit(test)) for test in tests]]
     failed = [f"{name}: {type(problem).__name__}: {problem}" for name, problem in problems if problem]

@@ -7,6 +7,7 @@
       runs/POINT-SETTING-rN/      run directories (-try2: a second attempt)
       output/                     what was printed, one file for each attempt
       hooks/                      what the hook printed
+      check/                      what `weir check` printed before the runs of a switch setting
       switch/                     readings of the switch, until they are moved into the run's directory
       claims/POINT-N.json         attempts, see sweep_claims.py
       submissions/submission-N.json, job scripts and what jobs printed
@@ -25,7 +26,7 @@ from . import sweep_claims, sweep_find_state, sweep_plan, whole_file
 from .errors import ReportError
 
 WORLDS = ("slurm", "local", "simulation")
-SUBDIRECTORIES = ("runs", "output", "hooks", "switch", "claims", "submissions", "turns")
+SUBDIRECTORIES = ("runs", "output", "hooks", "check", "switch", "claims", "submissions", "turns")
 # In the order in which `status` shows them.
 STATES = ("complete", "running", "unknown", "waiting", "interrupted", "failed", "hook failed")
 # What the next submission does by itself, and what only with --retry-failed.

@@ -53,12 +53,13 @@ class Stop:
 
 class Child:
     """`own_session`: Ctrl-C, which a terminal sends to a whole group, reaches it through `end` only. `end_with`: the
-    signal that ends it; None: the one that the worker got."""
+    signal that ends it; None: the one that the worker got. `errors`: where its error messages go, beside the output."""
 
-    def __init__(self, words, output, directory, variables, own_session, end_with=signal.SIGTERM):
+    def __init__(self, words, output, directory, variables, own_session, end_with=signal.SIGTERM,
+                 errors=subprocess.STDOUT):
         self._end_with = end_with
         self._own_session = own_session
-        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
                                          cwd=directory, env={**os.environ, **variables}, preexec_fn=die_with_parent,
                                          start_new_session=own_session)
         self._kill_at = None

@@ -20,6 +20,8 @@ EPILOG = """SWEEP is a sweep file (FILE.toml), or the directory of its campaign,
 names it. Exit status: 0 done, or handed to SLURM; 1 a run failed; 2 bad usage or input, nothing was started; 130, 143
 interrupted (the same command continues)."""
 
+POLL_S = 5.0  # how often `all` looks whether SLURM has finished the jobs
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
@@ -71,6 +73,24 @@ def parser():
     command("read", "the switch's counters, once",
             "Calls read of [switch] once and prints the counters as they would be kept: a trial of the command. Nothing is stored.")
 
+    def packed(added):
+        added.add_argument("--archive", metavar="FILE.tar.gz", type=Path, help="the archive (default: beside the campaign's directory)")
+        added.add_argument("--replace-names", action="store_true",
+                           help="replace names of hosts, users, accounts and commands, addresses and directories, in all files")
+        added.add_argument("--replace", metavar="WORD", action="append", default=[],
+                           help="another word to replace, as the name of a project or a switch; repeatable")
+
+    packed(command("pack", "one archive for others: settings, runs, counters, answer",
+                   "Packs settings, complete runs with all their files, what the switch and weir check printed, table and page into "
+                   "one archive with checksums. Unpacked, it is a campaign that weir-sweep collect takes."))
+
+    everything = command("all", "plan, check, run, collect and pack, with one command",
+                         "Prints the plan, makes all runs that are left and waits for them, writes table and page, and packs "
+                         "everything. The same command continues after an interruption.")
+    where(everything)
+    everything.add_argument("--on-change", metavar="COMMAND", help="replaces on-change of [switch]")
+    packed(everything)
+
     # For the jobs that submit makes: not in the help.
     work = commands.add_parser("work")
     work.add_argument("sweep", type=Path)
@@ -84,7 +104,7 @@ def main(argv=None):
     options = parser().parse_args(argv)
     try:
         return {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
-                "work": _work}[options.command](options)
+                "pack": _pack, "all": _all, "work": _work}[options.command](options)
     except ReportError as error:
         print(f"weir-sweep: {error}", file=sys.stderr)
         return 2
@@ -167,12 +187,18 @@ def _status(options):
     return 1 if any(state.state in FAILED for _, states in all_states for state in states) else 0
 
 
-def _collect(options):
+def _collectors():
+    """Modules that only `collect` needs: jobs must run without their libraries."""
     try:
         from . import compare_text, sweep_collect, sweep_page
     except ImportError as error:
         raise ReportError(f"collect needs the Python package {error.name}, as weir-report does: bench/install-dependencies "
                           "--report, or pip install") from error
+    return compare_text, sweep_collect, sweep_page
+
+
+def _collect(options):
+    compare_text, sweep_collect, sweep_page = _collectors()
     campaign = _campaign(options)
     directory = campaign.directory
     collection = sweep_collect.collect(campaign, options.world)
@@ -235,6 +261,41 @@ def _write_limits(directory, collection):
     path = directory / "limits.csv"
     whole_file.replace(path, sweep_collect.as_csv(sweep_find_collect.rows(collection.capacity, collection.predicted_capacity)))
     return [path, capacity.write_capacity(directory, collection.capacity)]
+
+
+def _pack(options, world=None):
+    from . import sweep_pack
+    campaign = _campaign(options)
+    archive = options.archive or campaign.directory.with_name(campaign.directory.name + ".tar.gz")
+    print("\n".join(sweep_pack.pack(campaign, archive, options.replace_names, options.replace,
+                                    lambda directory: _collect_from(directory, world, "--quiet"))))
+    return 0
+
+
+def _collect_from(directory, world, *words):
+    _collect(parser().parse_args(["collect", str(directory), *(["--from", world] if world else []), *words]))
+
+
+def _all(options):
+    _collectors()  # before hours of runs
+    prepared = _prepare(options)
+    options.retry_failed = False
+    status = _submit(options)
+    if status > 1:
+        return status
+    if prepared.world == "slurm":
+        sweep_submit.wait(prepared, POLL_S, lambda line: print(line, flush=True))
+    campaign = _campaign(options)
+    world = campaign.world(prepared.world)
+    states = world.states(sweep_slurm.Jobs().is_running)
+    print("\n" + "\n".join(sweep_text.status_lines(world, states, False)) + "\n", flush=True)
+    if not any(state.directory for state in states):
+        print("weir-sweep: no run is complete, so there is nothing to compare or to pack", file=sys.stderr)
+        return 1
+    _collect_from(campaign.directory, prepared.world)
+    options.out = campaign.directory
+    _pack(options, prepared.world)
+    return 1 if any(state.state != "complete" for state in states) else 0
 
 
 def _work(options):

@@ -111,6 +111,7 @@ class SweepFile:
     switch: Switch | None
     start_s: float  # expected time from the launcher's start to second 0, and for the end
     baseline: str | None
+    check_s: float  # `weir check` transfers data for about so long before the runs of each switch setting; 0: no check
     slurm: Slurm
     local: World
     simulation: World
@@ -131,14 +132,19 @@ def read_sweep_file(path):
     return parse_sweep(path, text)
 
 
-def parse_sweep(path, text):
+def parse_toml(path, text):
+    """The tables of a sweep file as they are written, unchecked."""
     loads, error_kind = _toml()
     try:
-        document = loads(text)
+        return loads(text)
     except RecursionError as error:
         raise ReportError(f"{path}: nested too deeply for a sweep file") from error
     except error_kind as error:
         raise ReportError(f"{path}: {error}") from error
+
+
+def parse_sweep(path, text):
+    document = parse_toml(path, text)
     if not document:
         raise ReportError(f"{path}: it has no content; a sweep file has tables such as [run] and [axes]")
     top = _Table(path, "", document)
@@ -161,6 +167,7 @@ def parse_sweep(path, text):
         switch=_switch(tables["switch"]),
         start_s=top.time("start", 15.0),
         baseline=top.text("baseline", None),
+        check_s=top.time("check", 0.0),
         slurm=_slurm(tables["slurm"]),
         local=_world(tables["local"]),
         simulation=_world(tables["simulation"]),

@@ -79,10 +79,25 @@ def command(world, point, attempt, job):
     weir = job["weir"]
     if world.name == "simulation":
         return [weir, "simulate", *words], variables
+    return _measured("run", world, setting, job, words, variables)
+
+
+def check_command(world, setting, job):
+    """(words, variables to add) for `weir check` with the options of a setting. Not in the simulator."""
+    options = [tuple(pair) for pair in job["options"]]
+    words = sweep_check.option_words(sweep_check.in_world(setting, options, False))
+    probe_s = f"{job['check_s']:g}s"
+    return _measured("check", world, setting, job, [*words, "--probe", probe_s, "--json"], dict(setting.environment))
+
+
+def _measured(what, world, setting, job, words, variables):
+    weir = job["weir"]
     if world.name == "local":
         ranks = job["ranks"][setting.name]
-        return [*job["launcher"], "-np", str(ranks), weir, "run", *words], variables
+        return [*job["launcher"], "-np", str(ranks), weir, what, *words], variables
     variables["WEIR"] = weir
+    if what != "run":
+        variables["WEIR_COMMAND"] = what
     for name, value in (("WEIR_LAUNCHER", job["launcher"]), ("WEIR_LAUNCHER_OPTIONS", job["launcher_options"]),
                         ("WEIR_SCHEDULER", job["scheduler"]), ("WEIR_PARTS", job["parts"])):
         if value:

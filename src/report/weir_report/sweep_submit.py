@@ -11,6 +11,7 @@ import math
 import secrets
 import shlex
 import sys
+import time
 from pathlib import Path
 
 from . import (sweep_check, sweep_claims, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
@@ -67,7 +68,11 @@ class Prepared:
         return sweep_plan.runs_per_job(self.plan, self.sweep.slurm) if self.world == "slurm" else len(self.points)
 
     def job_times(self, points):
-        return sweep_needs.job_times(self.plan, points, self.forecasts, self.sweep.switch if self.world != "simulation" else None)
+        measured = self.world != "simulation"
+        expected, longest = sweep_needs.job_times(self.plan, points, self.forecasts, self.sweep.switch if measured else None)
+        checks = len({self.plan.setting_of(point).switch for point in points}) if measured and self.sweep.check_s else 0
+        check_s = self.sweep.check_s + self.sweep.start_s
+        return expected + checks * check_s, longest + 2 * checks * check_s
 
 
 def world_options(sweep, world):
@@ -150,6 +155,7 @@ def job_record(prepared, points, retry_failed):
         "hook": hook,
         "change_limit_s": sweep.switch.change_limit_s if hook else 0.0,
         "read": prepared.read,
+        "check_s": sweep.check_s if prepared.world != "simulation" else 0.0,
         "expected_s": {setting.name: forecast.expected_s for setting, forecast in by_setting},
         "limit_s": {setting.name: forecast.limit_s for setting, forecast in by_setting},
     }
@@ -274,6 +280,21 @@ def submit(prepared, retry_failed, say):
     say(f"submitted {most}{counted(runs, 'run')} as job {shown} ({counted(tasks, 'job')} with at most "
         f"{counted(prepared.job_size, 'run')} each" + ("; those that find nothing left to do end at once)" if most else ")"))
     return 0
+
+
+def wait(prepared, poll_s, say):
+    """Until no job of the campaign is queued or running; `say` gets a line whenever another run is complete."""
+    world = prepared.campaign.world("slurm")
+    complete = None
+    while True:
+        left = _queued(world.submissions())
+        now = sum(state.state == "complete" for state in world.states(sweep_slurm.Jobs().is_running))
+        if now != complete:
+            complete = now
+            say(f"{complete} of {counted(len(prepared.points), 'run')} complete")
+        if not left:
+            return
+        time.sleep(poll_s)
 
 
 def _submit_all(commands, jobs):

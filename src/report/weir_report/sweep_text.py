@@ -64,6 +64,8 @@ def plan_lines(prepared, with_points=True):
         most = f", at most {duration(record['most_s'])}" if plan.find else ""
         lines.append(f"time        about {duration(record['expected_s'])}{most}")
     left_out = prepared.campaign.world(prepared.world).axes_left_out()
+    if prepared.sweep.check_s and prepared.world != "simulation":
+        lines.append(f"check       weir check before the first run of each switch setting of a job ({prepared.sweep.check_s:g} s of data)")
     if prepared.read:
         every = prepared.read["every_s"]
         lines.append(f"read        switch, before and after each run{f' and every {every:g} s' if every else ''}: {prepared.read['command']}")

@@ -6,11 +6,12 @@ a killed one left, and no point runs twice. It needs Python's own library only: 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 
-from . import sweep_claims, sweep_launch, sweep_slurm
+from . import sweep_claims, sweep_launch, sweep_slurm, whole_file
 from .errors import ReportError
 from .sweep_campaign import now_text
 from .sweep_child import Child, Stop
@@ -18,6 +19,8 @@ from .switch_reader import SwitchReader
 from .units import counted
 
 TURN_LIMIT_S = 180.0
+# For `weir check` beside its probe, which finds its own end.
+CHECK_LIMIT_S = 300.0
 # How often a run that could not be started for SLURM's sake is tried again by the same job.
 TRIES = 3
 # A job that has less left than this beyond a run's expected time leaves the run to the next.
@@ -34,6 +37,7 @@ class Worker:
         self.say = say
         self.stop = Stop()
         self.switch = None  # the setting that the hook set last
+        self.checked = set()  # switch settings for which `weir check` was called
         self.bad_switches = self._failed_hooks()
         self.outcomes = []
         self._ends_at = None
@@ -119,7 +123,7 @@ class Worker:
         what = f"  {point.options[0][0]}={point.options[0][1]}" if point.options else ""
         self.say(f"{point.name}  {'round' if what else 'repetition'} {point.repetition}  {setting.name}{what}", flush=True)
         try:
-            problem = self._set_switch(setting)
+            problem = self._set_switch(setting) or self._check(setting)
             outcome, reason, status = problem or self._run(point, claim, last_try)
         except OSError as error:
             outcome, reason, status = "failed", f"{error.filename}: {error.strerror}", None
@@ -210,6 +214,26 @@ class Worker:
         self.bad_switches[setting.switch] = reason
         return "hook failed", reason, status
 
+    def _check(self, setting):
+        """Calls `weir check` before the first run with this setting of the switch; its findings are printed and kept, and
+        stop nothing. None unless the worker is to stop."""
+        if not self.job.get("check_s") or setting.switch in self.checked:
+            return None
+        self.checked.add(setting.switch)
+        words, variables = sweep_launch.check_command(self.world, setting, self.job)
+        number = sum(1 for _ in (self.world.directory / "check").glob("*.json")) + 1
+        path = self.world.directory / "check" / f"{number:04d}{'-' + _safe(setting.switch) if setting.switch else ''}.json"
+        in_slurm = self.world.name == "slurm"
+        with open(path, "wb") as output, open(path.with_suffix(".txt"), "wb") as errors:
+            child = Child(words, output, self.job["base"], variables, own_session=not in_slurm, errors=errors,
+                          **({"end_with": None} if in_slurm else {}))
+            with self.stop.while_running(child):
+                status = child.wait(CHECK_LIMIT_S + self.job["check_s"])
+        if self.stop:
+            return "interrupted", self.stop.reason, status
+        self.say(f"      weir check: {_findings_text(path, status)}", flush=True)
+        return None
+
     def _reader(self, setting, point, claim):
         """Of the switch's counters, for one run; None if there is nothing to call."""
         if not self.job.get("read"):
@@ -221,9 +245,8 @@ class Worker:
 
     def _hook_file(self, switch):
         """A new file for what the hook prints; sorted by time."""
-        safe = "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
         number = sum(1 for _ in (self.world.directory / "hooks").iterdir()) + 1
-        return self.world.directory / "hooks" / f"{number:04d}-{safe}.txt"
+        return self.world.directory / "hooks" / f"{number:04d}-{_safe(switch)}.txt"
 
     # --- One worker at a time.
 
@@ -252,6 +275,27 @@ def worker_for(world, number, job, say=print):
         from .sweep_find_worker import FindWorker
         return FindWorker(world, number, job, say)
     return Worker(world, number, job, say)
+
+
+def _safe(switch):
+    return "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
+
+
+def _findings_text(path, status):
+    """One line about the findings of `weir check`, the first of them in full."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        # weir.sbatch prints lines of its own; hosts with a serious finding each print theirs, of which the first is shown.
+        record, _ = json.JSONDecoder().raw_decode(text, max(text.find("{"), 0))
+        findings = [finding for finding in record["findings"] if finding["severity"] in ("serious", "warning")]
+    except (ValueError, KeyError, TypeError):
+        return f"it did not finish (exit status {status}); what it printed: {path}"
+    whole_file.replace(path, whole_file.json_text(record))
+    if not findings:
+        return "no serious finding, no warning"
+    first = findings[0]
+    return (f"{counted(record['serious'], 'serious finding')}, {counted(record['warnings'], 'warning')}; the first: "
+            f"{first['what']} ({first['advice']}). All: {path}")
 
 
 def work_in_job(world, number):

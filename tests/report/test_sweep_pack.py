@@ -1,0 +1,178 @@
+"""weir-sweep pack and all: what is in the archive, and that no name of the site is left in it."""
+
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+from conftest import ROOT
+from weir_report import sweep_command, sweep_names, whole_file
+from weir_report.errors import ReportError
+from weir_report.sweep_campaign import Campaign
+
+# In mpirun's place: launcher -np 5 WEIR run OPTIONS, or WEIR check OPTIONS.
+LAUNCHER = """#!/bin/sh
+weir=$3 what=$4
+shift 4
+if test $what = check; then cat check.json; exit 0; fi
+exec $weir simulate "$@" --quiet
+"""
+SWEEP = """# Written by alice; the switch is sw-leaf1 (10.20.30.40)
+repetitions = 3
+check = "1s"
+[run]
+producers = 2
+consumers = 2
+rate = "100Mb/s"
+event-size = "1MiB"
+duration = "1s"
+warmup = "0s"
+[switch]
+settings = ["pfc", "ecn"]
+on-change = "echo \\"at /opt/daq/set-switch on eb01\\""
+[slurm]
+account = "lhcbonline"
+partition = "normal"
+setup = "module load secret-mpi"
+[local]
+launcher = ["./launcher"]
+"""
+CHECK = {"schema": "weir-check/1", "serious": 0, "warnings": 1,
+         "findings": [{"severity": "warning", "topic": "cores", "hosts": ["eb01"], "what": "few", "advice": "more"}],
+         "facts": [{"name": "GID", "values": [{"value": "fe80:0000:0000:0000:ba59:9fff:fe12:3456", "hosts": ["eb01", "fn02"]},
+                                             {"value": "0000:0000:0000:0000:0000:ffff:0a14:0102", "hosts": ["fn02"]}]},
+                   {"name": "MAC", "values": [{"value": "b8:59:9f:12:34:56", "hosts": ["eb01"]}]}]}
+# What must not be in any file of an archive with other names.
+SECRETS = ("eb01", "eb02", "fn02", "daq.example.org", "alice", "sw-leaf1", "10.20.30.40", "b8:59:9f", "9fff:fe12", "ffff:0a14",
+           "lhcbonline", "set-switch", "secret-mpi", "/nfs/", "example.org")
+
+
+@pytest.fixture(scope="module")
+def campaign(weir, tmp_path_factory):
+    """A campaign that was run by `weir-sweep all --local`, and then made one of hosts with names."""
+    directory = tmp_path_factory.mktemp("pack")
+    (directory / "some.toml").write_text(SWEEP)
+    (directory / "check.json").write_text(json.dumps(CHECK))
+    (directory / "launcher").write_text(LAUNCHER)
+    (directory / "launcher").chmod(0o755)
+    done = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", "all", str(directory / "some.toml"), "--local"],
+                          capture_output=True, text=True, timeout=100, check=False,
+                          env={**os.environ, "WEIR": str(weir), "PYTHONPATH": str(ROOT / "src" / "report")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "weir check: 0 serious findings, 1 warning; the first: few (more)" in done.stdout
+    assert "packed   6 complete runs" in done.stdout
+    for path in (directory / "some" / "local").glob("runs/*/run.json"):
+        _of_site(path)
+    return directory / "some"
+
+
+def _of_site(path):
+    """Gives a simulated run the hosts and variables of a measured one."""
+    record = json.loads(path.read_text())
+    for rank, host in zip(record["ranks"], ("eb01.daq.example.org", "eb02", "fn02", "fn02", "fn02")):
+        rank["host"] = host
+    (path.parent / "hosts").mkdir(exist_ok=True)
+    (path.parent / "hosts" / "fn02.csv").write_text("second\n")
+    record["verdict"]["text"] += " Producer 0 on EB01 was late."
+    record["environment"]["variables"] = {
+        "SLURM_JOB_NODELIST": "eb[01-02],fn02", "SLURM_JOB_ACCOUNT": "lhcbonline", "SLURM_JOB_USER": "alice",
+        "SLURM_NTASKS": "5", "HOME": "/nfs/home/alice", "UCX_NET_DEVICES": "mlx5_0:1", "OMPI_MCA_if": "eb02,10.20.30.40"}
+    record["environment"]["job"] = {"manager": "slurm", "account": "lhcbonline", "partition": "normal",
+                                    "submitted_from": "eb01", "node_list": "eb[01-02],fn02", "nodes": 3, "parts": []}
+    path.write_text(whole_file.json_text(record))
+
+
+def packed(campaign, target, *words):
+    assert sweep_command.main(["pack", str(campaign), "--archive", str(target), *words]) == 0
+    with tarfile.open(target) as archive:
+        assert {(entry.uid, entry.uname, entry.gname) for entry in archive} == {(0, "", "")}
+    (target.parent / "out").mkdir()
+    subprocess.run(["tar", "-xzf", str(target), "-C", str(target.parent / "out")], check=True, timeout=20)
+    return target.parent / "out" / "some"
+
+
+def files(directory):
+    return {str(path.relative_to(directory)): path.read_text() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_an_archive_has_all_that_is_needed_and_is_a_campaign(campaign, tmp_path):
+    directory = packed(campaign, tmp_path / "a.tar.gz")
+    there = files(directory)
+    assert {"plan.json", "sweep.toml", "table.csv", "comparison.html", "README.txt", "pack.json"} <= set(there)
+    assert sum(name.endswith("run.json") for name in there) == 6
+    assert sum("/check/" in name and name.endswith(".json") for name in there) == 2
+    for line in there["SHA256SUMS"].splitlines():
+        digest, _, name = line.partition("  ")
+        assert hashlib.sha256((directory / name).read_bytes()).hexdigest() == digest
+    assert json.loads(there["pack.json"])["versions"][0]["weir"]
+    assert "eb01.daq.example.org" in there["local/runs/0001-switch=pfc-r1/run.json"]
+    before = there["table.csv"]
+    assert sweep_command.main(["collect", str(directory), "--quiet"]) == 0
+    columns = [[{name: value for name, value in row.items() if name != "run_directory"} for row in csv.DictReader(text.splitlines())]
+               for text in (before, (directory / "table.csv").read_text())]
+    assert columns[0] == columns[1] and len(columns[0]) == 6
+
+
+def test_no_name_is_left_and_equal_names_stay_equal(campaign, tmp_path, capsys):
+    directory = packed(campaign, tmp_path / "a.tar.gz", "--replace-names", "--replace", "alice", "--replace", "sw-leaf1")
+    assert "none of them is left" in capsys.readouterr().out
+    secrets = (*SECRETS, str(campaign.parent), os.uname().nodename)
+    for name, text in files(directory).items():
+        for secret in () if name == "SHA256SUMS" else secrets:
+            assert secret.lower() not in name.lower(), name
+            assert secret.lower() not in text.lower(), f"{secret} in {name}"
+    record = json.loads((directory / "local/runs/0001-switch=pfc-r1/run.json").read_text())
+    hosts = [rank["host"] for rank in record["ranks"]]
+    assert len(set(hosts)) == 3 and hosts[2] == hosts[3] == hosts[4]
+    variables = record["environment"]["variables"]
+    assert variables["SLURM_JOB_NODELIST"] == "removed" and variables["SLURM_NTASKS"] == "5"
+    assert variables["UCX_NET_DEVICES"] == "mlx5_0:1"
+    assert f"Producer 0 on {hosts[0]} was late" in record["verdict"]["text"]
+    assert variables["OMPI_MCA_if"].startswith(hosts[1] + ",ip-")
+    assert 'partition = "removed"' in (directory / "sweep.toml").read_text()
+    with open(tmp_path / "a.tar.gz.names.csv", encoding="utf-8") as table:
+        assert {"replacement": hosts[2], "name": "fn02"} in list(csv.DictReader(table))
+    assert Campaign(directory).read_plan().name == "some"
+
+
+def test_nothing_is_packed_while_a_name_is_left(campaign, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sweep_names.Names, "replaced", lambda self, text: text)
+    assert sweep_command.main(["pack", str(campaign), "--archive", str(tmp_path / "a.tar.gz"), "--replace-names"]) == 2
+    assert "nothing was packed" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_packed_is_refused(campaign, tmp_path, capsys):
+    for words, message in (([str(campaign), "--replace", "x"], "only with --replace-names"),
+                           ([str(campaign), "--replace-names", "--replace", "producer"], "a word of weir's own files"),
+                           ([str(tmp_path)], "no campaign was started here")):
+        assert sweep_command.main(["pack", "--archive", str(tmp_path / "a.tar.gz"), *words]) == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "a.tar.gz").exists()
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("on eb01 and eb01.daq.org at daq.org, not web01 or eb011", "on host-1 and host-1 at domain-1, not web01 or eb011"),
+    ("EB01: eb[01-03,7]", "host-1: hosts"),
+    ("at 22:26:52, 4.1.4, 1/100, Gb/s, https://x.org/a/b", "at 22:26:52, 4.1.4, 1/100, Gb/s, https://x.org/a/b"),
+    ("10.0.0.1 fe80::1:2 0xb8599f0003123456", "ip-2 ip-1 guid-1"),
+    ("/home/u/x and /usr/lib/x", "/path-1 and /usr/lib/x")])
+def test_words_and_forms(text, expected):
+    names = sweep_names.Names()
+    names.add("host", "eb01.daq.org")
+    names.add_forms(text)
+    assert names.replaced(text) == expected
+    assert names.left_in(expected) is None
+
+
+def test_a_user_without_a_name_of_his_own_is_not_replaced():
+    names = sweep_names.Names()
+    names.add("user", "root")
+    assert names.replacements == {}
+    with pytest.raises(ReportError):
+        names.add("host", "Scheduler")
