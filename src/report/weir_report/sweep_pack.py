@@ -28,7 +28,7 @@ from .version import VERSION
 
 SCHEMA = "weir-pack/1"
 # Of a campaign's directory and of each world's; submissions and turns are of no use to others, what launchers print neither.
-_CAMPAIGN_FILES = ("plan.json", "sweep.toml", "capacity.json")
+_CAMPAIGN_FILES = ("plan.json", "sweep.toml")
 _WORLD_FILES = ("settings.json", "claims/*.json", "hooks/*.txt", "check/*")
 _RUN_FILES = ("run.json", "*.csv", "ranks/*.csv", "hosts/*.csv", "switch/**/*")
 _TEXT = (".json", ".csv", ".toml", ".txt", ".html")
@@ -156,7 +156,7 @@ def _without_directory(root, names):
     """Table and page are of a temporary directory: paths in them are those in the archive."""
     for name in ("table.parquet",):
         (root / name).unlink(missing_ok=True)
-    for name in ("table.csv", "comparison.html", "capacity.json"):
+    for name in ("table.csv", "limits.csv", "comparison.html", "capacity.json"):
         if (root / name).exists():
             text = _text(root / name).replace(str(root) + "/", "")
             (root / name).write_text(names.replaced(text), encoding="utf-8")
@@ -173,7 +173,7 @@ def _describe(campaign, root, complete, replaced):
         f"Runs of weir: campaign {campaign.plan.name}, {counted(complete, 'complete run')}"
         f"{'; names were replaced' if replaced else ''}.\n\n"
         "comparison.html   the answer\ntable.csv         a row for each run\nsweep.toml        what was run\n"
-        "capacity.json     largest value that each setting sustained, if the sweep has `find`\n"
+        "limits.csv        largest value that each setting sustained, if the sweep has `find` (capacity.json: with all tries)\n"
         "*/runs/*          one directory for each run: run.json, rows of ranks and hosts, switch counters\n"
         "*/check, */hooks  what `weir check` found, and what the command printed that set the switch\n\n"
         "`weir-sweep collect .` makes table and page anew; `sha256sum -c SHA256SUMS` checks the files.\n", encoding="utf-8")

@@ -291,7 +291,7 @@ def wait(prepared, poll_s, say):
         now = sum(state.state == "complete" for state in world.states(sweep_slurm.Jobs().is_running))
         if now != complete:
             complete = now
-            say(f"{complete} of {counted(len(prepared.points), 'run')} complete")
+            say(f"{counted(complete, 'run')} complete")
         if not left:
             return
         time.sleep(poll_s)
