@@ -17,8 +17,8 @@ constexpr core::Bytes longest_mtu{9216};
 constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 void refuse_options(const RunRequest& request) {
-    for (const char* option :
-         {"switch", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "switch-rows"}) {
+    for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority",
+                               "control-network", "switch-rows"}) {
         if (request.given(option) && request.origin(option) >= request.origin("network")) {
             throw UsageError(fmt::format("--{}: needs --network packet", option));
         }

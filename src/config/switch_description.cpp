@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/quantities.hpp"
+#include "config/switch_keys.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -85,6 +86,9 @@ std::string parse_class(std::string_view text) {
 }
 
 void apply_options(SwitchDescription& description, const PacketOptions& options) {
+    for (const std::string& key : options.keys) {
+        set_key(description, key);
+    }
     description.pfc = options.pfc.value_or(description.pfc);
     description.fabric.switches.ecn.on = options.ecn.value_or(description.fabric.switches.ecn.on);
     description.fabric.nics.recovery = options.recovery.value_or(description.fabric.nics.recovery);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/switch_plan.hpp"
 
@@ -30,6 +31,7 @@ struct SwitchDescription {
 /// What options set in a description; nullopt or empty: nothing.
 struct PacketOptions {
     std::string switch_name = "shallow";
+    std::vector<std::string> keys;  ///< SECTION.KEY=VALUE, in their order
     std::optional<bool> pfc;
     std::optional<bool> ecn;
     std::optional<core::LossRecovery> recovery;
@@ -41,7 +43,7 @@ struct PacketOptions {
 /// "data", "own" or a priority. Throws UsageError.
 std::string parse_class(std::string_view text);
 
-/// Replaces what options set.
+/// Replaces what options set. `keys` have been checked.
 void apply_options(SwitchDescription& description, const PacketOptions& options);
 
 /// Refuses values of one description that contradict each other, naming section and key. Throws UsageError.

@@ -1,4 +1,7 @@
 // Options of the group "switch": what a simulation with the model `packet` assumes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "config/option_rows.hpp"
 #include "config/option_values.hpp"
 #include "config/switch_keys.hpp"
@@ -22,6 +25,20 @@ constexpr Option switch_rows[] = {
      .default_text = "shallow; datagrams plain",
      .set = [](RunRequest& r, Text text) { r.packets.switch_name = text; },
      .get = [](const RunRequest& r) { return packet_value(r, r.packets.switch_name); }},
+    {.name = "switch-set",
+     .syntax = "KEY=VALUE",
+     .help = "one key of it: ecn.none-below=50kB; repeatable",
+     .set =
+         [](RunRequest& r, Text text) {
+             SwitchDescription unused;  // refuses the key or its value here, under the option's name
+             set_key(unused, text);
+             r.packets.keys.emplace_back(text);
+         },
+     .get =
+         [](const RunRequest& r) {
+             return packet_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
+         },
+     .repeatable = true},
     {.name = "pfc",
      .syntax = "on|off",
      .help = "priority flow control for data",

@@ -143,7 +143,7 @@ class Scenarios(CommandTest):
     def plan(self, *arguments):
         return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
 
-    network = {"network": "packet", "switch": "deep", "pfc": "on", "ecn": "on", "loss-recovery": "selective",
+    network = {"network": "packet", "switch": "deep", "switch-set": "ecn.none-below=50kB", "pfc": "on", "ecn": "on", "loss-recovery": "selective",
                "control-priority": "own", "control-network": "separate", "switch-rows": "10ms", "port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
                "latency": "7us", "scheduler-time": "2us", "fault": "delay:extra=1ms"}
 

@@ -10,7 +10,7 @@ from .units import counted
 NEVER_A_DIFFERENCE = ("seed",)
 # Options that describe the simulated network. Between groups they are what is compared, as the settings of a real
 # switch are.
-OF_THE_NETWORK = ("network", "switch", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
+OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
                   "port-buffer", "mtu")
 
 

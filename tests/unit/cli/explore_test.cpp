@@ -67,6 +67,7 @@ const std::map<std::string, std::string> left_out{
     {"output", "is of what the command prints, and a trial prints nothing"},
     {"label", "a text that goes into run.json as it is"},
     {"tag", "a text that goes into run.json as it is"},
+    {"switch-set", "its keys are drawn as those of a file that is given to --switch"},
 };
 
 /// The words that can be a value, or begin one before a ':'.

@@ -84,6 +84,21 @@ TEST_CASE("a value of every key is printed as it was read, and changes the descr
     }
 }
 
+TEST_CASE("one key of a switch is set by its section and name") {
+    SwitchDescription description = load_switch("shallow").description;
+    set_key(description, "ecn.none-below=50kB");
+    set_key(description, "switch.egress-alpha=0.25");
+    CHECK(description.fabric.switches.ecn.none_below.count == 50'000);
+    CHECK(description.fabric.switches.egress_alpha == 0.25);
+    const auto refused = [&](const char* text) { return refusal_of([&] { set_key(description, text); }); };
+    CHECK(refused("ecn.none-below") ==
+          "'ecn.none-below' sets nothing; write SECTION.KEY=VALUE, for example ecn.none-below=50kB");
+    CHECK(refused("ecn.none-bellow=50kB") ==
+          "there is no key 'ecn.none-bellow'; did you mean ecn.none-below?");
+    CHECK(refused("what=1") == "there is no key 'what'; docs/simulating-a-switch.md lists them");
+    CHECK(refused("ecn.none-below=many").find("ecn.none-below: ") == 0);
+}
+
 TEST_CASE("a file replaces values of its base") {
     const auto read =
         parse_switch(
