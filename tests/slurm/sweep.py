@@ -279,9 +279,35 @@ scheduler = "producers"
             check(not re.search(r"(?<![A-Za-z0-9_])(eb1|eb2)(?![A-Za-z0-9_])", entry.name + text), f"a node is named in {entry.name}")
 
 
+def limit_searched():
+    """Jobs that each make two runs of a search: where one ends, or is cancelled, the next goes on; those that are left over
+    find nothing to do. A consumer gets 19 events/s, so it cannot work on one for longer than 52 ms."""
+    path = write("limit", "repetitions = 1", """
+[find]
+what = "busy"
+least = "10ms"
+most = "200ms"
+resolution = "50%"
+[slurm]
+runs-per-job = 2
+""")
+    text = path.read_text().replace("[run]", '[run]\nbusy = "20ms"\nbuffer = "256KiB"\ninterval = "200ms"\ndrain = "1s"')
+    path.write_text(text.replace('duration = "1s"', 'duration = "2s"'))
+    check("2 runs each on 3 nodes" in sweep("plan", path), sweep("plan", path))
+    check("submitted at most " in sweep("submit", path), "not submitted")
+    wait_for_runs(path, 1)
+    job = json.loads((path.with_suffix("") / "slurm/submissions/submission-1.end.json").read_text())["jobs"][0]
+    run_or_fail("scancel", f"{job}_1")
+    wait_for_jobs(path)
+    check("nothing to do: all is found" in sweep("submit", path), lambda: everything(path))
+    found = json.loads((path.with_suffix("") / "capacity.json").read_text())["settings"][0]["searches"][0]
+    check(found["complete"] and found["low"] < 0.052 < found["high"] < 2 * found["low"], f"{found}: {everything(path)}")
+    check_each_ran_once(path)
+
+
 def side_by_side():
     """Sweeps that have nothing to do with each other share the nodes, to be through sooner."""
-    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command)
+    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command, limit_searched)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         problems = [(test.__name__, future.exception()) for test, future in [(test, pool.submit(test)) for test in tests]]
     failed = [f"{name}: {type(problem).__name__}: {problem}" for name, problem in problems if problem]
