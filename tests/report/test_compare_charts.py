@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from comparing import make, run  # noqa: F401
 
-from weir_report import answer_charts, charts, compare, run_charts, svg_figures
+from weir_report import answer_charts, axis_curves, charts, compare, run_charts, shown_runs, svg_figures
+from weir_report.capacity import Capacity, Search, Setting, Trial
 from weir_report.compare_page import page_text
 from weir_report.run import read_run
 from weir_report.run_groups import Group
@@ -47,12 +48,12 @@ def test_the_ranking_has_every_run_and_what_is_certain(compared_runs):
     report = compared_runs({"pfc": [1.0, 1.01, 1.02, 1.0, 1.01], "ecn": [0.7, 0.71, 0.7, 0.72, 0.71],
                             "none": [0.705, 0.7, 0.715, 0.71, 0.72]})
     chart = answer_charts.ranking_chart(report.answer, report.groups)
-    assert [row.name for row in chart.rows][0] == "pfc" and [row.rank for row in chart.rows] == ["1", "2=", "2="]
+    assert [row.name for row in chart.rows][0] == "pfc" and [row.rank for row in chart.rows] == ["1", "2-3", "2-3"]
     assert chart.unit == "Mb/s" and all(len(row.marks) == 5 for row in chart.rows)
     first = chart.rows[0]
     assert first.low <= first.value <= first.high and first.value == np.median([mark.value for mark in first.marks])
     assert first.note.startswith("certain: better than") and "not told apart from" in chart.rows[1].note
-    assert re.fullmatch(r"\S+ Mb/s \(\S+ to \S+ Mb/s\)", first.text)
+    assert re.fullmatch(r"\S+ Mb/s \(\S+ \.\. \S+ Mb/s\)", first.text)
     low, high = chart.range
     assert all(low < mark.value < high for row in chart.rows for mark in row.marks)
 
@@ -70,6 +71,57 @@ def test_what_is_not_counted_is_missing_and_not_zero(compared_runs):
     assert marks["ecn"].text == "9 % of packets" and marks["ecn"].value == pytest.approx(0.09) and marks["pfc"].value == 0.0 and marks["old"].missing
     assert "RDMA retransmissions" in answer_charts.not_counted(report.answer)
     assert "old</span>" in page_text(report, "") and page_text(report, "").count("not counted</text>") == 2
+
+
+def capacity_of(limits, directories=None):
+    """A Capacity of settings; `limits`: {setting: [limit of each round]}; each round tried 1 % less, which held, and 1 % more."""
+    def search(name, number, limit):
+        trials = [Trial(limit * factor, held, "complete", f"local/runs/{name}-{number}-{'held' if held else 'failed'}")
+                  for factor, held in ((0.2, True), (0.99, True), (1.01, False))]
+        return Search(number + 1, 0.99 * limit, 1.01 * limit, tuple(trials))
+    return Capacity("rate", "sustained", "local", tuple(
+        Setting(f"switch={name}", {"threshold": name}, tuple(search(name, number, limit) for number, limit in enumerate(of_rounds)))
+        for name, of_rounds in limits.items()), resolution=0.02, rounds=3)
+
+
+def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
+    limits = {"20kB": [61e9, 62e9, 61.5e9], "100kB": [80e9, 80.5e9, 81e9], "1MB": [70e9, 69e9, 70.5e9]}
+    groups = [Group(f"switch={name}", [read_run(make(f"{name}-{number}-{end}", goodput=0.1 + number + place, plan={"rate": f"{place}b/s"}))
+                                       for number in range(3) for end in ("held", "failed")])
+              for place, name in enumerate(list(limits)[:2])]  # of the third no run is left
+    report = compare.compare_capacities(capacity_of(limits), groups)
+    chart = answer_charts.ranking_chart(report.answer, shown_runs.shown_runs(report).every, report.capacity)
+    assert [row.name for row in chart.rows] == ["switch=100kB", "switch=1MB", "switch=20kB"] and chart.unit == "Gb/s"
+    best = chart.rows[0]
+    assert best.value == pytest.approx(80.5) and best.low < 80.5 < best.high
+    # Trials far from all limits are left out.
+    assert sorted((mark.value, mark.held) for mark in best.marks) == pytest.approx(
+        sorted([(0.99 * limit / 1e9, True) for limit in limits["100kB"]] + [(1.01 * limit / 1e9, False) for limit in limits["100kB"]]))
+    shown = shown_runs.shown_runs(report)
+    assert [[run_.directory.name for run_ in group.runs] for group in shown.groups] == [
+        [f"100kB-{number}-held" for number in range(3)], [], [f"20kB-{number}-held" for number in range(3)]]
+    assert shown.chosen[0] == 1  # the round in the middle
+    page = page_text(report, "")
+    assert "the limit of each searched with 27 runs in all" in page
+    assert "<h2>Against threshold</h2>" in page
+
+
+def test_numbers_are_axes_and_words_are_not():
+    settings = [{"threshold": f"ecn-{size}", "policy": policy, "few": "1"}
+                for size in ("100kB", "20kB", "1MB") for policy in ("a", "b", "c")]
+    axis, = axis_curves.numeric_axes(settings)
+    assert axis.name == "threshold" and axis.is_log
+    assert list(axis.numbers.items()) == [("ecn-20kB", 2e4), ("ecn-100kB", 1e5), ("ecn-1MB", 1e6)]
+    assert axis_curves.number_of("4KiB") == (4096, "B") and axis_curves.number_of("10ms") == (0.01, "s")
+    assert axis_curves.number_of("0.5") == (0.5, "") and axis_curves.number_of("on") is None
+    # 1kB and 2ms are no axis.
+    assert axis_curves.numeric_axes([{"x": text} for text in ("1kB", "2ms", "3kB")]) == []
+    values = [(1e9 * (index + 1), None, None) for index in range(9)]
+    values[4] = (None, None, None)
+    (name, (row,)), = axis_curves.curves(settings, [("rate", "b/s", values), ("absent", "s", [(None, None, None)] * 9)])
+    assert name == "threshold" and row.unit == "Gb/s" and [text for _, text in row.x_ticks] == ["20kB", "100kB", "1MB"]
+    lines = {line.name: line for line in row.plots[0].lines}
+    assert list(lines["policy=a few=1"].y) == [4, 1, 7] and list(lines["policy=b few=1"].y) == [2, 8]
 
 
 def test_ticks_are_round_and_inside():

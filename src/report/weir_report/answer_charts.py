@@ -4,62 +4,72 @@ svg_figures.py draws them."""
 import math
 import statistics
 
-from . import answer_text, run_charts, switch_counters, units
+from . import answer_lines, answer_text, run_charts, switch_counters, units
 from .charts import Mark, Row, RowChart
 from .key_figures import key_figures
 
-# What is drawn, in this order: the families of hosts' counters that have it, the best first, and what switches count of it: (name,
-# title). A family of frames stands for times where there are no times.
+# What is drawn, in this order: the counters of answer_why.py that have it, the best first, and what switches count of it: (name,
+# title). Frames stand for times where there are no times.
 _KINDS = (
     (("pause_time_received", "pause_frames_received"), (("pausing_s", "time for which switches stopped hosts"),
                                                         ("pauses_sent", "pauses sent by switches"))),
     (("pause_time_sent", "pause_frames_sent"), (("paused_s", "time for which switches were stopped"),
                                                 ("pauses_received", "pauses received by switches"))),
-    (("ecn_marked_packets",), (("marked_packets", "packets marked by switches (ECN)"),)),
+    (("ecn_marked_packets", "switch_marked_packets"), ()),
     (("cnp_sent",), ()),
     (("cnp_handled",), ()),
     (("rdma_retransmissions",), ()),
     (("tcp_retransmissions",), ()),
     (("out_of_sequence",), ()),
     (("dropped_by_hosts",), ()),
-    ((), (("dropped_packets", "packets dropped by switches"),)),
+    (("switch_dropped_packets",), ()),
+    (("missing_datagrams",), ()),
 )
-# Of what a switch's counter is a share.
-_WHOLE = {"pausing_s": "time", "paused_s": "time", "marked_packets": "sent_packets", "dropped_packets": "sent_packets"}
 
 
 def ranking_chart(answer, groups, capacity=None):
-    """A row per setting, the best first: value and interval, every run, and what is certain."""
-    figure = answer.decided_by
-    factor, unit = _scale(figure, answer, capacity)
-    counted = figure is not None and figure.kind == "share"
+    """A row per setting, the best first: value and interval, every run, and what is certain. Where yes or no decides, the number
+    that stands beside it is drawn, with a cross for each run with no."""
+    figure = next((figure for figure in answer.columns if figure.kind == "number"), answer.decided_by)
+    column = answer.columns.index(figure) if figure in answer.columns else 0
+    factor, unit = _scale(figure, answer, column, capacity)
     rows = []
     for place, ranked in enumerate(answer.ranking):
         following = answer.ranking[place + 1] if place + 1 < len(answer.ranking) else None
         group = groups[ranked.index]
-        if capacity:
-            marks = _trials(capacity, group.name, factor)
-        else:
-            marks = _yes_or_no(figure, group) if counted else _runs(figure, group, factor)
-        row = Row(ranked.setting, run_charts.colour(ranked.index), marks=marks, text=_text(figure, ranked),
-                  note=_certainty(answer, ranked, following), rank=f"{ranked.rank}{'=' if ranked.shared else ''}")
-        if not counted:
-            row.value, row.low, row.high = (_in(value, factor) for value in (ranked.value, ranked.low, ranked.high))
-            row.missing = "" if marks or row.value is not None else "not measured"
+        value = ranked.details[column] if ranked.details else None
+        row = Row(ranked.setting, run_charts.colour(ranked.index), text=_text(ranked), rank=ranked.place,
+                  note=_certainty(answer, ranked, following),
+                  marks=_trials(capacity, group.name, factor) if capacity else _runs(figure, answer.decided_by, group, factor))
+        if value is not None and value.value is not None:
+            row.value, row.low, row.high = (_in(each, factor) for each in (value.value, value.low, value.high))
+            if capacity:  # a limit beyond the range has one end
+                row.low, row.high = -math.inf if row.low is None else row.low, math.inf if row.high is None else row.high
+        row.missing = "" if row.marks or row.value is not None else "not measured"
         rows.append(row)
-    if counted:
-        return RowChart(figure.title, "", rows, least_span=max(12.0, max(len(row.marks) for row in rows)), has_axis=False)
     largest = max((abs(row.value) for row in rows if row.value is not None), default=0.0)
-    return RowChart(figure.title if figure else "", unit, rows, least_span=run_charts.LEAST_SPAN * largest)
+    least_span = run_charts.LEAST_SPAN * largest
+    if capacity:
+        _leave_out_far_marks(rows, least_span)
+    return RowChart(figure.title if figure else "", unit, rows, least_span=least_span)
 
 
-def _scale(figure, answer, capacity):
+def _leave_out_far_marks(rows, least_span):
+    """A search begins with values far from any limit, beside which intervals would be too small to be seen."""
+    ends = [value for row in rows for value in (row.value, row.low, row.high) if value is not None and math.isfinite(value)]
+    if not ends:
+        return
+    span = max(max(ends) - min(ends), least_span)
+    for row in rows:
+        row.marks = [mark for mark in row.marks if min(ends) - span <= mark.value <= max(ends) + span]
+
+
+def _scale(figure, answer, column, capacity):
     if figure is None:
         return 1.0, ""
     if figure.unit == "%":
         return 0.01, "%"
-    known = [abs(row.value) for row in answer.ranking if row.value is not None]
-    known += [trial.value for setting in capacity.settings for search in setting.searches for trial in search.runs] if capacity else []
+    known = [abs(row.details[column].value) for row in answer.ranking if row.details and row.details[column].value is not None]
     factor, unit = units.scale(figure.unit, max(known, default=0.0))
     return factor, "" if unit == "1" else unit
 
@@ -68,19 +78,18 @@ def _in(value, factor):
     return None if value is None or not math.isfinite(value) else value / factor
 
 
-def _runs(figure, group, factor):
-    """A mark per run at its value."""
-    values = [(run, key_figures(run).get(figure.name)) for run in group.runs] if figure else []
-    return [Mark(value / factor, f"{run.directory.name}: {answer_text.amount(figure, value)}")
-            for run, value in values if value is not None]
-
-
-def _yes_or_no(figure, group):
-    """A mark per run, beside each other: those with yes first."""
-    values = [(run, key_figures(run).get(figure.name)) for run in group.runs]
-    known = sorted((pair for pair in values if pair[1] is not None), key=lambda pair: -pair[1])
-    return [Mark(float(place), f"{run.directory.name}: {'' if value else 'not '}{figure.title}", bool(value))
-            for place, (run, value) in enumerate(known)]
+def _runs(figure, decided_by, group, factor):
+    """A mark per run at its value; where yes or no decides, with that."""
+    marks = []
+    for run in group.runs:
+        figures = key_figures(run)
+        value = figures.get(figure.name) if figure else None
+        if value is None:
+            continue
+        held = bool(figures[decided_by.name]) if decided_by.kind == "share" and figures.get(decided_by.name) is not None else None
+        outcome = "" if held is None else f", {'' if held else 'not '}{decided_by.title}"
+        marks.append(Mark(value / factor, f"{run.directory.name}: {answer_text.amount(figure, value)}{outcome}", held))
+    return marks
 
 
 def _trials(capacity, name, factor):
@@ -92,16 +101,14 @@ def _trials(capacity, name, factor):
             for search in (setting.searches if setting else ()) for trial in search.runs if trial.held is not None]
 
 
-def _text(figure, ranked):
-    if figure is None or ranked.value is None or ranked.low is None or ranked.high is None or figure.kind == "share":
-        return ranked.text
-    low, high = (answer_text.amount(figure, value) if math.isfinite(value) else "∞" for value in (ranked.low, ranked.high))
-    if low == high:
-        return ranked.text
-    unit = ranked.text.rpartition(" ")[2]
-    if low.endswith(f" {unit}") and high.endswith(f" {unit}"):
-        low = low[:-len(unit) - 1]
-    return f"{ranked.text} ({low} to {high})"
+def _text(ranked):
+    """5 of 5 runs; 91.1 ms (89.7 .. 93.5 ms)"""
+    parts = []
+    for value in ranked.details:
+        interval = "" if value.low is None or value.figure.kind == "share" else answer_lines.interval(value)
+        first, _, last = interval.partition(" .. ")
+        parts.append(value.text if first == last.split(" ")[0] else f"{value.text} ({interval})")
+    return "; ".join(parts)
 
 
 def _certainty(answer, ranked, following):
@@ -169,10 +176,9 @@ def _switches(name, title, of_switches, rows):
     middles = [_middle(side, name) for side in of_switches]
     if not any(middles):
         return None
-    of = {"time": " of the time", "sent_packets": " of packets"}.get(_WHOLE.get(name))
     return RowChart(title, "", [
-        _bar(row, value, "" if value is None else units.percent(value) + of if of else f"{units.number(value)} frames")
-        for row, value in zip(rows, middles)], bars=True)
+        _bar(row, value, "" if value is None else f"{units.percent(value)} of the time" if name.endswith("_s") else
+             f"{units.number(value)} frames") for row, value in zip(rows, middles)], bars=True)
 
 
 def _bar(row, value, text):
@@ -180,11 +186,10 @@ def _bar(row, value, text):
 
 
 def _middle(side, name):
-    """Median of the runs that counted it, as share if it is one; None: none did."""
-    values, of = [], _WHOLE.get(name)
+    """Median of the runs that counted it, of times as share of the time of all ports; None: none did."""
+    values = []
     for run, counted in side:
-        value = counted.get(name)
-        whole = 1.0 if of is None else _port_seconds(run) if of == "time" else counted.get(of)
+        value, whole = counted.get(name), _port_seconds(run) if name.endswith("_s") else 1.0
         if value is not None and whole:
             values.append(value / whole)
     return statistics.median(values) if values else None

@@ -143,15 +143,13 @@ class Row:
 @dataclasses.dataclass
 class RowChart:
     """A row per setting on one axis. `bars`: each from 0 to its value; otherwise dots with intervals, and the axis covers at
-    least `least_span`, so that the spread of equal runs does not look large. `has_axis`: False for dots that are only
-    counted."""
+    least `least_span`, so that the spread of equal runs does not look large."""
 
     title: str
     unit: str
     rows: list
     bars: bool = False
     least_span: float = 0.0
-    has_axis: bool = True
 
     @property
     def range(self):
@@ -172,7 +170,8 @@ class RowChart:
 
 @dataclasses.dataclass
 class PlotLine:
-    """`low`, `high`: an interval at each point, if any. `points`: a dot at each point; `pale`: in the background; `notes`: what
+    """`low`, `high`: an interval at each point, if any. `points`: a dot at each point; `pale`: in the background; `dashes`: lengths of dashes
+    and gaps, of lines that may lie on each other; `notes`: what
     hovering over the points shows."""
 
     name: str
@@ -183,7 +182,7 @@ class PlotLine:
     high: np.ndarray | None = None
     points: bool = False
     pale: bool = False
-    dashed: bool = False
+    dashes: str = ""
     notes: list | None = None
 
 

@@ -53,7 +53,7 @@ def parser():
     add("--figures", metavar="NAME,...", help="only these key figures; fewer of them have finer thresholds")
     add("--decide-by", metavar="FIGURE", help="the key figure that decides (default: the first in which settings differ)")
     add("--table", action="store_true", help="also show all key figures (as --against and --baseline do)")
-    add("--page", metavar="FILE.html", help="write a self-contained page with charts of all runs")
+    add("--page", metavar="FILE.html", help="write a self-contained page with the answer and charts")
     add("--json", metavar="FILE", help="write it as JSON; '-': to standard output, without the text")
     add("--csv", metavar="FILE", help="the table, one line per key figure")
     add("--fail-on",

@@ -3,13 +3,17 @@
 
 import re
 
-from . import answer_charts, compare_text, network_mechanisms, page_parts, run_charts, units
+from . import answer_charts, axis_curves, capacity_ranking, compare_text, network_mechanisms, page_parts, run_charts, units
+from .answer import value_of
 from .errors import naming
-from .key_figures import KEY_FIGURES, key_figures
-from .run_groups import Group, are_network_settings
+from .key_figures import KEY_FIGURES
+from .run_groups import are_network_settings
+from .shown_runs import shown_runs
 
-# Typical runs are chosen by this where yes or no decides.
-_FALLBACK = next(figure for figure in KEY_FIGURES if figure.name == "worst_occupancy")
+# Drawn against axes of numbers beside what decides.
+_OF_CURVES = ("delivery_p99", "slowest_consumer_mean", "worst_occupancy")
+CURVES_MAX = 3
+VICTIMS_MAX = 12
 
 
 def write_page(report, path, footer):
@@ -18,16 +22,11 @@ def write_page(report, path, footer):
         path.write_text(content, encoding="utf-8")
 
 
-def page_text(report, footer, template="compare.html.j2", **more):
-    """The page. `template` may extend compare.html.j2, and gets `more`."""
-    answer = report.answer
-    order = [row.index for row in answer.ranking]
-    shown = [Group(answer.names[index], report.groups[index].runs) for index in order]
-    values = [[key_figures(run) for run in group.runs] for group in shown]
-    colours = [run_charts.colour(index) for index in order]
-    by = answer.decided_by if answer.decided_by and answer.decided_by.kind == "number" else _FALLBACK
-    chosen = [run_charts.typical([of_run[by.name] for of_run in side]) for side in values]
-    side_by_side = run_charts.side_by_side(shown, chosen, colours)
+def page_text(report, footer, template="compare.html.j2", settings=None, **more):
+    """The page. `template` may extend compare.html.j2, and gets `more`. `settings`: of each group {axis: value as text}; an axis of
+    numbers is drawn as one."""
+    answer, shown = report.answer, shown_runs(report)
+    side_by_side = run_charts.side_by_side(shown.groups, shown.chosen, shown.colours)
     title = more.pop("title", None) or _title(report)
     return page_parts.render(
         template,
@@ -36,16 +35,17 @@ def page_text(report, footer, template="compare.html.j2", **more):
         kicker=_kicker(report),
         answer=answer,
         headline=re.split(r"(?<=[.]) +(?=[A-Z])", answer.headline, maxsplit=1),
-        ranking=answer_charts.ranking_chart(answer, report.groups),
-        ranking_key=_ranking_key(answer),
+        ranking=answer_charts.ranking_chart(answer, shown.every, report.capacity),
+        ranked_by=", ".join(f"{figure.title} runs" if figure.kind == "share" else figure.title for figure in answer.columns),
+        ranking_key=_ranking_key(report),
         has_mechanisms=network_mechanisms.is_shown(report.groups),
-        mechanisms=answer_charts.mechanism_charts(answer, report.groups),
+        curves=_curves(answer, shown, _settings(report, settings)),
+        mechanisms=answer_charts.mechanism_charts(answer, _explaining(report, shown.every)),
         not_counted=answer_charts.not_counted(answer),
         remarks=report.remarks,
-        pairing=compare_text.pairing_lines(report, hints=False),
-        alike=compare_text.alike_lines(report),
-        groups=[{"name": group.name, "short": name, "runs": [str(run.directory) for run in group.runs], "colour": run_charts.colour(index)}
-                for index, (name, group) in enumerate(zip(answer.names, report.groups))],
+        pairing=compare_text.pairing_lines(report, hints=False) if report.comparisons else [],
+        alike=compare_text.alike_lines(report) if report.comparisons else [],
+        groups=[{"name": group.name, "runs": [str(run.directory) for run in group.runs]} for group in report.groups],
         plan_differences=report.plan_differences,
         only_settings=are_network_settings(report.plan_differences),
         tables=[{"name": comparison.new.name, "network": _network(report, comparison),
@@ -53,10 +53,11 @@ def page_text(report, footer, template="compare.html.j2", **more):
                  "explaining": [_row(result) for result in comparison.explaining],
                  "silent": compare_text.silent(comparison)} for comparison in report.comparisons],
         relevant=f"{100.0 * report.settings.relevant:g} %",
+        VICTIMS_MAX=VICTIMS_MAX,
         side_by_side=side_by_side,
-        typical_by=by.title,
+        how_typical=shown.how,
         dashed=", ".join(dict.fromkeys(name for row in side_by_side for _, name in row.limits)),
-        every_run=run_charts.every_run(KEY_FIGURES, shown, values, colours),
+        every_run=run_charts.every_run(KEY_FIGURES, shown.groups, shown.figures, shown.colours),
         footer=footer)
 
 
@@ -65,8 +66,44 @@ def _title(report):
     return title[:1].upper() + title[1:] if title.startswith("the ") else title
 
 
+def _explaining(report, every):
+    """The groups with the runs of which the counters are shown: those of the answer's `why`."""
+    if not report.capacity:
+        return every
+    return [capacity_ranking.runs_beyond(setting, group) for setting, group in zip(report.capacity.settings, every)]
+
+
+def _settings(report, given):
+    """{axis: value} of each setting, in the order of the answer's names. --by KEY makes KEY an axis."""
+    if report.capacity:
+        return [setting.values for setting in report.capacity.settings]
+    if given is None and report.by:
+        return [{report.by: group.name.removeprefix(f"{report.by}=")} for group in report.groups]
+    return given or []
+
+
+def _curves(answer, shown, settings):
+    """What decides, and how long and how full it got, against every axis of numbers."""
+    rows = sorted(zip(answer.ranking, shown.figures), key=lambda pair: pair[0].index)
+    numbers = [figure for figure in answer.columns if figure.kind == "number"]
+    others = [figure for figure in KEY_FIGURES if figure.name in _OF_CURVES and figure not in numbers]
+    made = []
+    for figure in numbers + others:
+        values = [ranked.details[answer.columns.index(figure)] if figure in answer.columns else
+                  value_of(figure, [of_run.get(figure.name) for of_run in figures]) for ranked, figures in rows]
+        if len({value.value for value in values}) > 1:
+            made.append((figure.title, figure.unit, [(value.value, value.low, value.high) for value in values]))
+    return axis_curves.curves(settings, made[:CURVES_MAX])
+
+
 def _kicker(report):
     """3 settings, 5 runs each, simulated"""
+    capacity = report.capacity
+    if capacity:
+        runs = sum(len(search.runs) for setting in capacity.settings for search in setting.searches)
+        world = {"slurm": "measured", "local": "measured on one machine", "simulation": "simulated"}[capacity.world]
+        return (f"{units.counted(len(capacity.settings), 'setting')}, the limit of each searched with "
+                f"{units.counted(runs, 'run')} in all, {world}")
     numbers = [len(group.runs) for group in report.groups]
     runs = f"{units.counted(numbers[0], 'run')} each" if len(set(numbers)) == 1 else f"{min(numbers)} to {max(numbers)} runs each"
     worlds = {run.world for group in report.groups for run in group.runs}
@@ -74,13 +111,18 @@ def _kicker(report):
     return f"{units.counted(len(numbers), 'setting')}, {runs}{world}"
 
 
-def _ranking_key(answer):
+def _ranking_key(report):
     """How the chart of the ranking reads."""
-    interval = "Bar: the median, with its 95 % interval; a dot per run."
-    if answer.decided_by and answer.decided_by.kind == "share":
-        interval = f"A dot per run that was {answer.decided_by.title}, a cross per run that was not."
-    shared = " = shares its rank: not told apart from one before it." if any(row.shared for row in answer.ranking) else ""
-    return interval + shared
+    answer = report.answer
+    key = "Bar: the median, with its 95 % interval; a dot per run."
+    if report.capacity:
+        criterion = {"sustained": "sustained", "on-time": "on time"}[report.capacity.criterion]
+        key = (f"Bar: the limit, with its 95 % interval. A dot: a run that was {criterion}; a cross: one that was not. Runs far from "
+               "all limits are left out.")
+    elif answer.decided_by and answer.decided_by.kind == "share":
+        key = f"Bar: the median, with its 95 % interval; a dot per run that was {answer.decided_by.title}, a cross per run that was not."
+    shared = next((row.place for row in answer.ranking if row.shared), None)
+    return key + (f" {shared}: not told apart from others of these ranks." if shared else "")
 
 
 def _row(result):

@@ -57,7 +57,7 @@ def _rates(groups, chosen, colours, most):
                lambda run: series.compared_rates(run, "consumer"), "min")
     if not row:
         return None
-    targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen)}
+    targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
     if len(targets) == 1 and None not in targets:
         row.limits = [(targets.pop(), "planned rate")]
     return _scaled(row)
@@ -100,6 +100,9 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how):
     for group, middle, colour_of in zip(groups, chosen, colours):
         others = [run for position, run in enumerate(group.runs) if position != middle][:PALE_MAX]
         lines = []
+        if not group.runs:
+            plots.append(Plot(group.name, lines, colour=colour_of))
+            continue
         for run in (*others, group.runs[middle]):
             values = values_of(run)
             if values is None or not np.isfinite(values).any():

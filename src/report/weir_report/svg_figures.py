@@ -11,11 +11,14 @@ from markupsafe import Markup, escape
 from . import units
 
 TRACK_HEIGHT = 34
+# With runs that held above the interval and those that did not below it.
+LANES_HEIGHT = 46
+LANE_OFFSET = 16
 BAR_HEIGHT = 12
 MARK_SIZE = 4
 
 
-def nice_ticks(low, high, most=5):
+def nice_ticks(low, high, most=5, least_step=0.0):
     """Round numbers between `low` and `high`, about `most` of them."""
     span = high - low
     if not span > 0 or not math.isfinite(span):
@@ -23,6 +26,7 @@ def nice_ticks(low, high, most=5):
     raw = span / most
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= 0.9 * raw)
+    step = max(step, least_step)
     first = math.ceil(low / step - 1e-9)
     ticks = [index * step for index in range(first, int(math.floor(high / step + 1e-9)) + 1)]
     return [0.0 if abs(tick) < step / 1e6 else tick for tick in ticks]
@@ -46,9 +50,10 @@ def _number(value):
 def track(row, chart):
     """One row of a RowChart as an svg of the row's whole width."""
     low, high = chart.range
-    height = 2 * BAR_HEIGHT if chart.bars else TRACK_HEIGHT
+    has_lanes = any(mark.held is not None for mark in row.marks)
+    height = 2 * BAR_HEIGHT if chart.bars else LANES_HEIGHT if has_lanes else TRACK_HEIGHT
     middle = height / 2
-    parts = [] if chart.bars or not chart.has_axis else [
+    parts = [] if chart.bars else [
         f'<line class="tick" x1="{_at(tick, low, high)}" x2="{_at(tick, low, high)}" y1="0" y2="{height}"/>'
         for tick in nice_ticks(low, high)]
     colour = f"var(--{row.colour})"
@@ -60,7 +65,8 @@ def track(row, chart):
             parts.append(f'<rect x="0" y="{middle - BAR_HEIGHT / 2}" width="{_number(width)}%" height="{BAR_HEIGHT}" fill="{colour}"/>')
     else:
         parts += _interval(row, low, high, middle, colour)
-        parts += [_mark(mark, offset, low, high, middle, colour) for mark, offset in zip(row.marks, _offsets(len(row.marks), chart))]
+        offsets = [-LANE_OFFSET if mark.held else LANE_OFFSET for mark in row.marks] if has_lanes else _offsets(len(row.marks))
+        parts += [_mark(mark, offset, low, high, middle, colour) for mark, offset in zip(row.marks, offsets)]
     return Markup(f'<svg class="track" width="100%" height="{height}" aria-hidden="true">{"".join(parts)}</svg>')
 
 
@@ -76,13 +82,13 @@ def _interval(row, low, high, middle, colour):
                      f'height="18" rx="3" fill="{colour}"/>')
     if row.value is not None:
         at = _at(row.value, low, high)
-        parts.append(f'<line x1="{at}" x2="{at}" y1="{middle - 13}" y2="{middle + 13}" stroke="{colour}" stroke-width="3"/>')
+        parts.append(f'<line x1="{at}" x2="{at}" y1="{middle - 10}" y2="{middle + 10}" stroke="{colour}" stroke-width="3"/>')
     return parts
 
 
-def _offsets(count, chart):
+def _offsets(count):
     """Runs of equal value must not hide each other."""
-    return [0.0] * count if count < 2 or not chart.has_axis else [8.0 * (index % 5 - 2) / 2 for index in range(count)]
+    return [0.0] if count < 2 else [8.0 * (index % 5 - 2) / 2 for index in range(count)]
 
 
 def _mark(mark, offset, low, high, middle, colour):
@@ -127,7 +133,7 @@ def plot(one, row):
         if y_low <= value <= y_high:
             at = _number(100 - _share(value, y_low, y_high))
             exact.append(f'<line class="limit" x1="0" x2="100%" y1="{at}%" y2="{at}%"><title>{escape(name)}</title></line>')
-    x_ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5)]
+    x_ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5, 1.0)]
     return Markup(f'<div class="plot-box"><div class="y-labels">{labels}</div><div class="plot-area">'
                   f'<svg class="exact">{"".join(exact)}</svg>'
                   f'<svg class="scaled" viewBox="0 0 1000 1000" preserveAspectRatio="none">{"".join(scaled)}</svg>'
@@ -153,9 +159,9 @@ def _path(line, x_axis, y_axis):
         down = 1000 - 10 * _share(min(y, 2 * y_axis[1]), *y_axis)
         parts.append(f"{'L' if pen else 'M'}{across:.0f} {down:.0f}")
         pen = True
+    dashes = f' stroke-dasharray="{line.dashes}"' if line.dashes else ""
     kind = " pale" if line.pale else ""
-    dash = ' stroke-dasharray="6 4"' if line.dashed else ""
-    return f'<path class="line{kind}" d="{"".join(parts)}" stroke="var(--{line.colour})"{dash}/>'
+    return f'<path class="line{kind}" d="{"".join(parts)}" stroke="var(--{line.colour})"{dashes}/>'
 
 
 def _points(line, x_axis, y_axis):

@@ -212,6 +212,14 @@ def _group_name(collection, setting, by):
     return sweep_plan.name_of(values) or collection.plan.name
 
 
+def settings_of_groups(collection, names, by=None):
+    """Of each group of this name {axis: value}."""
+    axes = (by,) if by else collection.axes
+    by_name = {_group_name(collection, setting, by): {axis: value for axis, value in setting.values if axis in axes}
+               for setting in collection.plan.settings}
+    return [by_name[name] for name in names]
+
+
 def comparison(collection, baseline=None, by=None, settings=Settings()):
     """The report of compare.py, or None if there are not two groups with complete runs."""
     made = groups(collection, by)

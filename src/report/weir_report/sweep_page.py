@@ -1,6 +1,6 @@
 """The page of a campaign: what was measured beside what was predicted, the comparison of all settings, and every run."""
 
-from . import compare_page, units
+from . import compare_page, sweep_collect, sweep_find_collect, units
 from .sweep_collect import overview
 
 # What fits beside each other.
@@ -14,11 +14,13 @@ def page_text(collection, report, footer, by=None):
         report,
         footer,
         "sweep.html.j2",
+        settings=None if collection.capacity else sweep_collect.settings_of_groups(
+            collection, [group.name for group in report.groups], by),
         title=collection.plan.name,
         world=measured,
         seed=collection.plan.seed,
-        has_predictions=bool(collection.predicted),
-        overview=overview_table(collection, by),
+        has_predictions=bool(collection.predicted or collection.predicted_capacity),
+        overview=limits_table(collection) if collection.capacity else overview_table(collection, by),
         points=[{
             "point": measured.point.name,
             "setting": collection.setting_name(measured.point),
@@ -27,6 +29,22 @@ def page_text(collection, report, footer, by=None):
             "bad": measured.state.state != "complete",
             "what": str(measured.state.directory.name) if measured.state.directory else measured.state.reason,
         } for measured in collection.points])
+
+
+def limits_table(collection):
+    """Of a search: the limits that were measured beside those that were predicted; no rows if none were predicted."""
+    capacity, predicted = collection.capacity, collection.predicted_capacity
+    heads = [f"{capacity.quantity.title}, measured", "predicted", "difference"]
+    if not predicted:
+        return {"heads": heads, "rows": []}
+    rows = []
+    for row in sweep_find_collect.rows(capacity, predicted):
+        column = f"limit_{sweep_find_collect.value_column(capacity.find)}"
+        values = row[column], row[f"predicted_{column}"]
+        difference = "-" if None in values or not values[1] else f"{100.0 * (values[0] / values[1] - 1.0):+.1f} %"
+        rows.append({"name": row["setting"], "what": units.counted(row["rounds"], "round"), "kind": "measured",
+                     "cells": [*(units.text(value, capacity.quantity.unit) for value in values), difference]})
+    return {"heads": heads, "rows": rows}
 
 
 def overview_table(collection, by=None):

@@ -1,0 +1,117 @@
+"""Curves against an axis of numbers (thresholds, buffers, streams, rates): how a figure depends on it, a line for each value of
+the other axes. Data only; svg_figures.py draws them."""
+
+import dataclasses
+import re
+
+import numpy as np
+
+from . import run_charts, units
+from .charts import Plot, PlotLine, PlotRow
+
+FEWEST_VALUES = 3
+LINES_MAX = len(run_charts.COLOURS)
+# Values that span more than this are drawn on a logarithmic axis.
+LOG_FROM = 12.0
+_DASHES = ("", "9 6", "3 4")
+_PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)\s*(.*)")
+_UNIT = re.compile(r"(Ki|Mi|Gi|k|M|G|T)?(B|b/s)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+
+
+@dataclasses.dataclass(frozen=True)
+class NumericAxis:
+    """`numbers`: {value as text: as number, in its base unit}, in rising order. `prefix`: the word that all texts begin with."""
+
+    name: str
+    numbers: dict
+    prefix: str = ""
+
+    @property
+    def is_log(self):
+        values = list(self.numbers.values())
+        return values[0] > 0 and values[-1] / values[0] >= LOG_FROM
+
+
+def number_of(text):
+    """(number, unit) of '200kB', '0.5', '10ms'; None if it is none."""
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
+        return None
+    number, unit = float(match[1]), match[2]
+    scaled = _UNIT.fullmatch(unit)
+    if scaled:
+        return number * _PREFIXES[scaled[1] or ""], scaled[2]
+    return (number * _SECONDS[unit], "s") if unit in _SECONDS else (number, unit)
+
+
+def numeric_axes(settings):
+    """Axes of which every value is a number, alone or behind a word that all values share (ecn-100kB, ecn-200kB). `settings`:
+    {axis: value as text} of each."""
+    found = []
+    for name in settings[0] if settings else ():
+        texts = list(dict.fromkeys(values[name] for values in settings if name in values))
+        prefix = _common_word(texts)
+        numbers = {text: number_of(text[len(prefix):]) for text in texts}
+        if len(texts) < FEWEST_VALUES or None in numbers.values() or len({unit for _, unit in numbers.values()}) > 1:
+            continue
+        values = {text: number for text, (number, _) in sorted(numbers.items(), key=lambda item: item[1])}
+        if len(set(values.values())) == len(values):
+            found.append(NumericAxis(name, values, prefix))
+    return found
+
+
+def _common_word(texts):
+    """What all begin with, up to the first digit."""
+    words = {re.match(r"[^0-9]*", text)[0] for text in texts}
+    return words.pop() if len(words) == 1 else ""
+
+
+def curves(settings, figures):
+    """For each numeric axis of `settings` (as in numeric_axes) its PlotRows: one plot for each of `figures`: (title, unit, [(value,
+    low, high) of each setting]); all three may be None."""
+    return [(axis.name, rows) for axis in numeric_axes(settings) if (rows := _rows(settings, axis, figures))]
+
+
+def _rows(settings, axis, figures):
+    made = []
+    ticks = _ticks(axis)
+    for title, unit, values in figures:
+        known = [value for three in values for value in three if value is not None and np.isfinite(value)]
+        if len(known) < 2:
+            continue
+        factor, name = (0.01, "%") if unit == "%" else units.scale(unit, max(abs(value) for value in known))
+        lines = _lines(settings, axis, values, factor, name)
+        if lines:
+            made.append(PlotRow(title, "" if name == "1" else name, [Plot("", lines)], "", axis.is_log, ticks,
+                                from_zero=min(known) < 0.5 * max(known)))
+    return made
+
+
+def _ticks(axis):
+    """The values that were tried; of many some."""
+    items = list(axis.numbers.items())
+    step = -(-len(items) // 6)
+    return [(number, text[len(axis.prefix):]) for text, number in items[::step]]
+
+
+def _lines(settings, axis, values, factor, unit):
+    by_others = {}
+    for of_setting, three in zip(settings, values):
+        if three[0] is None:
+            continue
+        others = " ".join(f"{name}={value}" for name, value in of_setting.items() if name != axis.name)
+        by_others.setdefault(others, []).append((axis.numbers[of_setting[axis.name]], of_setting[axis.name], three))
+    lines = []
+    for index, (others, points) in enumerate(list(by_others.items())[:LINES_MAX]):
+        points.sort()
+        x = np.array([number for number, _, _ in points])
+        y, low, high = (np.array([np.nan if three[part] is None else three[part] / factor for _, _, three in points])
+                        for part in range(3))
+        notes = [f"{axis.name} {text}: {units.number(value)} {unit}".rstrip()
+                 + ("" if np.isnan(bottom) else f" ({units.number(bottom)} to {units.number(top)})")
+                 for (_, text, _), value, bottom, top in zip(points, y, low, high)]
+        lines.append(PlotLine(others, run_charts.colour(index), x, y, low, high, points=True, notes=notes,
+                              dashes=_DASHES[index % len(_DASHES)]))
+    return lines
