@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from . import answer_headline, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics
+from . import answer_headline, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics, victims
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, KeyFigure, key_figures
 from .run_groups import Group
@@ -135,6 +135,8 @@ def _limit_value(figure, limit):
 def _made(groups, names, ranked, columns, details, values, settings, capacity=None):
     rows = _ranked(ranked, details, names)
     why = [answer_why.why(groups[row.index], names[row.index]) for row in rows]
+    there = [row.index for row in rows if groups[row.index].runs]
+    suffering = victims.find_victims([groups[index] for index in there], [names[index] for index in there])
     found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity)
     return Answer(
         headline=answer_headline.headline(found),
@@ -144,7 +146,7 @@ def _made(groups, names, ranked, columns, details, values, settings, capacity=No
         columns=columns,
         ranking=rows,
         why=why,
-        victims=[],
+        victims=suffering,
         not_told=answer_next.not_told(found),
         next=answer_next.next_step(found),
         names=names,
@@ -169,7 +171,7 @@ def _times_of(groups):
     def times_of(i, j):
         if (i, j) not in found:
             one, other = groups[i].runs, groups[j].runs
-            pairs = find_pairs(one, other) if min(len(one), len(other)) >= statistics.FEWEST_RUNS else None
+            pairs = find_pairs(one, other) if min(len(one), len(other)) >= ranking.PAIRS_FEWEST else None
             found[(i, j)] = pairs and ((_indices(one, pairs.baseline), _indices(other, pairs.new)), pairs.times())
         return found[(i, j)]
     return times_of

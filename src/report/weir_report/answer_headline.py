@@ -4,7 +4,7 @@ would have been found."""
 from __future__ import annotations
 
 from . import statistics, units
-from .answer_text import capital, difference, does, listed, plain
+from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
 
 
@@ -56,7 +56,7 @@ def _load(found):
     """5 Gb/s per producer, if all runs had one rate."""
     rates = {run.resolved.get("rate_bits_per_second") for group in found.groups for run in group.runs}
     rate = rates.pop() if len(rates) == 1 else None
-    return f"{units.text(rate, 'b/s')} per producer" if rate else "the load"
+    return f"{rate_text(rate)} per producer" if rate else "the load"
 
 
 def _sustains(found, rows):

@@ -58,7 +58,7 @@ def against_next(row, answer):
     figure = row.told_by or answer.decided_by
     if row.difference is None:
         return "certain" if row.certain else "not told apart"
-    by = "" if figure is answer.columns[0] else f" in {figure.title}"
+    by = "" if figure is answer.columns[0] else f" in {answer_text.column_title(figure)}"
     if figure.kind == "share":
         return f"certain{by}" if row.certain else "not told apart"
     size = answer_text.difference(figure, row.difference)
@@ -73,11 +73,8 @@ def why(answer):
 
 
 def suffers(answer):
-    made = []
-    for each in answer.victims:
-        if each.ranks or each.ports:
-            made.append(f"{each.setting}: {each.text(VICTIMS_MAX)}")
-    return made
+    """A line for each setting with victims."""
+    return [f"{each.setting}: {each.text(VICTIMS_MAX)}" for each in answer.victims if each.is_shown]
 
 
 def _paragraph(head, sentences):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from . import statistics, units
 from .answer_text import difference, listed, plain
 
-RUNS_MOST = 200
+RUNS_MOST = 50
+SENTENCES_MAX = 2
 _FRAMES_OF = {f"pause_{what}_{side}": f"pause_frames_{side}" for what in ("time", "transitions") for side in ("received", "sent")}
 
 
@@ -18,7 +19,7 @@ def not_told(found):
         more = runs_for(found, one.index, other.index)
         if more:
             sentences.append(more)
-    return sentences + _counted_by_some(found)
+    return sentences[:SENTENCES_MAX] + _counted_by_some(found)
 
 
 def _counted_by_some(found):

@@ -70,10 +70,21 @@ def amount(figure, value):
     return f"{_digits(value)} {figure.unit}"
 
 
+def _like(value, largest):
+    """With as many decimals as the larger end has."""
+    decimals = 0 if largest == 0 or largest >= 100 else max(0, 2 - math.floor(math.log10(largest)))
+    return f"{value:.{decimals}f}"
+
+
 def _digits(value):
     if value == 0 or abs(value) >= 100:
         return f"{value:.0f}"
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}".rstrip("0").rstrip(".") or "0"
+
+
+def rate_text(value):
+    factor, name = units.scale("b/s", value)
+    return f"{_digits(value / factor)} {name}"
 
 
 def span(figure, low, high):
@@ -85,7 +96,7 @@ def span(figure, low, high):
         factor, name = 0.01, "%"
     else:
         factor, name = 1.0, "" if figure.unit == "1" else figure.unit
-    ends = [_digits(end / factor) if figure.unit != "1" or figure.name == "worst_occupancy" else f"{end:.4f}"
+    ends = [_like(end / factor, largest / factor) if figure.unit != "1" or figure.name == "worst_occupancy" else f"{end:.4f}"
             for end in (low, high) if end is not None]
     if high is None:
         return f"from {ends[0]} {name}".rstrip()

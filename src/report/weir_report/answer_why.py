@@ -11,10 +11,11 @@ from . import host_counters, network_mechanisms, switch_counters, units
 from .key_figures import key_figures
 
 # What hosts' interfaces call the packets that they handled.
-_PACKETS = {"sent": ("port_xmit_packets", "tx_packets", "tx_packets_phy", "out_segments"),
-            "received": ("port_rcv_packets", "rx_packets", "rx_packets_phy", "in_segments")}
+_PACKETS = {"sent": ("port_xmit_packets", "tx_packets", "tx_packets_phy"),
+            "received": ("port_rcv_packets", "rx_packets", "rx_packets_phy")}
+_SEGMENTS = "tcp.sent_segments"
 
-_SHORT = {"pause_frames_received": "pauses received", "pause_time_received": "paused by others", "pause_frames_sent": "pauses sent",
+_SHORT = {"pause_frames_received": "pauses received", "pause_time_received": "paused", "pause_frames_sent": "pauses sent",
           "pause_time_sent": "pausing others", "pause_transitions_received": "times paused", "pause_transitions_sent": "times pausing",
           "ecn_marked_packets": "ECN marks", "cnp_sent": "CNPs sent", "cnp_handled": "CNPs received",
           "out_of_sequence": "out of sequence", "sequence_errors": "sequence errors", "rdma_retransmissions": "retransmissions",
@@ -32,12 +33,22 @@ _OWN = (host_counters.Family("switch_dropped_packets", "packets dropped by the s
 _OF_SWITCH = tuple(host_counters.Family(f"switch_{name}", f"{title} (switch)", unit)
                    for name, (title, unit) in switch_counters.KNOWN.items()
                    if name not in (*switch_counters.TRAFFIC, "marked_packets", "dropped_packets"))
+# Explain little, and are not in the line of a terminal.
+_LONG = ("switch_dropped_bytes", "switch_queue_peak_bytes", "switch_pool_peak_bytes", "switch_headroom_peak_bytes",
+         "switch_ingress_peak_bytes", "duplicate_requests")
+
+# What is not shown where the other one is.
+_BESIDE = {"pause_frames_received": "pause_time_received", "pause_transitions_received": "pause_time_received",
+           "pause_frames_sent": "pause_time_sent", "pause_transitions_sent": "pause_time_sent",
+           "switch_marked_packets": "ecn_marked_packets", "switch_pauses_sent": "pause_frames_received",
+           "switch_pausing_s": "pause_time_received", "switch_pauses_received": "pause_frames_sent",
+           "switch_paused_s": "pause_time_sent"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Counter:
-    """One kind of counter of one setting, as median of its runs. `value`: None is not counted; `share`: of the time of all
-    counting ports, or of packets, 0 to 1; None: not known. `of`: 'time' or 'packets'."""
+    """One kind of counter of one setting, as median of its runs. `value`: None is not counted; `share`: of the time of the
+    ports on which it moved, or of packets, 0 to 1; None: not known. `of`: 'time' or 'packets'."""
 
     name: str
     title: str
@@ -46,13 +57,16 @@ class Counter:
     share: float | None
     of: str | None
     runs: int  # that counted it
+    ports: int | None = None  # of hosts, which it moved on, as median; None: not known
+    counting: int | None = None  # ports that count it
 
     @property
     def text(self):
         if self.value is None:
             return "not counted"
         if self.share is not None:
-            return f"{units.share(self.share, 1.0)} of {'the time' if self.of == 'time' else self.of}"
+            ports = f" ({self.ports} of {units.counted(self.counting, 'port')})" if self.ports and self.ports < self.counting else ""
+            return f"{units.share(self.share, 1.0)} of {'the time' if self.of == 'time' else self.of}{ports}"
         return units.text(self.value, self.unit) if self.unit in ("s", "B") else f"{units.number(round(self.value))} {self.unit}"
 
 
@@ -70,9 +84,20 @@ class Why:
         """Those with anything in them."""
         return [counter for counter in self.counters if counter.value]
 
+    @property
+    def told(self):
+        """Those of `shown` that do not repeat another one."""
+        values = {counter.name: counter for counter in self.shown}
+        beside = {name: other for name, other in _BESIDE.items() if other in values}
+        sent, handled = values.get("cnp_sent"), values.get("cnp_handled")
+        if sent and handled and abs(sent.value - handled.value) <= 0.02 * handled.value:
+            beside["cnp_sent"] = "cnp_handled"
+        told = [counter for counter in self.shown if counter.name not in beside and counter.name not in _LONG]
+        return sorted(told, key=lambda counter: "dropped" not in counter.name)
+
     def text(self, most):
         """held back by PFC 5 of 5; pauses received 8.3 % of the time, ... `most`: so many counters."""
-        counters = [f"{_SHORT.get(counter.name, counter.title)} {counter.text}" for counter in self.shown][:most]
+        counters = [f"{_SHORT.get(counter.name, counter.title)} {counter.text}" for counter in self.told][:most]
         mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
         return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
 
@@ -95,14 +120,17 @@ def _of_run(run):
         if family.name not in sums:
             continue
         value, share, of = sums[family.name], None, None
+        ports = _ports(measured, family)
         if family.unit == "s":
-            ports = _counting_ports(measured, family)
-            share, of = (value / (seconds * ports), "time") if seconds and ports else (None, None)
+            stopped = max(1, ports[0])
+            share, of = (value / (seconds * stopped), "time") if seconds and ports[1] else (None, None)
         elif family.unit in ("packets", "segments") or family.name in ("rdma_retransmissions",):
             whole = packets["received" if family.name in ("ecn_marked_packets", "out_of_sequence", "dropped_by_hosts",
                                                           "cnp_handled") else "sent"]
-            share, of = (value / whole, "packets") if whole else (None, None)
-        found[family.name] = (value, share, of)
+            if family.unit == "segments":
+                whole = sum(counters.get(_SEGMENTS, 0.0) for counters in measured.values())
+            share, of = (value / whole, family.unit if family.unit == "segments" else "packets") if whole else (None, None)
+        found[family.name] = (value, share, of, *(ports if family.unit == "s" else (None, None)))
     return found
 
 
@@ -113,15 +141,21 @@ def _packets(measured, names):
         devices = {}
         for column, value in counters.items():
             device, _, counter = column.rpartition(".")
-            if counter.lower() in names and device != "tcp":
+            if counter.lower() in names:
                 devices[device] = max(devices.get(device, 0.0), value)
         whole += sum(devices.values())
     return whole
 
 
-def _counting_ports(measured, family):
-    return sum(len({column.rpartition(".")[0] for column in counters if host_counters.family_of(column) is family})
-               for counters in measured.values())
+def _ports(measured, family):
+    """(ports whose counters of a family moved, ports that count it)"""
+    sums = {}
+    for host, counters in measured.items():
+        for column, value in counters.items():
+            if host_counters.family_of(column) is family:
+                port = host, column.rpartition(".")[0]
+                sums[port] = sums.get(port, 0.0) + value
+    return sum(value > 0.0 for value in sums.values()), len(sums)
 
 
 def _own(run):
@@ -141,6 +175,11 @@ def _counter(family, of_runs):
     there = [found[family.name] for found in of_runs if family.name in found]
     if not there:
         return Counter(family.name, family.title, family.unit, None, None, None, 0)
-    shares = [share for _, share, _ in there if share is not None]
-    return Counter(family.name, family.title, family.unit, float(np.median([value for value, _, _ in there])),
-                   float(np.median(shares)) if shares else None, there[0][2], len(there))
+    shares = [found[1] for found in there if found[1] is not None]
+    return Counter(family.name, family.title, family.unit, float(np.median([found[0] for found in there])),
+                   float(np.median(shares)) if shares else None, there[0][2], len(there), *_median_ports(there))
+
+
+def _median_ports(there):
+    ports = [found[3:] for found in there if len(found) > 3 and found[3] is not None]
+    return (int(np.median([moved for moved, _ in ports])), int(np.median([all_of for _, all_of in ports]))) if ports else (None, None)

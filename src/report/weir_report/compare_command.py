@@ -113,7 +113,7 @@ def _compare(options):
     figures = _names("--figures", options.figures, [figure.name for figure in KEY_FIGURES]) or None
     settings = Settings(options.relevant, options.ignore_below, not options.unpaired,
                         options.allow_different_plans,
-                        tuple(figures) if figures else None, options.seed, options.decide_by)
+                        tuple(figures) if figures else None, options.seed, decide_by=options.decide_by)
     if options.seed < 0:
         raise ReportError(f"--seed: {options.seed} is below 0")
     if options.by and options.against:

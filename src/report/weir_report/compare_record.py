@@ -169,7 +169,9 @@ def answer_record(answer):
             "reason": each.reason,
             "runs": each.runs,
             "ranks": [{"role": rank.role, "index": rank.index, "host": rank.host, "share": rank.share,
-                       "link_use": rank.link_use, "runs": rank.runs} for rank in each.ranks],
+                       "against": rank.against, "link_use": rank.link_use, "paused": rank.paused, "runs": rank.runs}
+                      for rank in each.ranks],
+            "causes": list(each.causes),
             "ports": list(each.ports),
         } for each in answer.victims],
         "not_told": list(answer.not_told),

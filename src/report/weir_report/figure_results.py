@@ -27,6 +27,7 @@ class Settings:
     allow_different_plans: bool = False
     figures: tuple | None = None  # names; None: all
     seed: int = SEED
+    resamples: int = statistics.RESAMPLES  # of the bootstrap; 0: no intervals
     decide_by: str | None = None  # name of the figure that decides; None: the first that differs
 
 
@@ -117,7 +118,9 @@ def _measure_number(result, settings, pair_times):
     generator = np.random.default_rng([settings.seed, zlib.crc32(figure.name.encode())])
     if pair_times is None:
         result.estimate = statistics.estimate_sides(a, b, _step(result))
-        low, high = statistics.interval_of_sides(a, b, generator)
+        low, high = (result.estimate.difference,) * 2
+        if settings.resamples:
+            low, high = statistics.interval_of_sides(a, b, generator, settings.resamples)
     else:
         differences, inflation = statistics.pair_differences(a, b, *pair_times)
         result.estimate = statistics.estimate_pairs(differences, inflation, _step(result))

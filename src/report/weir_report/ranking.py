@@ -15,6 +15,8 @@ often as documented (calibration.py)."""
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 
 import numpy as np
 
@@ -24,7 +26,9 @@ from .figure_results import BETTER, WORSE, FigureResult, Settings, Side, all_equ
 # Of ALPHA, what yes or no gets where its value is not the same in all runs. All against none of three runs a side has
 # a p-value of 3.1 % (two settings) or 3.6 % (three).
 OUTCOME_ALPHA = 0.04
-PERMUTATIONS = 50_000
+SETTINGS_CLOSED = 8
+# With fewer, two runs less of freedom cost more than what pairs have in common is worth.
+PAIRS_FEWEST = 5
 
 
 @dataclasses.dataclass
@@ -108,7 +112,9 @@ def made_of(chain, pairs, values, by_default):
     made = Ranking(chain, pairs, told, [0] * count, [0] * count, list(range(count)), decided_by)
     made.ranks = [1 + len(made.beaten_by(i)) for i in range(count)]
     made.last_ranks = [count - sum(i in made.beaten_by(j) for j in range(count)) for i in range(count)]
-    made.order.sort(key=lambda i: (made.ranks[i] + made.last_ranks[i], *_place(decided_by, values, i)))
+    # Where the deciding figure is the same, the next ones give the order.
+    order_by = ([decided_by] if decided_by else []) + [figure for figure in chain if figure is not decided_by]
+    made.order.sort(key=lambda i: (made.ranks[i] + made.last_ranks[i], *(_place(figure, values, i) for figure in order_by)))
     return made
 
 
@@ -121,7 +127,7 @@ def _has_information(of_settings):
 
 def _place(figure, values, i):
     """Sorts by the median, best first; those without a value are the last."""
-    known = [value for value in values[figure.name][i] if value is not None] if figure else []
+    known = [value for value in values[figure.name][i] if value is not None]
     if not known:
         return (1, 0.0)
     middle = float(np.mean(known) if figure.kind == "share" else np.median(known))
@@ -185,22 +191,20 @@ def _call(pairs, values, settings):
 
 
 def _call_shares(pairs, of_settings, alpha, settings):
-    """Two settings: Boschloo's test. More: with the runs dealt out to the settings by chance, how often the largest
-    difference between any two is as large as this one."""
+    """Two settings: Boschloo's test. Among more, a pair is called if that test calls it and if every set of settings that has
+    both in it is called not to be alike: a closed test, in which no correction for the number of pairs is needed."""
     sides = [[value for value in side if value is not None] for side in of_settings]
-    sizes = np.array([len(side) for side in sides])
-    there = sizes > 0
-    drawn = None
-    if there.sum() > 2:
-        generator = np.random.default_rng(1)
-        yes = int(sum(sum(side) for side in sides))
-        counts = generator.multivariate_hypergeometric(sizes[there], yes, size=PERMUTATIONS)
-        shares = counts / sizes[there]
-        drawn = shares.max(axis=1) - shares.min(axis=1)
+    sizes, yes = [len(side) for side in sides], [int(sum(side)) for side in sides]
+    there = [index for index, size in enumerate(sizes) if size]
+    alike = functools.cache(lambda members: statistics.alike_p_value([sizes[i] for i in members], [yes[i] for i in members]))
     for pair in pairs:
         if pair.result.p_value is None:
             continue
-        if drawn is not None:
-            extreme = (drawn >= abs(pair.result.difference) - 1e-9).sum()
-            pair.result.p_value = float((extreme + 1) / (PERMUTATIONS + 1))
+        others = [index for index in there if index not in (pair.first, pair.second)]
+        # Of many settings, not all sets are looked at: all of them, and those with one more.
+        counts = range(1, len(others) + 1) if len(others) <= SETTINGS_CLOSED - 2 else (1, len(others))
+        for count in counts:
+            for more in itertools.combinations(others, count):
+                if pair.result.p_value <= alpha:
+                    pair.result.p_value = max(pair.result.p_value, alike(tuple(sorted((pair.first, pair.second, *more)))))
         call_figure(pair.result, alpha, settings)

@@ -12,7 +12,7 @@ import statistics
 
 from . import sweep_find_collect, sweep_find_state, sweep_plan, sweep_slurm
 from .capacity import Capacity
-from .compare import Settings, compare
+from .compare import Settings, compare, compare_capacities
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
 from .run import Run, read_run
@@ -221,8 +221,11 @@ def settings_of_groups(collection, names, by=None):
 
 
 def comparison(collection, baseline=None, by=None, settings=Settings()):
-    """The report of compare.py, or None if there are not two groups with complete runs."""
+    """The report of compare.py, or None if there are not two groups with complete runs. With `find`, of the limits; None if no
+    search is complete."""
     made = groups(collection, by)
+    if collection.plan.find:
+        return _of_limits(collection, made, settings)
     wanted = baseline or (collection.plan.baseline if by is None else None)
     first = made[0] if wanted is None else next((group for group in made if group.name == wanted), None)
     if first is None and baseline is None:
@@ -236,6 +239,14 @@ def comparison(collection, baseline=None, by=None, settings=Settings()):
         raise ReportError(f"the baseline {first.name} has no complete run; choose another one with --baseline: "
                           f"{', '.join(group.name for group in there)}")
     report = compare(first, [group for group in there if group is not first], dataclasses.replace(settings, allow_different_plans=True), by)
+    report.remarks[:0] = collection.remarks + missing(collection)
+    return report
+
+
+def _of_limits(collection, made, settings):
+    if not collection.capacity or not any(search.complete for setting in collection.capacity.settings for search in setting.searches):
+        return None
+    report = compare_capacities(collection.capacity, made, settings)
     report.remarks[:0] = collection.remarks + missing(collection)
     return report
 

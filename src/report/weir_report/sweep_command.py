@@ -202,7 +202,7 @@ def _collect(options):
     campaign = _campaign(options)
     directory = campaign.directory
     collection = sweep_collect.collect(campaign, options.world)
-    report = sweep_collect.comparison(collection, options.baseline, options.by) if not campaign.plan.find else None
+    report = sweep_collect.comparison(collection, options.baseline, options.by)
     all_rows = sweep_collect.rows(collection)
     written = [directory / "table.csv"]
     whole_file.replace(written[0], sweep_collect.as_csv(all_rows))
@@ -218,13 +218,14 @@ def _collect(options):
         written.append(directory / "comparison.html")
         whole_file.replace(written[-1], sweep_page.page_text(collection, report, footer, options.by))
     if not options.quiet:
+        if report:
+            print(compare_text.answer(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False) + "\n")
         if collection.capacity:
             print("\n".join(sweep_find_text.limit_lines(collection.capacity)))
         else:
-            print("\n".join(sweep_page.overview_lines(collection, options.by)) + "\n")
-        if report:
-            print(compare_text.table(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False))
-        elif not collection.capacity:
+            print("\n".join(sweep_page.overview_lines(collection, options.by)))
+        if not report and not collection.capacity:
+            print()
             print("\n".join(collection.remarks + sweep_collect.missing(collection)))
             print(f"no page: {counted(len(complete), 'complete run')} of one setting at most; two settings are needed. "
                   "weir-report shows single runs")
