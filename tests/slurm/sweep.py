@@ -305,9 +305,28 @@ runs-per-job = 2
     check_each_ran_once(path)
 
 
+def simulated_array():
+    """Simulations as tasks of one core each, whatever nodes the runs want."""
+    path = write("simulated", "repetitions = 3", """
+[axes]
+policy = ["balanced", "token"]
+[slurm]
+options = ["--exclusive"]
+""")
+    said = sweep("submit", path, "--simulate", "--slurm")
+    check("submitted 6 simulations as job" in said and "an array of 6 tasks with one core each" in said, said)
+    [end] = path.with_suffix("").glob("simulation/submissions/*.end.json")
+    jobs = json.loads(end.read_text())["jobs"]
+    wait_until(lambda: all(CLUSTER.is_over(job) for job in jobs), lambda: f"the end of all jobs:\n{everything(path)}", 150)
+    worlds = json.loads(sweep("status", path, "--json"))["worlds"]
+    check([world["world"] for world in worlds] == ["simulation"] and worlds[0]["states"] == {"complete": 6},
+          lambda: f"{worlds}\n" + "\n".join(file.read_text() for file in path.with_suffix("").glob("simulation/*/*.txt")))
+    check("nothing to do: all runs are complete" in sweep("submit", path, "--simulate", "--slurm"), "submitted again")
+
+
 def side_by_side():
     """Sweeps that have nothing to do with each other share the nodes, to be through sooner."""
-    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command, limit_searched)
+    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command, limit_searched, simulated_array)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         problems = [(test.__name__, future.exception()) for test, future in [(test, pool.submit(test)) for test in tests]]
     failed = [f"{name}: {type(problem).__name__}: {problem}" for name, problem in problems if problem]

@@ -32,6 +32,9 @@ class Forecast:
     expected_s: float
     limit_s: float  # after which a run is ended
     warnings: tuple
+    # Of one simulation.
+    memory_bytes: float = 0.0
+    cpu_s: float | None = None  # known with packets only
 
     @property
     def ranks(self):
@@ -118,4 +121,12 @@ def _forecast(document, start_s):
                     consumers=int(plan["consumers"]) if plan.get("consumers") else None,
                     expected_s=planned + start_s,
                     limit_s=planned + times["drain"] + start_s + GRACE_S,
-                    warnings=tuple(document.get("warnings", ())))
+                    warnings=tuple(document.get("warnings", ())),
+                    memory_bytes=_memory_bytes(document),
+                    cpu_s=(document.get("packets") or {}).get("cpu_seconds"))
+
+
+def _memory_bytes(document):
+    """Of a simulation: 130 MB were measured for 4501 ranks without packets."""
+    ranks = (document.get("all") or {}).get("ranks") or 0
+    return 32e6 + 32e3 * ranks + 2.0 * ((document.get("packets") or {}).get("memory_bytes") or 0.0)

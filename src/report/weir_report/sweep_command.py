@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import capacity, sweep_find_text, sweep_slurm, sweep_submit, sweep_text, whole_file
+from . import capacity, sweep_find_text, sweep_simulate, sweep_slurm, sweep_submit, sweep_text, whole_file
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .sweep_campaign import FAILED, Campaign
 from .sweep_file import read_sweep_file
@@ -55,6 +55,8 @@ def parser():
     where(submit)
     submit.add_argument("--on-change", metavar="COMMAND",
                         help="command that sets the switch, called with the setting's name (replaces on-change of [switch])")
+    submit.add_argument("--jobs", metavar="N", type=int, help="with --simulate: simulations at a time (default: all cores, as far as memory allows)")
+    submit.add_argument("--slurm", action="store_true", help="with --simulate: as an array of jobs with one core each")
     submit.add_argument("--retry-failed", action="store_true", help="also repeat runs that failed")
 
     status = command("status", "progress of the campaign", "Shows the progress of the campaign, from its run directories.")
@@ -95,6 +97,7 @@ def parser():
     work = commands.add_parser("work")
     work.add_argument("sweep", type=Path)
     work.add_argument("number", type=int)
+    work.add_argument("--simulate", action="store_true")
     commands._choices_actions = [action for action in commands._choices_actions if action.dest != "work"]
     return made
 
@@ -158,11 +161,20 @@ def _plan(options):
 
 
 def _submit(options):
+    simulated = options.world == "simulation"
+    if options.jobs is not None and (not simulated or options.slurm or not 1 <= options.jobs <= 10000):
+        raise ReportError("--jobs: it is a number of processes from 1 on, and goes with --simulate on this machine")
+    if options.slurm and options.world == "local":
+        raise ReportError("--slurm: it goes with --simulate; --local runs on this machine")
     prepared = _prepare(options)
     print("\n".join(sweep_text.plan_lines(prepared, with_points=False)) + "\n", flush=True)
     if prepared.world == "slurm":
         return sweep_submit.submit(prepared, options.retry_failed, print)
-    return sweep_submit.run_here(prepared, options.retry_failed, print)
+    if not simulated:
+        return sweep_submit.run_here(prepared, options.retry_failed, print)
+    if options.slurm:
+        return sweep_simulate.submit(prepared, options.retry_failed, print)
+    return sweep_submit.run_here(prepared, options.retry_failed, print, sweep_simulate.processes(prepared, options.jobs))
 
 
 def _campaign(options):
@@ -280,7 +292,7 @@ def _collect_from(directory, world, *words):
 def _all(options):
     _collectors()  # before hours of runs
     prepared = _prepare(options)
-    options.retry_failed = False
+    options.retry_failed, options.jobs, options.slurm = False, None, False
     status = _submit(options)
     if status > 1:
         return status
@@ -305,7 +317,7 @@ def _work(options):
     campaign.plan = campaign.read_plan()
     if campaign.plan is None:
         raise ReportError(f"{options.sweep}: no plan.json; jobs of weir-sweep submit run this")
-    return sweep_worker.work_in_job(campaign.world("slurm"), options.number)
+    return sweep_worker.work_in_job(campaign.world("simulation" if options.simulate else "slurm"), options.number)
 
 
 if __name__ == "__main__":

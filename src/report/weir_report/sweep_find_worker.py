@@ -42,11 +42,15 @@ class FindWorker(Worker):
         return [tried.state.point.setting for tried in self.find.tried if tried.state.state == "running"]
 
     def _finish(self):
+        self.find.write_capacity(self._retries())
+        self.outcomes += ["failed"] * len(self._stopped())
+
+    def announce(self):
+        self.find = FindState(self.world, sweep_slurm.Jobs().is_running)
         path = self.find.write_capacity(self._retries())
         stopped = self._stopped()
         for setting, reason in stopped.items():
             self.say(f"stopped  {self.world.plan.settings[setting].name}: {reason}", flush=True)
-            self.outcomes.append("failed")
         if self.find.searches.next_run(stopped) is None:
             self.say("\n" + "\n".join(sweep_find_text.limit_lines(self.find.capacity())), flush=True)
             self.say(f"written  {path}", flush=True)
@@ -58,6 +62,10 @@ class FindWorker(Worker):
         claims = sweep_claims.claims(self.world.directory / "claims", point.name)
         if claims and claims[-1].end is None and \
                 sweep_claims.is_alive(claims[-1].holder, sweep_slurm.Jobs().is_running) is not False:
+            if self.world.name == "simulation":  # another worker was first
+                time.sleep(0.1)
+                self.find.refresh()
+                return True
             raise ReportError(f"run {point.name}: claimed by {sweep_claims.holder_text(claims[-1].holder)}, which may still be running")
         tries = sum(claim.record.get("submission") == self.number for claim in claims) + 1
         if not self._wait_for_slurm(point, doubtful=tries > 1):

@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 
 from . import (sweep_check, sweep_claims, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
-               sweep_slurm, whole_file)
+               sweep_processes, sweep_slurm, whole_file)
 from .errors import ReportError
 from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
-from .sweep_worker import TIME_RESERVE_S, worker_for
+from .sweep_worker import TIME_RESERVE_S
 from .units import counted
 
 SIGNAL_S = 60  # so long before the time limit, the worker gets a signal to end the run
@@ -177,8 +177,8 @@ def job_record(prepared, points, retry_failed):
     return record
 
 
-def run_here(prepared, retry_failed, say):
-    """--local and --simulate: works in this process. Returns the exit status."""
+def run_here(prepared, retry_failed, say, count=1):
+    """--local and --simulate: works here, with `count` processes. Returns the exit status."""
     world = begin(prepared)
     states = world.states(sweep_slurm.Jobs().is_running)
     points, nothing = to_do(world, states, retry_failed)
@@ -190,10 +190,9 @@ def run_here(prepared, retry_failed, say):
     submission = sweep_claims.create_claim(world.directory / "submissions", "submission", number, begun=now_text(), job=job)
     if submission is None:
         raise ReportError(f"{world.directory}: another weir-sweep submit has started")
-    worker = worker_for(world, number + 1, job, say)
     status = 1
     try:
-        status = worker.work()
+        status = sweep_processes.work(world, number + 1, job, count, say)
     finally:
         submission.finish(at=now_text(), exit_status=status)
     return status
@@ -242,9 +241,9 @@ def submit(prepared, retry_failed, say):
     if sweep_slurm.is_here() and not sweep_slurm.is_responding():  # its other tools would wait for half a minute
         raise ReportError("SLURM's controller does not respond (scontrol ping). Nothing was submitted")
     submissions = prepared.campaign.world("slurm").submissions()
-    if queued := _queued(submissions):
-        say(f"nothing submitted: job {', '.join(queued)} is queued or running, and runs what is left. `scancel "
-            f"{' '.join(queued)}` ends it")
+    if jobs := queued(submissions):
+        say(f"nothing submitted: job {', '.join(jobs)} is queued or running, and runs what is left. `scancel "
+            f"{' '.join(jobs)}` ends it")
         return 0
     check_slurm(prepared)
     world = begin(prepared)
@@ -261,7 +260,7 @@ def submit(prepared, retry_failed, say):
     name = f"weir-{prepared.plan.name}-{secrets.token_hex(3)}"
     script = world.submission_file(number, ".sbatch")
     output = world.submission_file(number, "-%A_%a.txt" if not prepared.sweep.slurm.parts else "-%j.txt")
-    whole_file.replace(script, _script(prepared, number))
+    whole_file.replace(script, script_text(prepared, number))
     claim = sweep_claims.create_claim(world.directory / "submissions", "submission", number - 1, begun=now_text(), job_name=name,
                               job=job_record(prepared, points, retry_failed))
     if claim is None:
@@ -287,7 +286,7 @@ def wait(prepared, poll_s, say):
     world = prepared.campaign.world("slurm")
     complete = None
     while True:
-        left = _queued(world.submissions())
+        left = queued(world.submissions())
         now = sum(state.state == "complete" for state in world.states(sweep_slurm.Jobs().is_running))
         if now != complete:
             complete = now
@@ -306,7 +305,7 @@ def _submit_all(commands, jobs):
         sweep_slurm.release(jobs[0])
 
 
-def _queued(submissions):
+def queued(submissions):
     """Jobs of earlier submissions that are still to come or under way."""
     found = []
     for claim in submissions:
@@ -344,8 +343,8 @@ def _commands(prepared, runs, points, name, output, script, check=False):
     return [words + what for _ in range(tasks)]
 
 
-def _script(prepared, number):
-    """The batch script of a submission."""
+def script_text(prepared, number, more=""):
+    """The batch script of a submission. `more`: words behind `weir-sweep work`."""
     if sweep_launch.programs():
         work = shlex.quote(str(sweep_launch.programs() / "weir-sweep"))
     else:
@@ -356,5 +355,5 @@ def _script(prepared, number):
         "#!/bin/bash",
         f"# Written by weir-sweep submit: submission {number} of {prepared.plan.name}.",
         *([setup] if setup else []),
-        f"exec {work} work {shlex.quote(str(prepared.campaign.directory.resolve()))} {number}",
+        f"exec {work} work {shlex.quote(str(prepared.campaign.directory.resolve()))} {number}{more}",
         ""])

@@ -2,7 +2,7 @@
 
 import math
 
-from . import capacity, sweep_find, sweep_find_text, sweep_plan, sweep_slurm
+from . import capacity, sweep_find, sweep_find_text, sweep_plan, sweep_simulate, sweep_slurm
 from .sweep_campaign import STATES, counts
 from .sweep_find_state import FindState
 from .sweep_submit import job_limit_s
@@ -63,6 +63,8 @@ def plan_lines(prepared, with_points=True):
     elif prepared.world == "local":
         most = f", at most {duration(record['most_s'])}" if plan.find else ""
         lines.append(f"time        about {duration(record['expected_s'])}{most}")
+    elif prepared.world == "simulation":
+        lines += _simulated_cost(prepared)
     left_out = prepared.campaign.world(prepared.world).axes_left_out()
     if prepared.sweep.check_s and prepared.world != "simulation":
         lines.append(f"check       weir check before the first run of each switch setting of a job ({prepared.sweep.check_s:g} s of data)")
@@ -97,6 +99,14 @@ def _runs_line(prepared, record):
                 f"{counted(runs, 'run')}, at most {prepared.most_runs}, {WHERE[prepared.world]}")
     return (f"{plan.name}: {counted(len(plan.settings), 'setting')} x {counted(plan.repetitions, 'repetition')}"
             + (f" = {counted(runs, 'run')}" if runs == len(plan.points) else f", {runs} different runs") + f" {WHERE[prepared.world]}")
+
+
+def _simulated_cost(prepared):
+    seconds, number = sweep_simulate.expected_cpu_s(prepared), sweep_simulate.processes(prepared)
+    if seconds is None:
+        return []
+    return [f"time        about {duration(seconds)} of one core, {duration(seconds / number)} on {counted(number, 'core')}"
+            if number > 1 else f"time        about {duration(seconds)}"]
 
 
 def _cost(prepared, record):

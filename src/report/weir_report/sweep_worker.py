@@ -40,6 +40,7 @@ class Worker:
         self.checked = set()  # switch settings for which `weir check` was called
         self.bad_switches = self._failed_hooks()
         self.outcomes = []
+        self.announces = True  # what was found in the end; one of several that share a submission does
         self._ends_at = None
 
     def work(self):
@@ -51,6 +52,8 @@ class Worker:
         turn = self._wait_for_turn() if self.job["exclusive"] else None
         try:
             self._work()
+            if self.announces:
+                self.announce()
         finally:
             if turn is not None:
                 turn.finish(at=now_text())
@@ -80,6 +83,9 @@ class Worker:
                     self.outcomes.append(outcome)
                     begun += 1
                     break
+
+    def announce(self):
+        """Prints what the campaign has found, if there is more than its runs."""
 
     def _is_taken(self, point, claims):
         """Complete already, tried in this submission, or claimed by a worker that may be alive."""
@@ -299,11 +305,13 @@ def _findings_text(path, status):
 
 
 def work_in_job(world, number):
-    """What the job of a submission does."""
+    """What one of the workers of a submission does: a job, or a process beside others."""
     claims = world.submissions()
     if not 1 <= number <= len(claims):
         raise ReportError(f"{world.directory / 'submissions'}: there is no submission {number}")
     worker = worker_for(world, number, claims[number - 1].record["job"])
+    worker.announces = world.name == "slurm"
     status = worker.work()
-    print(f"{counted(len(worker.outcomes), 'run')}, {worker.outcomes.count('complete')} complete", file=sys.stderr)
+    if worker.announces:
+        print(f"{counted(len(worker.outcomes), 'run')}, {worker.outcomes.count('complete')} complete", file=sys.stderr)
     return status

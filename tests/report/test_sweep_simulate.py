@@ -1,0 +1,165 @@
+"""Simulated campaigns with several processes, and as SLURM arrays. The real SLURM: tests/slurm/sweep.py."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conftest import ROOT
+from weir_report import sweep_simulate
+from weir_report.sweep_check import Forecast
+
+SWEEP = """
+repetitions = 3
+[run]
+producers = 2
+consumers = 2
+rate = "100Mb/s"
+event-size = "1MiB"
+duration = "2s"
+warmup = "0s"
+[axes]
+policy = ["balanced", "token"]
+"""
+FIND = """
+repetitions = 1
+[run]
+rate = "9Gb/s"
+producers = 2
+consumers = 2
+duration = "2s"
+warmup = "0s"
+consumer-link = "10Gb/s"
+[axes]
+slots = [2, 4]
+[find]
+what = "rate"
+least = "8Gb/s"
+most = "11Gb/s"
+"""
+
+
+@pytest.fixture
+def sweep(weir, tmp_path):
+    """sweep(words...): what weir-sweep prints; sweep.start(words...): the process."""
+    (tmp_path / "some.toml").write_text(SWEEP)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    environment = {**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def start(*words):
+        return subprocess.Popen([sys.executable, "-m", "weir_report.sweep_command", words[0], str(tmp_path / "some.toml"), *words[1:]],
+                                env=environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def call(*words, expect=0):
+        process = start(*words)
+        said = process.communicate(timeout=120)[0]
+        assert process.returncode == expect, said
+        return said
+    call.start, call.directory, call.environment = start, tmp_path, environment
+    return call
+
+
+def claims(directory):
+    return sorted(path.name for path in (directory / "simulation/claims").glob("*.json") if not path.name.endswith(".end.json"))
+
+
+def test_processes_share_the_runs_and_change_nothing(sweep):
+    said = sweep("submit", "--simulate", "--jobs", "3")
+    assert all(f"000{number}  repetition" in said for number in range(1, 7))
+    some = sweep.directory / "some"
+    assert claims(some) == [f"000{number}-1.json" for number in range(1, 7)]  # each once
+    holders = {json.loads(path.read_text())["holder"]["pid"] for path in (some / "simulation/claims").glob("????-1.json")}
+    assert len(holders) >= 2
+    sweep("submit", "--simulate", "--jobs", "1", "--out", str(sweep.directory / "alone"))
+    for run in (some / "simulation/runs").iterdir():
+        for file in (run / "ranks").iterdir():
+            assert file.read_bytes() == (sweep.directory / "alone/simulation/runs" / run.name / "ranks" / file.name).read_bytes()
+    assert "nothing to do: all runs are complete" in sweep("submit", "--simulate")
+
+
+def test_a_signal_ends_all_and_the_next_call_continues(sweep):
+    slow = sweep.directory / "slow"
+    slow.write_text(f"#!/bin/sh\ncase \"$*\" in *--dry-run*) ;; *) echo $$ >>{sweep.directory}/pids; sleep 31.5 & wait $!;; esac\n"
+                    f"exec {sweep.environment['WEIR']} \"$@\"\n")
+    slow.chmod(0o755)
+    weir, sweep.environment["WEIR"] = sweep.environment["WEIR"], str(slow)
+    process = sweep.start("submit", "--simulate", "--jobs", "2")
+    deadline = time.monotonic() + 30
+    pids = sweep.directory / "pids"
+    while not pids.exists() or len(pids.read_text().split()) < 2:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=30)[0]
+    assert process.returncode == 143, said
+    for pid in pids.read_text().split():
+        assert not Path(f"/proc/{pid}").exists()
+    sweep.environment["WEIR"] = weir
+    sweep("submit", "--simulate", "--jobs", "2")
+    assert "6 complete" in sweep("status")
+
+
+def test_a_run_that_fails_fails_the_campaign(sweep):
+    broken = sweep.directory / "broken"
+    broken.write_text(f"#!/bin/sh\ncase \"$*\" in *--dry-run*) ;; *policy=token*) echo 'weir simulate: no' >&2; exit 1;; esac\n"
+                      f"exec {sweep.environment['WEIR']} \"$@\"\n")
+    broken.chmod(0o755)
+    sweep.environment["WEIR"] = str(broken)
+    assert "failed: weir simulate: no" in sweep("submit", "--simulate", "--jobs", "2", expect=1)
+    assert "3 complete, 3 failed" in sweep("status", expect=1)
+
+
+def test_a_search_with_several_processes_finds_the_same(sweep):
+    (sweep.directory / "some.toml").write_text(FIND)
+    said = sweep("submit", "--simulate", "--jobs", "2")
+    assert said.count("written  ") == 1
+    sweep("submit", "--simulate", "--jobs", "1", "--out", str(sweep.directory / "alone"))
+
+    def limits(name):
+        record = json.loads((sweep.directory / name / "capacity.json").read_text())
+        return [(setting["name"], [(search["round"], search["low"], search["high"]) for search in setting["searches"]])
+                for setting in record["settings"]]
+    assert limits("some") == limits("alone") and len(limits("some")) == 2
+
+
+def prepared(memory_bytes=1e9, cpu_s=60.0, points=8, sbatch=(), time_s=None):
+    forecast = Forecast({}, 2, 2, 1.0, 1.0, (), memory_bytes, cpu_s)
+    return SimpleNamespace(forecasts=(forecast,), points=tuple(SimpleNamespace(setting=0) for _ in range(points)), searched=(),
+                           plan=SimpleNamespace(find=None),
+                           sweep=SimpleNamespace(path=Path("/x/some.toml"), slurm=SimpleNamespace(sbatch=sbatch, time_s=time_s)))
+
+
+def test_as_many_as_there_are_cores_runs_and_room(monkeypatch):
+    monkeypatch.setattr(sweep_simulate, "cores", lambda: 16)
+    assert sweep_simulate.processes(prepared(), free=100e9) == 8  # runs
+    assert sweep_simulate.processes(prepared(points=99), free=100e9) == 16  # cores
+    assert sweep_simulate.processes(prepared(points=99), wanted=3, free=100e9) == 3
+    assert sweep_simulate.processes(prepared(points=99), free=5e9) == 4  # memory: 80 % of 5 GB
+    assert sweep_simulate.processes(prepared(points=99), free=0.1e9) == 1  # one may fail, none is no campaign
+
+
+def test_an_array_wants_one_core_whatever_the_runs_want():
+    words = sweep_simulate.array_command(
+        prepared(sbatch=("--account=daq", "--partition=bench", "--exclusive", "--mem=0", "--gres=x")), 8, 1, "name", "out", "script")
+    assert words[-1] == "script" and {"--account=daq", "--partition=bench", "--cpus-per-task=1", "--array=1-8"} <= set(words)
+    assert not {"--exclusive", "--mem=0", "--gres=x"} & set(words) and "--mem=1100M" in words
+    assert "--time=13" in words  # 3 x 60 s + 10 min
+    words = sweep_simulate.array_command(prepared(cpu_s=None), 8, 1, "name", "out", "script")
+    assert not any(word.startswith("--time") for word in words)  # the partition's
+    assert "--time=90" in sweep_simulate.array_command(prepared(time_s=5400.0), 8, 1, "name", "out", "script")
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--local", "--jobs", "2"], "--jobs: it is a number of processes"),
+    (["--simulate", "--jobs", "0"], "--jobs: it is a number of processes"),
+    (["--simulate", "--slurm", "--jobs", "2"], "--jobs: it is"),
+    (["--local", "--slurm"], "--slurm: it goes with --simulate"),
+])
+def test_wrong_options_are_refused(sweep, words, message):
+    assert message in sweep("submit", *words, expect=2) and not (sweep.directory / "some").exists()
