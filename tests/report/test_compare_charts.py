@@ -142,3 +142,16 @@ def test_marks_and_intervals_lie_where_their_values_are():
     assert "&lt;low&gt;" in drawn
     gap = charts.PlotLine("", "blue", np.arange(4), np.array([1.0, np.nan, 2.0, 3.0]))
     assert svg_figures.plot(charts.Plot("", [gap]), charts.PlotRow("", "", [charts.Plot("", [gap])])).count("M") == 2
+
+
+def test_many_long_runs_make_a_page_of_bounded_size(simulate):
+    """Of 600 s each; the number of ranks makes no difference, for each run is one line."""
+    directory = simulate("--producers", "2", "--consumers", "2", "--rate", "1Mb/s", "--event-size", "10kB", "--duration", "600s")
+    long_run = read_run(directory)
+    assert run_charts.side_by_side([Group("a", [long_run] * 3)], [1], ["blue"])[0].plots[0].lines[0].x.size <= run_charts.POINTS_MAX
+    sizes = []
+    for settings, runs in ((2, 5), (24, 10)):
+        groups = [Group(str(number), [long_run] * runs) for number in range(settings)]
+        rows = run_charts.side_by_side(groups, [0] * settings, ["blue"] * settings)
+        sizes.append(sum(len(svg_figures.plot(plot, row)) for row in rows for plot in row.plots))
+    assert sizes[0] < 300_000 and sizes[1] < 1_500_000, sizes

@@ -14,6 +14,8 @@ from .shown_runs import shown_runs
 _OF_CURVES = ("delivery_p99", "slowest_consumer_mean", "worst_occupancy")
 CURVES_MAX = 3
 VICTIMS_MAX = 12
+# With more groups the table of what differs in their simulated networks lies behind a fold.
+FEW_GROUPS = 4
 
 
 def write_page(report, path, footer):
@@ -37,8 +39,10 @@ def page_text(report, footer, template="compare.html.j2", settings=None, **more)
         headline=re.split(r"(?<=[.]) +(?=[A-Z])", answer.headline, maxsplit=1),
         ranking=answer_charts.ranking_chart(answer, shown.every, report.capacity),
         ranked_by=", ".join(f"{figure.title} runs" if figure.kind == "share" else figure.title for figure in answer.columns),
+        searched=report.capacity is not None,
         ranking_key=_ranking_key(report),
-        has_mechanisms=network_mechanisms.is_shown(report.groups),
+        mechanism_words=_mechanism_words(report),
+        FEW_GROUPS=FEW_GROUPS,
         curves=_curves(answer, shown, _settings(report, settings)),
         mechanisms=answer_charts.mechanism_charts(answer, _explaining(report, shown.every)),
         not_counted=answer_charts.not_counted(answer),
@@ -71,6 +75,16 @@ def _explaining(report, every):
     if not report.capacity:
         return every
     return [capacity_ranking.runs_beyond(setting, group) for setting, group in zip(report.capacity.settings, every)]
+
+
+def _mechanism_words(report):
+    """[(setting, mechanism)], or a sentence if no setting differs in that."""
+    if not network_mechanisms.is_shown(report.groups):
+        return ""
+    known = [(why.setting, why.mechanism + (f" ({why.at})" if why.at else "")) for why in report.answer.why]
+    if all(words.startswith(network_mechanisms.UNKNOWN) and "," not in words for _, words in known):
+        return "What slowed the network down is not known in any run."
+    return known
 
 
 def _settings(report, given):
