@@ -19,7 +19,7 @@ from soft_roce.problem import Problem
 
 SLACK_US_PER_RANK_AND_CORE = 75
 # An emulated processor takes ten times as long to look for news.
-EMULATED_SLACK_US_PER_RANK_AND_CORE = 600
+EMULATED_SLACK_US_PER_RANK_AND_CORE = 1000
 EMULATED = "WEIR_LAB_EMULATED"  # set in virtual machines
 
 
