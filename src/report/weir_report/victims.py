@@ -232,7 +232,7 @@ class _Rates:
         return [Victim(role, index, entries[index].get("host"), float(share[index]), against,
                        None if np.isnan(use[index]) else float(use[index]),
                        None if np.isnan(paused[index]) else float(paused[index]), int(low[:, index].sum()))
-                for index in np.flatnonzero(idle & (low.sum(axis=0) > len(low) / 2.0))]
+                for index in map(int, np.flatnonzero(idle & (low.sum(axis=0) > len(low) / 2.0)))]
 
     def causes(self, role):
         """[((role, index), sentence)] of ranks that limit themselves or stop others."""
