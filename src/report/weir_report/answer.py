@@ -134,7 +134,8 @@ def _limit_value(figure, limit):
 
 def _made(groups, names, ranked, columns, details, values, settings, capacity=None):
     rows = _ranked(ranked, details, names)
-    why = [answer_why.why(groups[row.index], names[row.index]) for row in rows]
+    at = "in the runs next to the limit" if capacity else None
+    why = [answer_why.why(groups[row.index], names[row.index], at) for row in rows]
     there = [row.index for row in rows if groups[row.index].runs]
     suffering = victims.find_victims([groups[index] for index in there], [names[index] for index in there])
     found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity)

@@ -9,7 +9,7 @@ from . import answer_text, units
 WIDTH = 110
 BOLD, RESET = "\x1b[1m", "\x1b[0m"
 # The words of a counter in the line of its setting.
-COUNTERS_MAX = 6
+COUNTERS_MAX = 3
 VICTIMS_MAX = 4
 
 
@@ -69,7 +69,9 @@ def against_next(row, answer):
 
 def why(answer):
     """A line for each setting: the mechanism and what was counted."""
-    return [f"{each.setting}: {text}" for each in answer.why if each.runs and (text := each.text(COUNTERS_MAX))]
+    lines_of = [f"{each.setting}: {text}" for each in answer.why if each.runs and (text := each.text(COUNTERS_MAX))]
+    at = next((each.at for each in answer.why if each.at), None)
+    return [f"{at[0].upper()}{at[1:]}:", *lines_of] if at and lines_of else lines_of
 
 
 def suffers(answer):

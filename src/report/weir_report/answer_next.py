@@ -58,7 +58,7 @@ def _rounds_for(found, pair):
     if pair.is_called or pair.result.threshold is None:
         return None
     two, result = f"{found.names[pair.first]} and {found.names[pair.second]}", pair.result
-    more = f"about {units.counted(pair.more, 'more round')} would tell" if pair.more else "no number of rounds up to 200 would tell"
+    more = f"about {units.counted(pair.more, 'more round')} would tell" if pair.more else "more rounds would not tell, it is too small"
     return (f"Whether {two} differ: {difference(pair.figure, result.difference)} was seen, "
             f"{difference(pair.figure, result.detectable)} could have been found; {more}.")
 
@@ -86,4 +86,9 @@ def _next_round(found):
                 "how much a limit spreads.")
     if found.ranked.winner is not None:
         return f"Use {found.rows[0].setting}; check the rate that you plan with a long run, below the lower end of its interval."
-    return "Make more rounds, or choose between them by latency at the rate that you need: a sweep at that rate, without find."
+    leaders = found.leaders
+    pair = found.ranked.of_figure(found.ranked.decided_by, leaders[0].index, leaders[-1].index) if len(leaders) > 1 else None
+    instead = "choose by the latency at the rate that you need: a sweep at that rate, without find"
+    if pair is not None and pair.more:
+        return f"Make about {units.counted(pair.more, 'more round')}, or {instead}."
+    return f"Take {listed([row.setting for row in leaders])} for equal in capacity, and {instead}."

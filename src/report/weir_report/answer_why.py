@@ -61,6 +61,10 @@ class Counter:
     counting: int | None = None  # ports that count it
 
     @property
+    def short(self):
+        return _SHORT.get(self.name, self.title)
+
+    @property
     def text(self):
         if self.value is None:
             return "not counted"
@@ -72,11 +76,14 @@ class Counter:
 
 @dataclasses.dataclass(frozen=True)
 class Why:
+    """`mechanism`: with the number of runs; `most`: of most runs."""
+
     setting: str
     runs: int  # behind it; 0: there is nothing to say
     mechanism: str  # lossy 4 of 5
     counters: tuple  # of Counter, every family
     missing: tuple  # titles of what nothing counts
+    most: str = network_mechanisms.UNKNOWN
     at: str | None = None  # with a measured capacity: which runs these are
 
     @property
@@ -97,16 +104,17 @@ class Why:
 
     def text(self, most):
         """held back by PFC 5 of 5; pauses received 8.3 % of the time, ... `most`: so many counters."""
-        counters = [f"{_SHORT.get(counter.name, counter.title)} {counter.text}" for counter in self.told][:most]
+        counters = [f"{counter.short} {counter.text}" for counter in self.told][:most]
         mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
         return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
 
 
-def why(group, name):
+def why(group, name, at=None):
     of_runs = [_of_run(run) for run in group.runs]
     counters = [_counter(figure, of_runs) for figure in (*_OWN, *host_counters.FAMILIES, *_OF_SWITCH)]
     return Why(name, len(group.runs), network_mechanisms.text(group) if group.runs else network_mechanisms.UNKNOWN, tuple(counters),
-               tuple(counter.title for counter in counters if counter.value is None))
+               tuple(counter.title for counter in counters if counter.value is None),
+               next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at)
 
 
 def _of_run(run):
@@ -114,7 +122,7 @@ def _of_run(run):
     measured = host_counters.measured(run)
     sums = host_counters.sums(run)
     packets = {side: _packets(measured, names) for side, names in _PACKETS.items()}
-    seconds = run.record.get("seconds")
+    seconds = host_counters.measured_seconds(run)
     found = _own(run)
     for family in host_counters.FAMILIES:
         if family.name not in sums:

@@ -10,7 +10,9 @@ import argparse
 import numpy as np
 from scipy import stats
 
-from . import statistics
+from . import ranking, statistics
+from .figure_results import Settings
+from .key_figures import KEY_FIGURES
 
 SEED = 1
 DRAWS = 20_000
@@ -147,6 +149,44 @@ def share_false_calls(size):
     return worst
 
 
+HEADLINE_DRAWS = 400
+HEADLINE_SETTINGS = (2, 3, 6)
+# The chain of a fixed rate, without what is the same in all runs more often than not.
+HEADLINE_FIGURES = ("sustained", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")
+
+
+def headlines(settings, size, sustained, generator, draws=HEADLINE_DRAWS, kind="normal", worse=0):
+    """(share of rankings with a winner, share in which any two settings are told apart) where all `settings` are equal, but for
+    the last `worse` ones, which are never sustained and do not count. `sustained`: chance that a run is."""
+    figures = {figure.name: figure for figure in KEY_FIGURES}
+    chain = [figures[name] for name in HEADLINE_FIGURES]
+    equal = settings - worse
+    winners = apart = 0
+    for _ in range(draws):
+        values = {figure.name: (LEVEL + 3.0 * noise(kind, (settings, size), generator)).tolist() for figure in chain}
+        yes = generator.random((settings, size)) < sustained
+        yes[equal:] = False
+        values["sustained"] = yes.astype(float).tolist()
+        ranked = ranking.rank(chain, values, Settings(relevant=0.0, resamples=0))
+        winners += ranked.winner is not None
+        apart += any(ranked.told[i][j] is not None for i in range(equal) for j in range(i))
+    return winners / draws, apart / draws
+
+
+def headline_tables(draws=HEADLINE_DRAWS):
+    """The text of the table on the ranking."""
+    generator = np.random.default_rng(SEED)
+    rows = []
+    for title, sustained, kind, worse in (("all sustained", 1.0, "normal", 0), ("all sustained, lognormal", 1.0, "lognormal", 0),
+                                          ("half of the runs sustained", 0.5, "normal", 0),
+                                          ("half sustained, one setting more that never is", 0.5, "normal", 1)):
+        for settings in HEADLINE_SETTINGS:
+            rates = [headlines(settings + worse, size, sustained, generator, draws, kind, worse) for size in SIZES]
+            rows.append((title, settings, *(" / ".join(_percent(rate) for rate in pair) for pair in rates)))
+    return _table("Equal settings: a winner is named / any two are told apart", ("runs", "settings", *(f"{size} runs" for size in SIZES)),
+                  rows)
+
+
 def _table(title, heads, rows):
     lines = [f"**{title}**", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
@@ -224,7 +264,9 @@ def main(argv=None):
                         default=DRAWS,
                         metavar="N",
                         help="data sets per rate (default: %(default)s)")
-    print(tables(parser.parse_args(argv).draws))
+    parser.add_argument("--headline", action="store_true", help="only the table on the ranking of several settings")
+    options = parser.parse_args(argv)
+    print(headline_tables(min(options.draws, HEADLINE_DRAWS)) if options.headline else tables(options.draws))
 
 
 if __name__ == "__main__":

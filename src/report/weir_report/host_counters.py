@@ -106,11 +106,17 @@ def _of_device(family, values):
     return max([sum(value for name, value in values if _PRIORITY.search(name)), *whole])
 
 
+def measured_seconds(run):
+    """How long was measured; runs may be shorter than a second, which `seconds` of run.json rounds to 0. None: not known."""
+    return max((rank.get("measured_s") or 0.0 for rank in run.record.get("ranks", [])), default=0.0) or run.record.get("seconds")
+
+
 def measured(run):
     """{host: {column: sum over the measured seconds}}: as in run.json, so that it is the same everywhere; of runs
     that ended before their time, what the hosts' files have."""
     totals = {entry["name"]: entry.get("totals") for entry in run.record.get("hosts") or []}
     end = run.record.get("seconds")
+    end = None if end is None else max(1, end)  # a run shorter than a second has one row
     found = {}
     for host, columns in run.host_counters().items():
         inside = (columns["second"] >= 0) & (columns["second"] < (np.inf if end is None else end))

@@ -6,8 +6,8 @@ A rank is a victim of a setting in one of two ways, each in more than half of it
   share) by FALL or more, and by OUTSIDE times the spread that ranks have between runs, so that a few events more or
   less are not a fall;
 - against another setting: its rate is below that of the same rank under the setting that carries most, by FALL or more,
-  and by OUTSIDE times the spread between runs; and its setting carries less than that one by LESS or more. (A rank that
-  gets less because another one gets more is no victim.)
+  and by OUTSIDE times the spread between runs; and its setting carries less than that one by LESS or more, of the same
+  load. (A rank that gets less because another one gets more is no victim.)
 
 Its own link must be idle: used below IDLE_BELOW where that is known. Where it is not known, that is said. A consumer that is
 blocked, because its slots are full with work, limits itself and is named as a cause; so is a host that stops others by
@@ -128,7 +128,7 @@ def find_victims(groups, names):
         victims = sorted((victim for key, victim in found.items() if key not in causes), key=lambda victim: victim.share)
         made.append(Victims(name, True, None, tuple(victims), len(group.runs),
                             {role: rates.count(role) for role in rates.roles},
-                            tuple(sentence for _, sentence in of_roles if sentence), tuple(causes.values()), tuple(_ports(group.runs))))
+                            tuple(sentence for _, sentence in of_roles if sentence), tuple(text for text in causes.values() if text), tuple(_ports(group.runs))))
     return made
 
 
@@ -137,7 +137,9 @@ def _of_role(role, index, of_settings, names):
     rates = of_settings[index]
     victims = rates.below_peers(role)
     same = [place for place, other in enumerate(of_settings)
-            if other is not None and role in other.roles and other.count(role) == rates.count(role)]
+            if other is not None and role in other.roles and other.count(role) == rates.count(role) and other.offered == rates.offered]
+    if rates.offered is None:
+        return victims, None
     best = max(same, key=lambda place: of_settings[place].carried(role))
     carries_less = rates.carried(role) < (1.0 - LESS) * of_settings[best].carried(role)
     if not carries_less:
@@ -160,6 +162,12 @@ class _Rates:
         """None if runs differ in their ranks, or have none."""
         counts = {tuple(len(run.ranks(role)) for role in ("consumer", "producer")) for run in group.runs}
         return cls(group.runs) if len(counts) == 1 and counts != {(0, 0)} else None
+
+    @property
+    def offered(self):
+        """What each producer generates, b/s; 0: as much as it can; None: not the same in all runs."""
+        found = {series.target_rate(run, "producer") or 0.0 for run in self.runs}
+        return found.pop() if len(found) == 1 else None
 
     def count(self, role):
         return len(self.runs[0].ranks(role))
@@ -308,7 +316,7 @@ def _pause_share(run, role, index, family):
     entry = run.ranks(role)[index]
     host = entry.get("host") or f"{role}-{index}"
     counters = _measured(run).get(host)
-    seconds = run.record.get("seconds")
+    seconds = host_counters.measured_seconds(run)
     if not counters or not seconds:
         return None
     found = [value for column, value in counters.items()
