@@ -138,6 +138,14 @@ def test_a_run_that_fails_decides_nothing(find):
 
 
 COARSE = 'find = {resolution = "20%"}'
+def test_a_launcher_that_changes_options_stops_the_setting(find):
+    """A run of another plan is not the point's, however often it is made."""
+    launcher = find.sweep.directory / "launcher"
+    launcher.write_text(launcher.read_text().replace("--quiet", "--quiet --slots 7"))
+    said = find.sweep("submit", "--local", expect=1)
+    assert find.sweep.begun() == 6 and "has --slots 7, not 4" in said
+
+
 SWITCH = """[switch]
 settings = ["good", "bad"]
 on-change = "sh ./set"
@@ -189,6 +197,14 @@ def test_what_weir_refuses_is_refused_before_anything_starts(find):
     find('find = "busy"')
     assert "busy needs a distribution to vary" in find.sweep("submit", "--simulate", expect=2)
     assert not find.sweep.campaign.exists()
+
+
+def test_a_buffer_that_limits_the_rate_is_warned_of(find):
+    assert "warning     buffer is kept" not in find.sweep("plan", "--simulate")
+    text = find.sweep.file.read_text().replace("[run]", '[run]\nbuffer = "10MB"')
+    find.sweep.file.write_text(text)
+    assert ("warning     buffer is kept at 10MB, which is one set at 800Mb/s: no higher rate is sustained, whatever the network does "
+            "(all settings)") in find.sweep("plan", "--simulate")
 
 
 @pytest.mark.parametrize("what, given, value, text", [

@@ -175,6 +175,14 @@ def options_at(find, plan, value):
     return tuple(options)
 
 
+def rate_of_buffer(find, plan, plan_at_most):
+    """Above it a set is larger than the buffer, so that nothing is sustained, whatever the network does; None: there is no such
+    rate. `plan_at_most`: the options in force at the end of the range, by which a buffer that grows with the rate is told."""
+    if find.what != "rate" or plan.get("generation") != "sets" or plan["buffer"] != plan_at_most["buffer"]:
+        return None
+    return _scaled(plan["buffer"], 1.0, _BYTES)[1] * 8e9 / _scaled(plan["interval"], 1.0, _TIMES)[1]
+
+
 def option_text(find, plan, value):
     if find.what == "rate":
         return rate_text(math.floor(value + 1e-6))

@@ -11,28 +11,32 @@ from .errors import ReportError
 
 
 def spaces(weir, simulated, plan, settings, base_plans, world_options, directory):
-    """A Space for each setting, by its index. Ends of the range that the file names are checked by dry runs and refused;
+    """A Space and a warning (or None) for each setting, by its index. Ends of the range that the file names are checked by dry runs and refused;
     without them, the range is as wide as weir allows. Raises ReportError."""
     def one(setting):
         space = sweep_find.space_of(plan.find, base_plans[setting.index], setting.name)
 
-        def refusal(value):
+        def dry_run(value):
             options = sweep_find.options_at(plan.find, base_plans[setting.index], value)
             given = sweep_check.in_world(setting, world_options, simulated, options)
-            message = sweep_check.dry_run(weir, "simulate" if simulated else "run", given, directory)[1]
-            return message and f"{setting.name}: {options[0][0]} = {options[0][1]}: {message}"
+            document, message = sweep_check.dry_run(weir, "simulate" if simulated else "run", given, directory)
+            return document, message and f"{setting.name}: {options[0][0]} = {options[0][1]}: {message}"
 
         ends = {}
         for key in ("least", "most"):
             value = getattr(space, key)
-            while message := refusal(value):
+            while (tried := dry_run(value))[1]:
                 # Towards the value of the file, which weir has accepted.
                 nearer = space.rounded((value * space.start) ** 0.5)
                 if getattr(plan.find, key) is not None or nearer == value:
-                    raise ReportError(f"find.{key}: {message}")
+                    raise ReportError(f"find.{key}: {tried[1]}")
                 value = nearer
             ends[key] = value
-        return dataclasses.replace(space, **ends)
+        cap = sweep_find.rate_of_buffer(plan.find, base_plans[setting.index], tried[0]["plan"])
+        warning = None if cap is None or cap >= ends["most"] else (
+            f"buffer is kept at {base_plans[setting.index]['buffer']}, which is one set at {sweep_find.rate_text(cap)}: no higher rate is "
+            "sustained, whatever the network does")
+        return dataclasses.replace(space, **ends), warning
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return dict(zip((setting.index for setting in settings), pool.map(one, settings)))

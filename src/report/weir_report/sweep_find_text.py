@@ -27,7 +27,7 @@ def progress(find_state, tried, job, stopped):
     point = tried.state.point
     what = find_state.plan.find.what
     search = find_state.searches.search(point.setting, point.repetition)
-    held = {True: "held", False: "did not hold", None: tried.state.state}[tried.held]
+    held = {True: "held", False: "did not hold", None: f"{tried.state.state}: {tried.reason}"}[tried.held]
     if tried.held is None and not search.runs:
         return f"{value_text(what, point.value)} {held}"
     where = bracket_text(what, *search.bracket) + (" (found)" if search.complete else "")

@@ -116,5 +116,6 @@ class FindWorker(Worker):
         here = [claim for claim in tried.state.attempts if claim.record.get("submission") == self.number]
         if not here:
             return None if self._retries() else reason
-        failed = sum((claim.end or {}).get("outcome") in FAILED for claim in here)
+        # A run of another plan than the point's is complete, and yet not one of this point.
+        failed = sum(claim.end is not None and claim.end.get("outcome") != "interrupted" for claim in here)
         return reason if tried.state.state == "hook failed" or failed >= TRIES else None

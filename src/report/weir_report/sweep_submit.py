@@ -105,7 +105,11 @@ def prepare(sweep, world, directory):
     if plan.find:
         searched = sweep_find_state.settings_here(campaign.world(world))
         base_plans = {setting.index: made[setting.index].plan for setting in searched}
-        spaces = sweep_find_plan.spaces(weir, world == "simulation", plan, searched, base_plans, options, base)
+        both = sweep_find_plan.spaces(weir, world == "simulation", plan, searched, base_plans, options, base)
+        spaces = {index: space for index, (space, _) in both.items()}
+        for index, (_, warning) in both.items():
+            if warning:
+                made[index] = dataclasses.replace(made[index], warnings=(*made[index].warnings, warning))
         points, most = sweep_find_plan.rehearsed(plan, searched, spaces)
         found = {"searched": tuple(searched), "spaces": spaces, "most_runs": most}
     disk = sum(made[point.setting].disk_bytes() for point in points)
