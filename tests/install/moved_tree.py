@@ -65,7 +65,9 @@ class MovedTree(unittest.TestCase):
         installed, source = ({path.relative_to(top): path.stat().st_mode & 0o111 for path in top.rglob("*") if path.is_file()}
                              for top in (self.share / "weir/slurm", SOURCE / "slurm"))
         self.assertEqual(installed, source)
-        self.assertIn(Path("weir.sbatch"), installed)
+        self.assertLessEqual({Path("weir.sbatch"), Path("switch-readers/sonic"), Path("switch-readers/reader.py")}, set(installed))
+        dashboard = "grafana/weir.json"
+        self.assertEqual((self.share / "weir" / dashboard).read_bytes(), (SOURCE / "packaging" / dashboard).read_bytes())
         if (BUILD / "share").is_dir():  # else the build has said that it leaves them out
             pages = {"weir", *(f"weir-{command['name']}" for command in self.help()["commands"]), *declared}
             self.assertEqual({path.stem for path in (self.tree / "share/man/man1").iterdir()}, pages)

@@ -99,6 +99,7 @@ policy = ["balanced", "token"]
 settings = ["shallow", "deep"]
 on-change = "sh ./set-switch"
 change = "1s"
+read = "echo $WEIR_SWITCH 3 pauses_sent $(date +%s)"
 [slurm]
 launcher = "mpirun"
 """)
@@ -143,6 +144,7 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
     check("nothing to do: all runs are complete" in sweep("submit", path), "something was left to do")
     check_each_ran_once(path)
     check_order(path)
+    check_readings(path)
 
     sweep("submit", path, "--simulate")
     sweep("collect", path)
@@ -153,6 +155,17 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
     page = (path.with_suffix("") / "comparison.html").read_text()
     for setting in ("switch=shallow policy=balanced", "switch=deep policy=token", "Measured beside predicted"):
         check(setting in page, f"comparison.html does not speak of {setting}")
+
+
+def check_readings(path):
+    """The switch was read before and after each run, in the setting that the run is of."""
+    for file in path.with_suffix("").glob("slurm/runs/*/run.json"):
+        record = json.loads(file.read_text())
+        if record["status"] == "complete":
+            rows = list(csv.DictReader((file.parent / "switch/read.csv").open()))
+            check([(row["when"], row["port"]) for row in rows] == [(when, record["labels"]["switch"]) for when in ("before", "after")],
+                  f"{file.parent}: read {rows}")
+            check(int(rows[1]["value"]) - int(rows[0]["value"]) >= 1, f"{file.parent}: read at {rows}")
 
 
 def check_order(path):
