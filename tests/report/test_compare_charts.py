@@ -120,6 +120,21 @@ def test_numbers_are_axes_and_words_are_not():
     values[4] = (None, None, None)
     (name, (row,)), = axis_curves.curves(settings, [("rate", "b/s", values), ("absent", "s", [(None, None, None)] * 9)])
     assert name == "threshold" and row.unit == "Gb/s" and [text for _, text in row.x_ticks] == ["20kB", "100kB", "1MB"]
+    # Labels that would lie on others are left out, and so are the words behind a number.
+    (_, (row,)), = axis_curves.curves([{"x": f"profile {n}-slots with a long name"} for n in (1, 2, 3, 100)],
+                                      [("rate", "b/s", [(1e9 * n, None, None) for n in range(4)])])
+    assert [text for _, text in row.x_ticks] == ["1", "2", "3", "100"] and row.x_log
+    (_, (row,)), = axis_curves.curves([{"x": f"{n}kB"} for n in (100, 101, 110, 140)], [("rate", "b/s", [(1e9 * n, None, None) for n in range(4)])])
+    assert [text for _, text in row.x_ticks] == ["100kB", "110kB", "140kB"]
+    assert [line.y.size for line in row.plots[0].lines] == [4]
+
+
+def test_curves_have_a_line_for_each_value_of_other_axes():
+    settings = [{"threshold": f"ecn-{size}", "policy": policy, "few": "1"}
+                for size in ("100kB", "20kB", "1MB") for policy in ("a", "b", "c")]
+    values = [(1e9 * (index + 1), None, None) for index in range(9)]
+    values[4] = (None, None, None)
+    (_, (row,)), = axis_curves.curves(settings, [("rate", "b/s", values)])
     lines = {line.name: line for line in row.plots[0].lines}
     assert list(lines["policy=a few=1"].y) == [4, 1, 7] and list(lines["policy=b few=1"].y) == [2, 8]
 

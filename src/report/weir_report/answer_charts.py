@@ -38,8 +38,8 @@ def ranking_chart(answer, groups, capacity=None):
         following = answer.ranking[place + 1] if place + 1 < len(answer.ranking) else None
         group = groups[ranked.index]
         value = ranked.details[column] if ranked.details else None
-        row = Row(ranked.setting, run_charts.colour(ranked.index), text=_text(ranked), rank=ranked.place,
-                  note=_certainty(answer, ranked, following),
+        row = Row(ranked.setting, run_charts.colour(ranked.index), text=_text(ranked, figure), rank=ranked.place,
+                  note=_note(answer, ranked, figure, following),
                   marks=_trials(capacity, group.name, factor) if capacity else _runs(figure, answer.decided_by, group, factor))
         if value is not None and value.value is not None:
             row.value, row.low, row.high = (_in(each, factor) for each in (value.value, value.low, value.high))
@@ -101,14 +101,23 @@ def _trials(capacity, name, factor):
             for search in (setting.searches if setting else ()) for trial in search.runs if trial.held is not None]
 
 
-def _text(ranked):
-    """5 of 5 runs; 91.1 ms (89.7 .. 93.5 ms)"""
+def _text(ranked, figure):
+    """Of yes or no and of what is drawn: 5 of 5 runs; 91.1 ms (89.7 .. 93.5 ms)"""
     parts = []
     for value in ranked.details:
+        if value.figure is not None and value.figure is not figure and value.figure.kind != "share":
+            continue
         interval = "" if value.low is None or value.figure.kind == "share" else answer_lines.interval(value)
         first, _, last = interval.partition(" .. ")
         parts.append(value.text if first == last.split(" ")[0] else f"{value.text} ({interval})")
     return "; ".join(parts)
+
+
+def _note(answer, ranked, figure, following):
+    """What stands below: the other figures that tell settings apart, and what is certain."""
+    others = [f"{answer_text.column_title(value.figure)} {value.text}" for value in ranked.details
+              if value.figure is not None and value.figure is not figure and value.figure.kind != "share"]
+    return "; ".join(part for part in (*others, _certainty(answer, ranked, following)) if part)
 
 
 def _certainty(answer, ranked, following):
@@ -118,7 +127,7 @@ def _certainty(answer, ranked, following):
         return f"not told apart from {following.setting}"
     if ranked.told_by is None or ranked.difference is None:
         return f"certain: better than {following.setting}"
-    by = "" if ranked.told_by == answer.decided_by else f" in {ranked.told_by.title}"
+    by = "" if ranked.told_by == answer.decided_by else f" in {answer_text.column_title(ranked.told_by)}"
     size = "" if ranked.told_by.kind == "share" else f" by {answer_text.difference(ranked.told_by, ranked.difference)}"
     return f"certain: better than {following.setting}{size}{by}"
 

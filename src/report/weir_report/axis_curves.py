@@ -2,6 +2,7 @@
 the other axes. Data only; svg_figures.py draws them."""
 
 import dataclasses
+import math
 import re
 
 import numpy as np
@@ -13,6 +14,9 @@ FEWEST_VALUES = 3
 LINES_MAX = len(run_charts.COLOURS)
 # Values that span more than this are drawn on a logarithmic axis.
 LOG_FROM = 12.0
+# Width of a letter of a label as share of a plot's, at the least that plots have.
+LETTER_SHARE = 0.022
+LONGEST_UNIT = 5
 _DASHES = ("", "9 6", "3 4")
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)\s*(.*)")
@@ -90,10 +94,30 @@ def _rows(settings, axis, figures):
 
 
 def _ticks(axis):
-    """The values that were tried; of many some."""
-    items = list(axis.numbers.items())
-    step = -(-len(items) // 6)
-    return [(number, text[len(axis.prefix):]) for text, number in items[::step]]
+    """The values that were tried, without those whose labels would lie on others."""
+    numbers = list(axis.numbers.values())
+    ticks, free_from = [], -math.inf
+    for text, number in axis.numbers.items():
+        label = _label(text[len(axis.prefix):])
+        half = LETTER_SHARE * len(label) / 2
+        at = _place(number, numbers[0], numbers[-1], axis.is_log)
+        if at - half >= free_from:
+            ticks.append((number, label))
+            free_from = at + half + LETTER_SHARE
+    return ticks
+
+
+def _place(number, low, high, log):
+    """0 to 1"""
+    if log:
+        number, low, high = math.log(number), math.log(low), math.log(high)
+    return (number - low) / (high - low)
+
+
+def _label(text):
+    """'200kB'; of '4-slots with a long name' the number."""
+    number, unit = _NUMBER.fullmatch(text.strip()).groups()
+    return f"{number}{unit}" if len(unit) <= LONGEST_UNIT else number
 
 
 def _lines(settings, axis, values, factor, unit):

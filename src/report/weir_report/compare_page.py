@@ -3,7 +3,7 @@
 
 import re
 
-from . import answer_charts, axis_curves, capacity_ranking, compare_text, network_mechanisms, page_parts, run_charts, units
+from . import answer_charts, answer_text, axis_curves, capacity_ranking, compare_text, network_mechanisms, page_parts, run_charts, units
 from .answer import value_of
 from .errors import naming
 from .key_figures import KEY_FIGURES
@@ -36,9 +36,9 @@ def page_text(report, footer, template="compare.html.j2", settings=None, **more)
         title=title,
         kicker=_kicker(report),
         answer=answer,
-        headline=re.split(r"(?<=[.]) +(?=[A-Z])", answer.headline, maxsplit=1),
+        headline=re.split(r"(?<=[.]) ", answer.headline, maxsplit=1),
         ranking=answer_charts.ranking_chart(answer, shown.every, report.capacity),
-        ranked_by=", ".join(f"{figure.title} runs" if figure.kind == "share" else figure.title for figure in answer.columns),
+        ranked_by=", then ".join(answer_text.column_title(figure) + (" runs" if figure.kind == "share" else "") for figure in answer.columns),
         searched=report.capacity is not None,
         ranking_key=_ranking_key(report),
         mechanism_words=_mechanism_words(report),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import PurePath
 
-from . import run_charts
+from . import answer_text, run_charts
 from .key_figures import KEY_FIGURES, key_figures
 from .run_groups import Group
 
@@ -46,7 +46,7 @@ def shown_runs(report):
     if not capacity:
         by = next((figure for figure in answer.columns if figure.kind == "number"), _FALLBACK)
         chosen = [run_charts.typical([of_run[by.name] for of_run in side]) for side in figures]
-        how = f"In colour the run in the middle by {by.title}, grey the other runs."
+        how = f"In colour the run in the middle by {answer_text.column_title(by)}, grey the other runs."
     return Shown(groups, figures, [run_charts.colour(index) for index in order], chosen, every, how)
 
 
