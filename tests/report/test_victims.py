@@ -6,6 +6,8 @@ import json
 import pytest
 from conftest import RUNS
 
+from weir_report.compare import compare
+from weir_report.compare_record import as_record
 from weir_report.run import read_run
 from weir_report.run_groups import Group
 from weir_report.victims import find_victims
@@ -50,10 +52,24 @@ def victims_of(runs, name="pfc"):
 
 
 def test_a_slow_rank_is_named_with_its_host_share_and_link(write):
-    found = victims_of([write(f"run-{number}", [5e9, 5.1e9 + number * 1e7, 2e9, 4.9e9]) for number in range(3)])
+    runs = [write(f"run-{number}", [5e9, 5.1e9 + number * 1e7, 2e9, 4.9e9]) for number in range(3)]
+    found = victims_of(runs)
     assert [(victim.role, victim.index, victim.host, victim.runs) for victim in found.ranks] == [("consumer", 2, "fn02", 3)]
     assert found.ranks[0].share == pytest.approx(0.404, abs=0.01)
     assert found.text(4).startswith("consumer 2 on fn02 receives 40 % of its peers' median (link 20 % busy)")
+    record = as_record(compare(Group("a", runs), [Group("b", [write(f"b-{number}", [5e9] * 4) for number in range(3)])]))
+    of_settings = {each["setting"]: each for each in json.loads(json.dumps(record, allow_nan=False))["answer"]["victims"]}
+    assert [rank["host"] for rank in of_settings["a"]["ranks"]] == ["fn02"] and not of_settings["b"]["ranks"]
+
+
+def test_ports_that_drop_far_more_than_the_others_are_named(write):
+    runs = [write(f"run-{number}", [5e9] * 4) for number in range(3)]
+    for run in runs:
+        run.record["switch"] = {"files": [], "measured_s": 2.0, "ports": [
+            {"switch": "s", "peer": f"consumer-{port}", "priority": 3, "use": 0.5, "sent_packets": 100_000,
+             "dropped_packets": 3000 if port == 2 else 200, "marked_packets": 0 if port == 2 else 5000} for port in range(4)]}
+    # A port that marks less than the others does not suffer.
+    assert victims_of(runs).ports == ("the port to consumer-2 drops 2.9 % of packets, the median of the others is 0.2 %",)
 
 
 def test_rows_of_half_a_second_have_the_same_rate_as_those_of_a_whole_one(write):

@@ -33,6 +33,15 @@ class Comparison:
         return [result for result in self.results if result.figure.is_scored]
 
     @property
+    def informative(self):
+        """Scored, and not the same in all runs, within what the measurement sees; both sides have it."""
+        return [result for result in self.scored if _has_information(result)]
+
+    @property
+    def uninformative(self):
+        return [result for result in self.scored if not _has_information(result)]
+
+    @property
     def explaining(self):
         """What any run counted; what stayed at 0 in all of them is in `silent`."""
         return [result for result in self.results if not result.figure.is_scored and _any(result)]
@@ -136,6 +145,13 @@ def _measure(baseline, new, settings, remarks):
         result = measure_figure(figure, *sides, settings, of_pairs if found else None)
         (alike if _is_alike(result) else results).append(result)
     return Comparison(baseline, new, results, alike, found.why if found else None, too_few)
+
+
+def _has_information(result):
+    values = (*result.baseline.values, *result.new.values)
+    if not result.baseline.values or not result.new.values:
+        return False
+    return max(values) - min(values) > max(result.figure.resolution, 1e-9) * max(abs(value) for value in values)
 
 
 def _whole(figure, group):

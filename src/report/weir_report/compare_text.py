@@ -138,6 +138,7 @@ def table(report, colour=False, hints=True):
         lines += _sweep_rows(report, colour)
     else:
         lines += _rows(report.comparisons[0], colour)
+        lines += left_out_lines(report.comparisons[0])
         lines += explaining_lines(report.comparisons[0])
     lines += ["", *_notes(report, hints)]
     for comparison in report.comparisons:
@@ -184,6 +185,28 @@ def alike_lines(report):
     return same
 
 
+def left_out_lines(comparison):
+    """What has no information and no line of the table."""
+    same = [result.figure.title for result in comparison.uninformative if result.baseline.values and result.new.values]
+    one_sided = [result.figure.title for result in comparison.uninformative if not (result.baseline.values and result.new.values)]
+    return ([f"The same in all runs: {', '.join(same)}."] if same else []) + (
+        [f"Only one side has it: {', '.join(one_sided)}."] if one_sided else [])
+
+
+def unlike_neighbours(comparison):
+    """Why two quantiles of one latency have different results: a sentence, or None."""
+    results = {result.figure.name: result for result in comparison.scored}
+    for latency in ("delivery", "offer_to_grant"):
+        two = [results.get(f"{latency}_{quantile}") for quantile in ("p99", "p99_9")]
+        if None in two or len({result.call for result in two} - {NO_DIFFERENCE}) < 2 or INCONCLUSIVE not in [two[0].call, two[1].call]:
+            continue
+        open_one = next(result for result in two if result.call == INCONCLUSIVE)
+        other = two[1 - two.index(open_one)]
+        return (f"{open_one.figure.title} is inconclusive beside {other.figure.title}, which is {other.call}: it spreads more "
+                f"between runs, and a difference from {least(open_one, open_one.detectable)} on would have been found.")
+    return None
+
+
 def explaining_lines(comparison):
     """A second table: counters and states, which explain and are not judged."""
     lines = []
@@ -214,8 +237,8 @@ def _rows(comparison, colour):
     heads = ("key figure", "baseline", "new", "difference", "95 % interval", "min. detectable", "result")
     rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
              change(result, result.difference), interval(result), least(result, result.detectable),
-             judgement(result)) for result in comparison.scored]
-    return _aligned(heads, rows, [result.call for result in comparison.scored], colour)
+             judgement(result)) for result in comparison.informative]
+    return _aligned(heads, rows, [result.call for result in comparison.informative], colour)
 
 
 def judgement(result):
@@ -288,7 +311,8 @@ def _notes(report, hints):
         "±: standard deviation between runs. Difference: median " + within + ".",
         "Min. detectable: minimum detectable effect, a true difference that these runs would have found with a chance of 80 %.",
         f"No difference: less than {relevant}, or two steps of the measurement. (a little): found, but less than that.",
-        "Inconclusive: the runs differ too much among themselves; more runs are needed."
+        "Inconclusive: the runs differ too much among themselves; more runs are needed.",
+        *filter(None, [unlike_neighbours(report.comparisons[0])])
     ]
 
 

@@ -32,7 +32,7 @@ BLOCKED_FROM = 0.05
 PAUSING_FROM = 0.01
 # More files of rows than this are not read; mean rates of run.json take their place.
 FILES_MAX = 4000
-# A port stands out if its share of marked or dropped packets is so many times the median of the others, or so small a part.
+# A port stands out if its share of marked or dropped packets is so many times the median of the others.
 PORT_FACTOR = 3.0
 PORT_SHARE_FROM = 0.002
 PORT_PACKETS_FROM = 100
@@ -333,7 +333,7 @@ def _measured(run):
 
 
 def _ports(runs):
-    """Sentences on ports whose packets are marked or dropped far more, or less, often than those of the others."""
+    """Sentences on ports whose packets are marked or dropped far more often than those of the others."""
     sentences = []
     for name, verb in (("dropped_packets", "drops"), ("marked_packets", "marks")):
         of_runs = [_port_shares(run, name) for run in runs]
@@ -368,5 +368,4 @@ def _stands_out(shares, port):
     share, packets = shares[port]
     others = float(np.median([other for name, (other, _) in shares.items() if name != port]))
     more = share >= max(PORT_FACTOR * others, PORT_SHARE_FROM) and packets >= PORT_PACKETS_FROM
-    less = others >= PORT_SHARE_FROM and share <= others / PORT_FACTOR
-    return (share, others) if more or less else None
+    return (share, others) if more else None
