@@ -111,6 +111,22 @@ def test_what_falls_against_another_setting_with_the_same_load_is_named(write):
     assert not find_victims([Group("ecn", fast), Group("pfc", slow)], ["ecn", "pfc"])[1].ranks
 
 
+def test_the_speed_of_a_virtual_interface_is_not_that_of_a_link(write):
+    """All of them carry less, and whether their links were idle is not known: nobody is named."""
+    fast, slow = ([write(f"{name}-{number}", [rate + 1e6 * number] * 4) for number in range(3)] for name, rate in (("fast", 5e9), ("slow", 3e9)))
+    for run in fast + slow:
+        run.record["environment"]["world"] = "measurement"
+        run.record["hosts"] = [{"name": f"fn{index:02}", "settings": {
+            "expected_paths": [{"interface": "eth0", "rdma_port": None}],
+            "interfaces": [{"name": "eth0", "driver": "", "speed_bits_per_second": 10_000_000_000}]}} for index in range(4)]
+    assert not find_victims([Group("a", fast), Group("b", slow)], ["a", "b"])[1].is_shown
+    for run in fast + slow:
+        for host in run.record["hosts"]:
+            host["settings"]["interfaces"][0]["driver"] = "mlx5_core"
+    assert find_victims([Group("a", fast), Group("b", slow)], ["a", "b"])[1].text(4) == (
+        "all 4 consumers receive 60 % of their rate with a (links 30 % busy)")
+
+
 def test_who_gets_less_because_others_get_more_is_none(write):
     even = [write(f"even-{number}", [5e9] * 4) for number in range(3)]
     uneven = [write(f"uneven-{number}", [6e9, 6e9, 2e9, 6.1e9]) for number in range(3)]

@@ -34,6 +34,7 @@ PAUSING_FROM = 0.01
 FILES_MAX = 4000
 # A port stands out if its share of marked or dropped packets is so many times the median of the others.
 PORT_FACTOR = 3.0
+PORT_CARRIED_FROM = 0.2
 PORT_SHARE_FROM = 0.002
 PORT_PACKETS_FROM = 100
 _NORMAL = 1.4826  # standard deviation over the median absolute deviation
@@ -145,6 +146,8 @@ def _of_role(role, index, of_settings, names):
     if not carries_less:
         return victims, None
     below = rates.below(role, of_settings[best], names[best])
+    if len(below) == rates.count(role) and below[0].link_use is None:
+        return victims, None  # nothing shows that links were idle, and that all carry less is what the goodput shows
     return victims + below, None if below else rates.below_in_some_runs(role, of_settings[best], names[best])
 
 
@@ -303,13 +306,29 @@ def _link_use(run, role):
     ports = {}
     for port in (run.record.get("switch") or {}).get("ports", []):
         ports[port["peer"]] = ports.get(port["peer"], 0.0) + port["use"]
-    line = series.line_rate(run, role)
+    line = series.line_rate(run, role) if run.world == "simulation" or _has_real_links(run) else None
     made = []
     for rank in run.ranks(role):
         # Ports count what leaves the switch, so those of producers say nothing on what they send.
         use = ports.get(f"{role}-{rank['index']}") if role == "consumer" else None
         made.append(use if use is not None or not line else (rank.get("mean_bits_per_second") or 0.0) / line)
     return made
+
+
+# Interfaces without a link: the speed that they name is none. Those of network namespaces name no driver at all.
+_VIRTUAL = ("", "veth", "virtio_net", "tun", "bridge", "dummy", "bonding")
+
+
+def _has_real_links(run):
+    settings = [host.get("settings") or {} for host in run.record.get("hosts") or []]
+    for of_host in settings:
+        used = {path.get("interface") for path in of_host.get("expected_paths") or []}
+        for interface in of_host.get("interfaces") or []:
+            if interface.get("name") in used and (interface.get("driver") or "") in _VIRTUAL:
+                return False
+        if any(str(path.get("rdma_port") or "").startswith(("rxe", "siw")) for path in of_host.get("expected_paths") or []):
+            return False
+    return bool(settings)
 
 
 def _pause_share(run, role, index, family):
@@ -337,28 +356,34 @@ def _ports(runs):
     sentences = []
     for name, verb in (("dropped_packets", "drops"), ("marked_packets", "marks")):
         of_runs = [_port_shares(run, name) for run in runs]
-        for port in dict.fromkeys(port for shares in of_runs for port in shares):
-            seen = [_stands_out(shares, port) for shares in of_runs]
-            out = [pair for pair in seen if pair is not None]
-            if len(out) > len(runs) / 2.0:
-                share, others = (float(np.median(values)) for values in zip(*out))
+        of_ports = {}
+        for shares in of_runs:
+            out = {port: pair for port in shares if (pair := _stands_out(shares, port)) is not None}
+            # Many that stand out are the rule.
+            for port, pair in out.items() if len(out) <= len(shares) / 3.0 else ():
+                of_ports.setdefault(port, []).append(pair)
+        for port, pairs in of_ports.items():
+            if len(pairs) > len(runs) / 2.0:
+                share, others = (float(np.median(values)) for values in zip(*pairs))
                 sentences.append(f"the port {port} {verb} {units.share(share, 1.0)} of packets, the median of the others is "
                                  f"{units.share(others, 1.0)}")
     return sentences
 
 
 def _port_shares(run, name):
-    """{port: (share, packets)} of ports that sent a tenth of the busiest one's packets or more."""
+    """{port: (share, packets)} of ports that carried PORT_CARRIED_FROM of what the busiest one did or more: others, such as
+    those to producers, carry no data."""
     counters = switch_counters.of_run(run)
     sums = {}
     for change in counters.changes if counters else ():
-        if change.name in (name, "sent_packets") and change.value is not None:
+        if change.name in (name, "sent_packets", "sent_bytes") and change.value is not None:
             of_port = sums.setdefault(change.port, {})
             of_port[change.name] = of_port.get(change.name, 0.0) + change.value
-    sent = {port: found["sent_packets"] + (found[name] if name == "dropped_packets" else 0.0)
-            for port, found in sums.items() if name in found and found.get("sent_packets")}
-    least = 0.1 * max(sent.values(), default=0.0)
-    return {port: (sums[port][name] / whole, sums[port][name]) for port, whole in sent.items() if whole >= least}
+    kept = {port: found for port, found in sums.items() if name in found and found.get("sent_packets")}
+    by = "sent_bytes" if all("sent_bytes" in found for found in kept.values()) else "sent_packets"
+    least = PORT_CARRIED_FROM * max((found[by] for found in kept.values()), default=0.0)
+    return {port: (found[name] / (found["sent_packets"] + (found[name] if name == "dropped_packets" else 0.0)), found[name])
+            for port, found in kept.items() if found[by] >= least}
 
 
 def _stands_out(shares, port):
