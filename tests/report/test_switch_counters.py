@@ -224,6 +224,33 @@ def test_they_explain_a_setting(tmp_path):
     assert "pauses sent by ports (switch)" in unread.missing and not any(counter.name.startswith("switch_") for counter in unread.shown)
 
 
+def test_readings_during_a_run_are_drawn(tmp_path):
+    from weir_report import switch_reading_charts
+    run = run_with(tmp_path, ("before", "p1", 3, "pauses_sent", 0))
+    # Second 0 of this run began at 12:35:19.36 UTC.
+    rows = [f"2026-11-21T12:35:{second}.360Z,{when},{port},3,{name},{value}"
+            for second, when, p1, p2, queue in ((15, "before", 100, 7, 0), (20, "during", 150, 7, 9000), (22, "during", 160, 307, 4000),
+                                                (25, "after", 20, 337, 0))
+            for port, name, value in (("p1", "pauses_sent", p1), ("p2", "pauses_sent", p2), ("p1", "queue_now_bytes", queue), ("p1", "still", 5))]
+    (run.directory / "switch/read.csv").write_text("\n".join([",".join(switch_reader.COLUMNS), *rows]) + "\n")
+    chart = switch_reading_charts.readings(run)
+    pauses, queue = chart.panels
+    assert (pauses.title, pauses.unit, queue.unit) == ("pauses sent by ports", "frames per second", "kB")
+    [line] = pauses.lines
+    assert line.x == pytest.approx([1.0, 3.0, 6.0]) and line.y == pytest.approx([10.0, 150.0, 10.0])
+    assert line.notes == ["p1 priority 3", "p2 priority 3", "p2 priority 3"]  # p1 went back at last
+    assert list(queue.lines[0].y) == [0, 9, 4, 0]
+    assert switch_reading_charts.readings(read_run(RUNS / "measured")) is None
+
+
+def test_a_comparison_says_what_is_missing(tmp_path):
+    run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1), problem="it did not end within 10 s")
+    other = read_run(RUNS / "measured")
+    assert switch_counters.missing([other]) is None
+    assert switch_counters.missing([other, run]) == ("The switch's counters are incomplete in 1 of 2 runs (first in run: The switch was not "
+                                                     "read before the run: it did not end within 10 s).")
+
+
 def test_a_counter_that_went_back_is_unknown_also_if_it_is_higher_in_the_end(tmp_path):
     counters = switch_counters.of_run(run_with(
         tmp_path, ("before", "p1", 3, "a", 100), ("before", "p1", 3, "b", 100), ("before", "p2", 3, "a", 1),

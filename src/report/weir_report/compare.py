@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from . import statistics
+from . import statistics, switch_counters
 from .answer import Answer, make_answer
 from .errors import ReportError
 from .figure_results import (BETTER, INCONCLUSIVE, NO_DIFFERENCE, SEED, WORSE, FigureResult, Settings, Side,  # noqa: F401
@@ -99,6 +99,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
             "the runs have different plans: " + describe_plan_differences(differences, groups) +
             ". Runs of one plan are expected; --allow-different-plans compares them nevertheless")
     remarks += worlds_and_versions(groups)
+    remarks += _switch(groups)
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
     return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings))
@@ -109,7 +110,13 @@ def compare_capacities(capacity, groups, settings=Settings()):
     the settings of a capacity.Capacity; those without a complete run may be absent."""
     remarks = []
     kept = [usable(group, remarks) for group in groups if any(run.status == "complete" for run in group.runs)]
+    remarks += _switch(kept)
     return Report([], {}, kept, remarks, None, settings, make_answer(kept, settings, capacity), capacity)
+
+
+def _switch(groups):
+    missing = switch_counters.missing([run for group in groups for run in group.runs])
+    return [missing] if missing else []
 
 
 def _measure(baseline, new, settings, remarks):

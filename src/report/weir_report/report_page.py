@@ -1,7 +1,8 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import counter_charts, heat_maps, latency_charts, matplotlib_figures, page_parts, switch_charts, switch_counters, time_charts
+from . import (counter_charts, heat_maps, latency_charts, matplotlib_figures, page_parts, switch_charts, switch_counters,
+               switch_reading_charts, time_charts)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -12,7 +13,8 @@ from .units import counted, part, share, text
 # Drawn first, beside the verdict.
 _DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
 _CHARTS = (time_charts.throughput, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
-           latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, counter_charts.counters)
+           latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, counter_charts.counters,
+           switch_reading_charts.readings)
 _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share",
              "delivery_p99_9")
 

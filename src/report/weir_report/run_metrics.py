@@ -73,7 +73,7 @@ def is_finished(directory):
 class _Source:
     def __init__(self, directory, run, history):
         self.directory, self.run = directory, run
-        self.second_0 = _second_0(directory)
+        self.second_0 = second_0(directory)
         self.history = history and self.second_0 is not None
         self.hosts = {rank["rank"]: rank.get("host") or "" for rank in (run.record.get("ranks") or [])} if run else {}
 
@@ -89,7 +89,7 @@ class _Source:
         return self.values(seconds, np.where(np.isfinite(numbers), np.nancumsum(numbers), np.nan))
 
 
-def _second_0(directory):
+def second_0(directory):
     """When second 0 began, in seconds since 1970; None if the run has no times, as a simulation."""
     for path in sorted((directory / "ranks").glob("rank-*.csv")):
         lines = read_bytes(path, ROWS)[:4000].decode("utf-8", "replace").splitlines()

@@ -167,16 +167,17 @@ def _record(path):
 
 
 def _steps(path):
-    """{(port, priority, name): [(when, value)]} in the order of the readings."""
+    """{(port, priority, name): [(time, when, value)]} in the order of the readings."""
     lines = csv.reader(io.StringIO(read_text(path, READINGS), newline=""))
     if next(lines, None) != COLUMNS:
         raise ReportError(f"{path}, line 1: the columns are not {','.join(COLUMNS)}; the file is damaged")
     found = {}
     for number, fields in enumerate(lines, start=2):
         try:
-            _, when, port, priority, name, value = fields
+            time, when, port, priority, name, value = fields
+            datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
             key = port, int(priority) if priority else None, name
-            found.setdefault(key, []).append((when, _value(value)))
+            found.setdefault(key, []).append((time, when, _value(value)))
         except ValueError:
             raise ReportError(f"{path}, line {number}: '{','.join(fields)[:80]}' is no reading; the file is damaged") from None
     return found
@@ -187,6 +188,7 @@ def _value(words):
 
 
 def _change(key, steps):
+    steps = [(when, value) for _, when, value in steps]
     before = [value for when, value in steps if when == "before"]
     later = [value for when, value in steps if when != "before"]
     after = [value for when, value in steps if when == "after"]
@@ -210,6 +212,28 @@ def _difference(key, values):
         if later < earlier:
             return Change(*key, None, f"it went back from {earlier} to {later}: it was reset, or wrapped")
     return Change(*key, float(values[-1] - values[0]))
+
+
+def series(run):
+    """{(port, priority, name): [(time in seconds since 1970, value)]} of the readings with a value; empty without readings."""
+    path = run.directory / "switch" / "read.csv"
+    if not path.exists():
+        return {}
+    found = {}
+    for key, steps in _steps(path).items():
+        found[key] = [(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp(), value)
+                      for time, _, value in steps if value is not None]
+    return found
+
+
+def missing(runs):
+    """A sentence on runs of which a reading of the switch is missing, or None."""
+    incomplete = [(run, counters.problems[0]) for run in runs if (counters := of_run(run)) and counters.problems]
+    if not incomplete:
+        return None
+    run, problem = incomplete[0]
+    return (f"The switch's counters are incomplete in {len(incomplete)} of {counted(len(runs), 'run')} (first in {run.directory.name}: "
+            f"{problem.rstrip('.')}).")
 
 
 # --- As text.
