@@ -116,7 +116,7 @@ def test_the_speed_of_a_virtual_interface_is_not_that_of_a_link(write):
     fast, slow = ([write(f"{name}-{number}", [rate + 1e6 * number] * 4) for number in range(3)] for name, rate in (("fast", 5e9), ("slow", 3e9)))
     for run in fast + slow:
         run.record["environment"]["world"] = "measurement"
-        run.record["hosts"] = [{"name": f"fn{index:02}", "settings": {
+        run.record["hosts"] = [{"name": f"fn{index:02}", "file": "hosts/none.csv", "problem": "not read", "settings": {
             "expected_paths": [{"interface": "eth0", "rdma_port": None}],
             "interfaces": [{"name": "eth0", "driver": "", "speed_bits_per_second": 10_000_000_000}]}} for index in range(4)]
     assert not find_victims([Group("a", fast), Group("b", slow)], ["a", "b"])[1].is_shown
