@@ -1,0 +1,198 @@
+"""The page of bench/switch-settings-lab, made of what its campaigns left in results/switch-settings-lab and of the texts beside it.
+
+keep() writes there, for each campaign: NAME.csv (a line for each run), NAME-ports.csv (for each run and port), NAME-answer.txt (what
+weir-compare prints), NAME-unshaped.json and
+NAME-full-port.json, and of a search NAME-measured.json and NAME-simulated.json.
+"""
+
+import csv
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+import open_mpi
+from paper_runs import table
+
+sys.path.insert(0, str(open_mpi.TOP / "src/report"))
+
+SETTINGS = ("drop-tail-15kB", "drop-tail-128kB", "ecn-1.5kB", "ecn-6kB", "ecn-24kB", "ecn-24kB-but-one")
+RUN_COLUMNS = ("point", "switch", "repetition", "rate_bits_per_second", "state", "started_at", "weir_version", "network", "cause", "sustained",
+               "late_share", "longest_stay_s", "worst_occupancy", "goodput_bits_per_second", "slowest_consumer_mean_bits_per_second",
+               "delivery_p99_s")
+PORT_COLUMNS = ("point", "switch", "port", "sent_packets", "marked_packets", "dropped_packets")
+PREDICTED = "predicted_"
+TEXTS = ("answer.md", "expected.md", "about.md")
+
+
+# --------------------------------------------------------------------------------------------------------- keeping
+
+
+def keep(campaign, directory, results):
+    """Writes what the page needs of a campaign's directory."""
+    with open(directory / "table.csv", newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["world"] == "local" and row["state"] == "complete"]
+    if not rows:
+        return
+    more = [name for name in rows[0] if name.startswith(PREDICTED) and name.removeprefix(PREDICTED) in RUN_COLUMNS]
+    write_csv(results / f"{campaign}.csv", [name for name in RUN_COLUMNS if name in rows[0]] + more, rows)
+    write_csv(results / f"{campaign}-ports.csv", PORT_COLUMNS, [line for row in rows for line in port_lines(row)])
+    answer = subprocess.run([pathlib.Path(open_mpi.weir_program("weir")).with_name("weir-compare"), "--by", "switch",
+                             *(row["run_directory"] for row in rows)], capture_output=True, text=True, check=False)
+    (results / f"{campaign}-answer.txt").write_text((answer.stdout or answer.stderr).replace(f"{directory}/", ""))
+    for world, name in (("local", "measured"), ("simulation", "simulated")):
+        if (directory / world / "capacity.json").exists():
+            shutil.copy(directory / world / "capacity.json", results / f"{campaign}-{name}.json")
+    for name in ("unshaped", "full-port"):
+        record = directory.parent / f"{directory.name}-{name}/run.json"
+        if record.exists():
+            run = json.loads(record.read_text())
+            (results / f"{campaign}-{name}.json").write_text(json.dumps(
+                {key: run[key] for key in ("verdict", "totals", "ranks")}, indent=1) + "\n")
+
+
+def write_csv(path, columns, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def port_lines(row):
+    """What each port counted during a run, warm-up included."""
+    from weir_report import run, switch_counters  # needs numpy, which jobs in the virtual machine do not
+    counters = switch_counters.of_run(run.read_run(row["run_directory"]))
+    ports = {}
+    for change in counters.changes if counters else ():
+        ports.setdefault(change.port, {})[change.name] = "" if change.value is None else f"{change.value:.0f}"
+    return [{"point": row["point"], "switch": row["switch"], "port": port, **values} for port, values in ports.items()]
+
+
+def read_csv(path):
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# ---------------------------------------------------------------------------------------------------------- tables
+
+
+def middle(rows, name):
+    values = [float(row[name]) for row in rows if row.get(name)]
+    return statistics.median(values) if values else None
+
+
+def share(part, whole):
+    return "-" if not whole else "0" if not part else f"{100 * part / whole:.2g} %"
+
+
+def settings_table(results, campaign):
+    """Medians of each setting at one rate, with the prediction in brackets."""
+    rows, ports = read_csv(results / f"{campaign}.csv"), read_csv(results / f"{campaign}-ports.csv")
+
+    def cell(of_setting, name, form):
+        measured, predicted = middle(of_setting, name), middle(of_setting, PREDICTED + name)
+        return "-" if measured is None else form(measured) + ("" if predicted is None else f" ({form(predicted)})")
+
+    lines = []
+    for setting in SETTINGS:
+        found = [row for row in rows if row["switch"] == setting]
+        if not found:
+            continue
+        counted = [port for port in ports if port["switch"] == setting]
+        sent, marked, dropped = (sum(int(port[name] or 0) for port in counted) for name in PORT_COLUMNS[3:])
+        lines.append([setting, str(len(found)), f"{sum(float(row['sustained']) for row in found):.0f} of {len(found)}",
+                      cell(found, "late_share", lambda value: f"{100 * value:.0f} %"), cell(found, "worst_occupancy", lambda value: f"{value:.2f}"),
+                      cell(found, "goodput_bits_per_second", lambda value: f"{value / 1e6:.2f}"),
+                      cell(found, "delivery_p99_s", lambda value: f"{value:.2f}"), share(marked, sent), share(dropped, sent)])
+    return table(["setting", "runs", "sustained", "late sets", "worst occupancy", "all consumers, Mb/s", "delivery p99, s", "marked", "dropped"], lines)
+
+
+def ports_table(results, campaign):
+    """Marks and drops of each consumer's port, in shares of its packets, over all runs of a setting."""
+    ports = read_csv(results / f"{campaign}-ports.csv")
+    names = sorted({port["port"] for port in ports if port["port"].startswith("fn")})
+    lines = []
+    for setting in SETTINGS:
+        cells = []
+        for name in names:
+            counted = [port for port in ports if port["switch"] == setting and port["port"] == name]
+            sent, marked, dropped = (sum(int(port[column] or 0) for port in counted) for column in PORT_COLUMNS[3:])
+            cells.append(f"{share(marked, sent)} marked" if marked else f"{share(dropped, sent)} dropped")
+        if any(port["switch"] == setting for port in ports):
+            lines.append([setting, *cells])
+    return table(["setting", *names], lines)
+
+
+def brackets(path):
+    """By setting: of each round (largest rate that was sustained, smallest that was not), and the number of runs."""
+    if not path.exists():
+        return {}
+    return {setting["values"]["switch"]: ([(search["low"], search["high"]) for search in setting["searches"]],
+                                          sum(len(search["runs"]) for search in setting["searches"]))
+            for setting in json.loads(path.read_text())["settings"]}
+
+
+def bracket_text(bracket):
+    low, high = (None if value is None else f"{value / 1e6:.2f}" for value in bracket)
+    return f"above {low}" if high is None and low else f"below {high}" if low is None and high else f"{low} to {high}" if low else "-"
+
+
+def capacity_table(results, campaign):
+    measured, simulated = (brackets(results / f"{campaign}-{name}.json") for name in ("measured", "simulated"))
+    lines = []
+    for setting, (rounds, runs) in measured.items():
+        predicted = simulated.get(setting, simulated.get(setting.removesuffix("-but-one"), ([], 0)))[0]
+        lines.append([setting, "; ".join(map(bracket_text, rounds)) or "-", str(runs), "; ".join(map(bracket_text, predicted)) or "-"])
+    return table(["setting", "measured, Mb/s per producer", "runs", "simulated"], lines)
+
+
+def unshaped_text(results, campaign):
+    path = results / f"{campaign}-unshaped.json"
+    if not path.exists():
+        return ""
+    run = json.loads(path.read_text())
+    text = (f"Just before, without limits at the ports, the virtual machine {'sustained' if run['verdict']['sustained'] else 'did **not** sustain'} "
+            f"3 x 4.5 Mb/s (worst occupancy {run['totals']['max_occupancy']:.2f}).")
+    full = results / f"{campaign}-full-port.json"
+    if full.exists():
+        rate = next(rank["mean_bits_per_second"] for rank in json.loads(full.read_text())["ranks"] if rank["role"] == "consumer") / 1e6
+        text += f" Three producers that send all they can filled the port of one consumer with {rate:.2f} Mb/s of payload; 4.75 fit into it."
+    return text
+
+
+# ------------------------------------------------------------------------------------------------------------ page
+
+
+def page(results, campaigns):
+    """README.md as text."""
+    rows = [row for campaign in campaigns for row in read_csv(results / f"{campaign}.csv")]
+    versions = ", ".join(sorted({f"weir {row['weir_version']}" for row in rows})) or "nothing yet"
+    answer, expected, about = ((results / name).read_text() for name in TEXTS)
+    parts = ["# Switch settings in a lab with a real kernel\n",
+             f"Made by `bench/switch-settings-lab measure` and `page`, of runs with {versions}; edit {', '.join(f'`{name}`' for name in TEXTS)}, "
+             "not this file.\n", answer, expected]
+    for campaign in campaigns:
+        if not (results / f"{campaign}.csv").exists():
+            continue
+        parts.append(f"## Campaign {campaign}\n")
+        parts.append(f"`bench/switch-settings-lab measure {campaign}` of [{campaign}.toml]({campaign}.toml); every run is a line of "
+                     f"[{campaign}.csv]({campaign}.csv), every port a line of [{campaign}-ports.csv]({campaign}-ports.csv). "
+                     + unshaped_text(results, campaign))
+        if (results / f"{campaign}-measured.json").exists():
+            parts.append("Largest rate that was sustained, and smallest that was not, of each round:\n")
+            parts.append(capacity_table(results, campaign))
+        else:
+            parts.append("Medians, and in brackets what the simulator predicted:\n")
+            parts.append(settings_table(results, campaign))
+            parts.append("Of the packets of each consumer's port:\n")
+            parts.append(ports_table(results, campaign))
+        answer_text = results / f"{campaign}-answer.txt"
+        if answer_text.exists() and not (results / f"{campaign}-measured.json").exists():
+            parts.append("What `weir-compare --by switch` prints of these runs:\n")
+            parts.append(f"```text\n{answer_text.read_text().rstrip()}\n```\n")
+    parts.append(about)
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
