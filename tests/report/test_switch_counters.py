@@ -345,15 +345,19 @@ def sweep(weir, tmp_path):
     (tmp_path / "launcher").write_text(LAUNCHER)
     (tmp_path / "launcher").chmod(0o755)
 
-    def call(more, *words, expect=0):
+    def start(more, *words):
         (tmp_path / "some.toml").write_text(SWEEP + more)
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-        done = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", words[0], str(tmp_path / "some.toml"), *words[1:]],
-                              capture_output=True, text=True, timeout=60, check=False, cwd="/",
-                              env={**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
-        assert done.returncode == expect, done.stdout + done.stderr
-        return done.stdout + done.stderr
-    call.directory = tmp_path
+        return subprocess.Popen([sys.executable, "-m", "weir_report.sweep_command", words[0], str(tmp_path / "some.toml"), *words[1:]],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/",
+                                env={**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
+
+    def call(more, *words, expect=0):
+        process = start(more, *words)
+        said = process.communicate(timeout=60)[0]
+        assert process.returncode == expect, said
+        return said
+    call.directory, call.start = tmp_path, start
     return call
 
 
@@ -377,6 +381,20 @@ def test_a_hanging_reader_leaves_the_campaign_complete(sweep):
     said = sweep("read = \"sleep 60\"\nread-limit = \"1s\"\n", "submit", "--local")
     assert said.count("switch not read (before the run): it did not end within 1 s") == 2
     assert "2 complete" in sweep("read = \"sleep 60\"\nread-limit = \"1s\"\n", "status")
+
+
+def test_a_signal_during_a_reading_ends_the_campaign_at_once(sweep):
+    more = "read = 'touch reading; sleep 30'\n"
+    process = sweep.start(more, "submit", "--local")
+    deadline = time.monotonic() + 30
+    while not (sweep.directory / "reading").exists():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    process.terminate()
+    said = process.communicate(timeout=8)[0]
+    assert process.returncode == 143, said
+    assert not list((sweep.directory / "some/local/runs").iterdir())  # the run was not begun
+    assert "1 waiting, 1 interrupted" in sweep(more, "status")
 
 
 def test_a_trial_of_the_command(sweep):

@@ -144,6 +144,8 @@ class Worker:
         reader = self._reader(setting, point, claim)
         if reader:
             reader.before()
+            if self.stop:
+                return "interrupted", self.stop.reason, None
         with open(self.world.output_file(point, claim.number), "wb") as output:
             # In SLURM, weir.sbatch handles each signal.
             in_slurm = self.world.name == "slurm"
