@@ -8,6 +8,7 @@ import pytest
 from conftest import RUNS
 
 from weir_report import compare_command
+from weir_report.capacity import Capacity, Search, Setting, Trial
 
 BEGINNING = datetime.datetime(2026, 11, 20, 12, 0, tzinfo=datetime.timezone.utc)
 
@@ -64,6 +65,17 @@ def make(tmp_path):
         (directory / "run.json").write_text(json.dumps(record))
         return str(directory)
     return build
+
+
+def capacity_of(limits):
+    """A Capacity of settings; `limits`: {setting: [limit of each round]}; each round tried 1 % less, which held, and 1 % more."""
+    def search(name, number, limit):
+        trials = [Trial(limit * factor, held, "complete", f"local/runs/{name}-{number}-{'held' if held else 'failed'}")
+                  for factor, held in ((0.2, True), (0.99, True), (1.01, False))]
+        return Search(number + 1, 0.99 * limit, 1.01 * limit, tuple(trials))
+    return Capacity("rate", "sustained", "local", tuple(
+        Setting(f"switch={name}", {"threshold": name}, tuple(search(name, number, limit) for number, limit in enumerate(of_rounds)))
+        for name, of_rounds in limits.items()), resolution=0.02, rounds=3)
 
 
 def run(capsys, *arguments):

@@ -1,13 +1,16 @@
 """The charts of a comparison hold the runs' numbers, and how they are drawn."""
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from comparing import make, run  # noqa: F401
+from comparing import capacity_of, make  # noqa: F401
+from conftest import ROOT
 
 from weir_report import answer_charts, axis_curves, charts, compare, run_charts, shown_runs, svg_figures
-from weir_report.capacity import Capacity, Search, Setting, Trial
 from weir_report.compare_page import page_text
 from weir_report.run import read_run
 from weir_report.run_groups import Group
@@ -73,17 +76,6 @@ def test_what_is_not_counted_is_missing_and_not_zero(compared_runs):
     assert "old</span>" in page_text(report, "") and page_text(report, "").count("not counted</text>") == 2
 
 
-def capacity_of(limits, directories=None):
-    """A Capacity of settings; `limits`: {setting: [limit of each round]}; each round tried 1 % less, which held, and 1 % more."""
-    def search(name, number, limit):
-        trials = [Trial(limit * factor, held, "complete", f"local/runs/{name}-{number}-{'held' if held else 'failed'}")
-                  for factor, held in ((0.2, True), (0.99, True), (1.01, False))]
-        return Search(number + 1, 0.99 * limit, 1.01 * limit, tuple(trials))
-    return Capacity("rate", "sustained", "local", tuple(
-        Setting(f"switch={name}", {"threshold": name}, tuple(search(name, number, limit) for number, limit in enumerate(of_rounds)))
-        for name, of_rounds in limits.items()), resolution=0.02, rounds=3)
-
-
 def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
     limits = {"20kB": [61e9, 62e9, 61.5e9], "100kB": [80e9, 80.5e9, 81e9], "1MB": [70e9, 69e9, 70.5e9]}
     groups = [Group(f"switch={name}", [read_run(make(f"{name}-{number}-{end}", goodput=0.1 + number + place, plan={"rate": f"{place}b/s"}))
@@ -137,6 +129,17 @@ def test_curves_have_a_line_for_each_value_of_other_axes():
     (_, (row,)), = axis_curves.curves(settings, [("rate", "b/s", values)])
     lines = {line.name: line for line in row.plots[0].lines}
     assert list(lines["policy=a few=1"].y) == [4, 1, 7] and list(lines["policy=b few=1"].y) == [2, 8]
+
+
+def test_the_page_needs_neither_plotly_nor_matplotlib(make, tmp_path):  # noqa: F811
+    directories = [make(f"{side}-{index}", goodput=value + 0.01 * index) for side, value in (("old", 1.0), ("new", 0.8))
+                   for index in range(3)]
+    program = ("import sys; sys.modules['plotly'] = sys.modules['matplotlib'] = None; from weir_report import compare_command; "
+               "sys.exit(compare_command.main(sys.argv[1:]))")
+    page = tmp_path / "page.html"
+    subprocess.run([sys.executable, "-c", program, *directories[3:], "--against", *directories[:3], "--page", str(page)], check=True,
+                   capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "report")})
+    assert 'class="track"' in page.read_text()
 
 
 def test_ticks_are_round_and_inside():

@@ -9,8 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from comparing import capacity_of
 
-from weir_report import compare_command, report_command
+from weir_report import compare, compare_command, compare_page, report_command
+from weir_report.run import read_run
+from weir_report.run_groups import Group
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 # No sandbox as root, no network, no profile of anybody.
@@ -123,6 +126,27 @@ def test_the_answer_is_seen_without_scrolling(simulate, layout, tmp_path):
     for width in (1280, 2560):
         assert 0 < found[width]["bottoms"]["headline"] < found[width]["bottoms"]["ranking"] < 800
     assert found[390]["bottoms"]["headline"] < 500
+
+
+def test_limits_and_curves_fit_every_screen(simulate, layout, tmp_path):
+    """A curve against thresholds, two of which lie close to each other."""
+    directory = simulate("--producers", "2", "--consumers", "3", "--rate", "80Mb/s", "--event-size", "1MB", "--duration", "3s")
+    limits = {"20kB": [61e9, 62e9, 61.5e9], "21kB": [62e9, 62.2e9, 62.1e9], "100kB": [80e9, 80.5e9, 81e9],
+              "1MB": [70e9, 69e9, 70.5e9]}
+    groups = []
+    for name in limits:
+        copies = [Path(shutil.copytree(directory, tmp_path / f"{name}-{number}-held")) for number in range(3)]
+        for number, copy in enumerate(copies):
+            record = json.loads((copy / "run.json").read_text())
+            record["plan"].update(seed=str(number), interval=name)
+            (copy / "run.json").write_text(json.dumps(record))
+        groups.append(Group(f"switch={name}", [read_run(copy) for copy in copies]))
+    page = tmp_path / "limits.html"
+    compare_page.write_page(compare.compare_capacities(capacity_of(limits), groups), page, "")
+    found = layout(page)
+    check_layout(found)
+    assert all(one["plots"] >= 1 + 2 * 4 * 3 for one in found.values())
+    assert found[1280]["bottoms"]["ranking"] < 800
 
 
 def test_a_comparison_fits_every_screen(simulate, layout, tmp_path):

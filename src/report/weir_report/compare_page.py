@@ -106,7 +106,7 @@ def _curves(answer, shown, settings):
         values = [ranked.details[answer.columns.index(figure)] if figure in answer.columns else
                   value_of(figure, [of_run.get(figure.name) for of_run in figures]) for ranked, figures in rows]
         if len({value.value for value in values}) > 1:
-            made.append((figure.title, figure.unit, [(value.value, value.low, value.high) for value in values]))
+            made.append((answer_text.column_title(figure), figure.unit, [(value.value, value.low, value.high) for value in values]))
     return axis_curves.curves(settings, made[:CURVES_MAX])
 
 
