@@ -9,8 +9,8 @@ seen without looking at which run has which setting.
 
 Yes or no (sustained) comes first in the chain. It comes in few steps, so that it would never be called if it shared
 its level with ten other tests: where it differs between runs, it gets OUTCOME_ALPHA and the rest of the chain what is
-left. Rejected: to test each figure at ALPHA and to stop at the first that is called, which is wrong three times as
-often as documented (calibration.py)."""
+left. Rejected: to test each figure at ALPHA and to stop at the first that is called, which names a winner among two
+equal settings in more than one of ten comparisons (tests/report/test_ranking.py)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ def made_of(chain, pairs, values, by_default):
     made.last_ranks = [count - sum(i in made.beaten_by(j) for j in range(count)) for i in range(count)]
     # Where the deciding figure is the same, the next ones give the order.
     order_by = ([decided_by] if decided_by else []) + [figure for figure in chain if figure is not decided_by]
-    made.order.sort(key=lambda i: (made.ranks[i] + made.last_ranks[i], *(_place(figure, values, i) for figure in order_by)))
+    made.order.sort(key=lambda i: (bool(decided_by) and _place(decided_by, values, i)[0], made.ranks[i] + made.last_ranks[i],
+                                   *(_place(figure, values, i) for figure in order_by)))
     return made
 
 
