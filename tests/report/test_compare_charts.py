@@ -39,6 +39,13 @@ def test_long_runs_keep_their_worst_seconds(stored):
     rows = run_charts.side_by_side([Group("a", [run_])], [0], ["blue"])
     occupancy, rates = rows[:2]
     assert occupancy.plots[0].lines[0].y.max() == pytest.approx(run_.rows("producer").column("occupancy_peak").max())
+    # What came in a tenth of a second of the warm-up is no rate of a second.
+    rows = run_.rows("consumer")
+    assert rows.seconds[0] < run_charts.series.measured_seconds(run_)[0]
+    for covered, is_drawn in ((0.9, True), (0.1, False)):
+        rows.column("covered_s")[:, 0] = covered
+        drawn = run_charts.side_by_side([Group("a", [run_])], [0], ["blue"])[1].plots[0].lines[0]
+        assert np.isfinite(drawn.y[0]) == is_drawn and np.isfinite(drawn.y[1:]).all()
     seconds, values = np.arange(1000), np.zeros(1000)
     values[777] = 5.0
     x, y = run_charts._thinned(seconds, values, "max", 100)

@@ -18,6 +18,8 @@ POINTS_OF_PAGE = 60_000
 PALE_MAX = 8
 # Axes of values cover at least this share of the largest, so that the spread of equal runs does not look large.
 LEAST_SPAN = 0.1
+# Seconds outside of the measured ones are left out if less than this was covered.
+SHORT_S = 0.5
 # With fewer points, each is drawn as a dot, too.
 FEW_POINTS = 12
 
@@ -54,7 +56,7 @@ def _occupancy(groups, chosen, colours, most):
 
 def _rates(groups, chosen, colours, most):
     row = _row("Slowest consumer: rate received", "b/s", groups, chosen, colours, most, "consumer",
-               lambda run: series.compared_rates(run, "consumer"), "min")
+               lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")), "min")
     if not row:
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
@@ -91,7 +93,16 @@ def _blocked_shares(run):
     if "blocked_s" not in rows:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
-        return rows.column("blocked_s") / rows.column("covered_s")
+        return _without_short_ends(run, "consumer", rows.column("blocked_s") / rows.column("covered_s"))
+
+
+def _without_short_ends(run, role, values):
+    """Of a fraction of a second before or after the measured ones, a rate is that of what happened to come in it."""
+    rows, ends = run.rows(role), series.measured_seconds(run)
+    if values is None or ends is None:
+        return values
+    outside = (rows.seconds < ends[0]) | (rows.seconds > ends[1])
+    return np.where(outside & (rows.column("covered_s") < SHORT_S), np.nan, values)
 
 
 def _row(title, unit, groups, chosen, colours, most, role, values_of, how):
