@@ -226,3 +226,31 @@ def test_sizes_that_are_held_give_whole_events():
     assert space.step == 2**20 * 80 and space.least == 2 * space.step and (space.start / space.step).is_integer()
     assert sweep_find.options_at(find, plan, 3 * space.step) == (("rate", "251.65824Mb/s"),)
     assert sweep_find.event_sizes(sweep_find.Find("rate", 3), plan | {"generation": "steady"}) == "held"
+
+
+PACKETS = """
+find = { resolution = "10%", rounds = 1 }
+[run]
+producers = 6
+consumers = 4
+rate = "500Mb/s"
+interval = "20ms"
+event-size = "200kB"
+duration = "300ms"
+warmup = "0s"
+[switch]
+settings = [{ name = "none", simulate = {} }, { name = "pfc", simulate = { pfc = "on" } }]
+[simulation]
+network = "packet"
+switch-set = "switch.pool=1MB"
+producer-link = "1Gb/s"
+consumer-link = "1Gb/s"
+"""
+
+
+def test_settings_of_a_switch_packet_by_packet(sweep):  # noqa: F811
+    """A pool of 1 MB loses packets of six producers, which costs go-back-N rate, unless pauses keep them out."""
+    sweep.file.write_text(PACKETS)
+    sweep("submit", "--simulate")
+    none, pfc = (limit(read_capacity(sweep.campaign), setting) for setting in read_capacity(sweep.campaign).settings)
+    assert none.high < pfc.low and pfc.high < 4 / 6 * 1e9

@@ -22,7 +22,7 @@ def bracket_text(find, low, high):
     return f"between {units.number(low / factor)} and {units.number(high / factor)} {name}"
 
 
-def progress(find_state, tried, job, stopped):
+def progress(find_state, tried, seconds_per_run, stopped):
     """After a run: 62.5 Gb/s held; limit between 61.2 and 63.1 Gb/s; about 12 runs and 9 min left"""
     point = tried.state.point
     what = find_state.plan.find.what
@@ -32,14 +32,18 @@ def progress(find_state, tried, job, stopped):
         return f"{value_text(what, point.value)} {held}"
     where = bracket_text(what, *search.bracket) + (" (found)" if search.complete else "")
     expected, _ = find_state.searches.runs_left(stopped)
-    left = f"about {counted(expected, 'run')}" + (f" and {duration(time_left_s(find_state, job, stopped))}"
-                                                  if find_state.world.name != "simulation" else "") + " left"
+    if not expected:
+        return f"{value_text(what, point.value)} {held}; limit {where}"
+    left = f"about {counted(expected, 'run')}" + (f" and {duration(expected * seconds_per_run)}" if seconds_per_run else "") + " left"
     return f"{value_text(what, point.value)} {held}; limit {where}; " + left
 
 
-def time_left_s(find_state, job, stopped):
+def planned_seconds_per_run(find_state, job):
+    """None in the simulator, where it is known after some runs only."""
+    if find_state.world.name == "simulation":
+        return None
     each = [job["expected_s"][setting.name] for setting in find_state.settings]
-    return find_state.searches.runs_left(stopped)[0] * sum(each) / len(each)
+    return sum(each) / len(each)
 
 
 def limit_lines(capacity):
@@ -52,13 +56,13 @@ def limit_lines(capacity):
         parts = [_limit_text(capacity, setting)] if complete else []
         parts += [f"round {search.round}: {bracket_text(capacity.find, search.low, search.high)}"
                   for search in setting.searches if not search.complete]
-        lines.append(f"  {setting.name:<{width}}  {', '.join(parts) or 'not begun'} ({counted(complete, 'round')} complete, "
-                     f"{counted(runs, 'run')})" + (f"  stopped: {setting.stopped}" if setting.stopped else ""))
+        lines.append(f"  {setting.name:<{width}}  {', '.join(parts) or 'not begun'}, {counted(complete, 'round')} complete, "
+                     f"{counted(runs, 'run')}" + (f"; stopped: {setting.stopped}" if setting.stopped else ""))
     return lines
 
 
 def _limit_text(capacity, setting):
-    """85.8 Gb/s (85.2 to 86.4); the brackets where Python lacks numpy and scipy, as on the nodes of a cluster."""
+    """85.8 Gb/s (85.2 to 86.4 Gb/s); the brackets where Python lacks numpy and scipy, as on the nodes of a cluster."""
     try:
         from . import capacity_estimates
     except ImportError:
@@ -67,8 +71,8 @@ def _limit_text(capacity, setting):
     text = value_text(capacity.find, limit.value)
     if limit.bound:
         return f"{limit.bound} {text}, the end of the range"
-    low, high = (units.text(value, capacity.quantity.unit, like=limit.value) for value in (limit.low, limit.high))
-    return f"{text} ({low} to {high})"
+    factor, name = units.scale(capacity.quantity.unit, limit.value)
+    return f"{text} ({units.number(limit.low / factor)} to {units.number(limit.high / factor)} {name})"
 
 
 def status_lines(find_state, where):
@@ -78,8 +82,8 @@ def status_lines(find_state, where):
     done = sum(tried.held is not None for tried in find_state.tried)
     left = f"about {counted(expected, 'run')} left (at most {most})" if expected else "nothing left" if stopped else "all is found"
     submissions = find_state.world.submissions()
-    if expected and submissions and find_state.world.name != "simulation":
-        left += f", {duration(time_left_s(find_state, submissions[-1].record['job'], stopped))}"
+    if expected and submissions and (each := planned_seconds_per_run(find_state, submissions[-1].record["job"])):
+        left += f", {duration(expected * each)}"
     return [f"{find_state.plan.name} {where}: {counted(done, 'run')} done, {left}"] + limit_lines(find_state.capacity())
 
 

@@ -18,6 +18,7 @@ from .sweep_worker import TRIES, Worker
 class FindWorker(Worker):
     def _work(self):
         self.find = FindState(self.world, sweep_slurm.Jobs().is_running)
+        self._began_s, self._known = time.monotonic(), self._decided()
         begun = 0
         while not self.stop and begun < self.job["runs_per_job"]:
             busy = self._busy()
@@ -81,8 +82,19 @@ class FindWorker(Worker):
         if made == "complete":
             self.outcomes.append("complete" if tried.held is not None else "failed")
         self.find.write_capacity(self._retries())
-        self.say("      " + sweep_find_text.progress(self.find, tried, self.job, self._stopped()), flush=True)
+        # Of several simulations side by side, the one that this is.
+        number = f"{point.name}  " if self.world.name == "simulation" else " " * 6
+        self.say(number + sweep_find_text.progress(self.find, tried, self._seconds_per_run(), self._stopped()), flush=True)
         return True
+
+    def _decided(self):
+        return sum(tried.held is not None for tried in self.find.tried)
+
+    def _seconds_per_run(self):
+        """Of the runs so far, with changes of the switch, on as many cores as there are workers; first as planned."""
+        made = self._decided() - self._known
+        return (time.monotonic() - self._began_s) / made if made >= 3 else \
+            sweep_find_text.planned_seconds_per_run(self.find, self.job)
 
     def _expected(self, setting, options):
         """The options in force, from a dry run. Raises ReportError if weir refuses the value."""

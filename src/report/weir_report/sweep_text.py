@@ -63,6 +63,8 @@ def plan_lines(prepared, with_points=True):
     elif prepared.world == "local":
         most = f", at most {duration(record['most_s'])}" if plan.find else ""
         lines.append(f"time        about {duration(record['expected_s'])}{most}")
+    elif plan.find:
+        lines.append("time        is shown after the first runs")
     elif prepared.world == "simulation":
         lines += _simulated_cost(prepared)
     left_out = prepared.campaign.world(prepared.world).axes_left_out()
