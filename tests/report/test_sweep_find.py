@@ -213,6 +213,10 @@ def test_a_buffer_that_limits_the_rate_is_warned_of(find):
     ("busy", {"busy": "poisson:100ms,quantum=20ms"}, 0.05, {"busy": "poisson:50000000ns,quantum=10000000ns"}),
     ("busy", {"busy": "mixture:1ms,large=2s,every=200"}, 0.002, {"busy": "mixture:2000000ns,large=4000000000ns,every=200"}),
     ("slots", {"slots": "4"}, 6.0, {"slots": "6"}),
+    # What weir scales again.
+    ("rate", {"rate": "5Gb/s", "event-size": "10MB", "time-scale": "1/200"}, 2.5e9, {"rate": "2.5Gb/s", "event-size": "1000000000B"}),
+    ("rate", {"rate": "50Mb/s", "event-size": "1MB", "scale": "1/100"}, 25e6, {"rate": "2.5Gb/s", "event-size": "50000000B"}),
+    ("busy", {"busy": "exponential:1ms", "time-scale": "1/10"}, 0.002, {"busy": "exponential:20000000ns"}),
 ])
 def test_options_of_a_value(what, given, value, text):
     find = sweep_find.Find(what, 3)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from fractions import Fraction
 
 from .capacity import CRITERIA, QUANTITIES
 from .errors import ReportError
@@ -168,9 +169,11 @@ def _whole_events(find, plan):
 
 def options_at(find, plan, value):
     """((option, text), ...) that make a run with this value. `plan`: of the setting, as for space_of."""
-    options = [(find.what, option_text(find, plan, value))]
+    # weir applies --scale and --time-scale to these options, and has applied them to the plan.
+    scale, time_scale = (float(Fraction(plan.get(name, "1"))) for name in ("scale", "time-scale"))
+    options = [(find.what, option_text(find, plan, value / {"rate": scale, "busy": time_scale}.get(find.what, 1.0)))]
     if find.what == "rate" and event_sizes(find, plan) == "scaled":
-        factor = value / value_of(find.quantity, plan["rate"])
+        factor = value / value_of(find.quantity, plan["rate"]) / (scale * time_scale)
         options += [(name, _scaled(plan[name], factor, _BYTES)[0]) for name in ("event-size", "slot-size") if name in plan]
     return tuple(options)
 
