@@ -1,8 +1,11 @@
 #include "config/switch_memory.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "catch.hpp"
 #include "config/resolve.hpp"
@@ -17,7 +20,8 @@ namespace {
 class SwitchOnDisk {
   public:
     explicit SwitchOnDisk(const std::string& text)
-        : path_(std::filesystem::temp_directory_path() / "weir-switch-memory-test.toml") {
+        : path_(std::filesystem::temp_directory_path() /
+                ("weir-switch-memory-" + std::to_string(::getpid()) + ".toml")) {
         std::ofstream(path_) << text;
     }
     ~SwitchOnDisk() { std::filesystem::remove(path_); }
