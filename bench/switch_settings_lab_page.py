@@ -11,14 +11,11 @@ import pathlib
 import shutil
 import statistics
 import subprocess
-import sys
 
 import open_mpi
 from paper_runs import table
 
-sys.path.insert(0, str(open_mpi.TOP / "src/report"))
-
-SETTINGS = ("drop-tail-15kB", "drop-tail-128kB", "ecn-1.5kB", "ecn-6kB", "ecn-24kB", "ecn-24kB-but-one")
+SETTINGS = ("drop-tail-15kB", "drop-tail-128kB", "ecn-1.5kB", "ecn-6kB", "ecn-24kB", "ecn-24kB-but-one", "clean", "lossy")
 RUN_COLUMNS = ("point", "switch", "repetition", "rate_bits_per_second", "state", "started_at", "weir_version", "network", "cause", "sustained",
                "late_share", "longest_stay_s", "worst_occupancy", "goodput_bits_per_second", "slowest_consumer_mean_bits_per_second",
                "delivery_p99_s")
@@ -38,7 +35,8 @@ def keep(campaign, directory, results):
         return
     more = [name for name in rows[0] if name.startswith(PREDICTED) and name.removeprefix(PREDICTED) in RUN_COLUMNS]
     write_csv(results / f"{campaign}.csv", [name for name in RUN_COLUMNS if name in rows[0]] + more, rows)
-    write_csv(results / f"{campaign}-ports.csv", PORT_COLUMNS, [line for row in rows for line in port_lines(row)])
+    if ports := [line for row in rows for line in port_lines(row)]:
+        write_csv(results / f"{campaign}-ports.csv", PORT_COLUMNS, ports)
     answer = subprocess.run([pathlib.Path(open_mpi.weir_program("weir")).with_name("weir-compare"), "--by", "switch",
                              *(row["run_directory"] for row in rows)], capture_output=True, text=True, check=False)
     (results / f"{campaign}-answer.txt").write_text((answer.stdout or answer.stderr).replace(f"{directory}/", ""))
@@ -62,11 +60,12 @@ def write_csv(path, columns, rows):
 
 def port_lines(row):
     """What each port counted during a run, warm-up included."""
-    from weir_report import run, switch_counters  # needs numpy, which jobs in the virtual machine do not
-    counters = switch_counters.of_run(run.read_run(row["run_directory"]))
     ports = {}
-    for change in counters.changes if counters else ():
-        ports.setdefault(change.port, {})[change.name] = "" if change.value is None else f"{change.value:.0f}"
+    for line in read_csv(pathlib.Path(row["run_directory"]) / "switch/read.csv"):
+        if line["name"] in PORT_COLUMNS and line["value"] and line["when"] in ("before", "after"):
+            sign = 1 if line["when"] == "after" else -1
+            counters = ports.setdefault(line["port"], {})
+            counters[line["name"]] = counters.get(line["name"], 0) + sign * int(line["value"])
     return [{"point": row["point"], "switch": row["switch"], "port": port, **values} for port, values in ports.items()]
 
 
@@ -78,6 +77,10 @@ def read_csv(path):
 
 
 # ---------------------------------------------------------------------------------------------------------- tables
+
+
+def is_predicted(results, campaign):
+    return any(name.startswith(PREDICTED) and value for row in read_csv(results / f"{campaign}.csv") for name, value in row.items())
 
 
 def middle(rows, name):
@@ -108,7 +111,7 @@ def settings_table(results, campaign):
                       cell(found, "late_share", lambda value: f"{100 * value:.0f} %"), cell(found, "worst_occupancy", lambda value: f"{value:.2f}"),
                       cell(found, "goodput_bits_per_second", lambda value: f"{value / 1e6:.2f}"),
                       cell(found, "delivery_p99_s", lambda value: f"{value:.2f}"), share(marked, sent), share(dropped, sent)])
-    return table(["setting", "runs", "sustained", "late sets", "worst occupancy", "all consumers, Mb/s", "delivery p99, s", "marked", "dropped"], lines)
+    return table(["setting", "runs", "sustained", "late sets", "worst occupancy", "all consumers, Mb/s", "delivery p99, s", "marked by ports", "dropped by ports"], lines)
 
 
 def ports_table(results, campaign):
@@ -179,17 +182,18 @@ def page(results, campaigns):
         if not (results / f"{campaign}.csv").exists():
             continue
         parts.append(f"## Campaign {campaign}\n")
+        ports = f", every port a line of [{campaign}-ports.csv]({campaign}-ports.csv)" if (results / f"{campaign}-ports.csv").exists() else ""
         parts.append(f"`bench/switch-settings-lab measure {campaign}` of [{campaign}.toml]({campaign}.toml); every run is a line of "
-                     f"[{campaign}.csv]({campaign}.csv), every port a line of [{campaign}-ports.csv]({campaign}-ports.csv). "
-                     + unshaped_text(results, campaign))
+                     f"[{campaign}.csv]({campaign}.csv){ports}. " + unshaped_text(results, campaign))
         if (results / f"{campaign}-measured.json").exists():
             parts.append("Largest rate that was sustained, and smallest that was not, of each round:\n")
             parts.append(capacity_table(results, campaign))
         else:
-            parts.append("Medians, and in brackets what the simulator predicted:\n")
+            parts.append("Medians" + (", and in brackets what the simulator predicted:" if is_predicted(results, campaign) else ":"))
             parts.append(settings_table(results, campaign))
-            parts.append("Of the packets of each consumer's port:\n")
-            parts.append(ports_table(results, campaign))
+            if (results / f"{campaign}-ports.csv").exists():
+                parts.append("Of the packets of each consumer's port:")
+                parts.append(ports_table(results, campaign))
         answer_text = results / f"{campaign}-answer.txt"
         if answer_text.exists() and not (results / f"{campaign}-measured.json").exists():
             parts.append("What `weir-compare --by switch` prints of these runs:\n")
