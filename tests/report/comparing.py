@@ -44,7 +44,7 @@ def make(tmp_path):
             if rank["role"] == "consumer":
                 rank["mean_bits_per_second"] *= goodput
                 rank["slowest_second_bits_per_second"] *= goodput
-        for quantile in ("p99_us", "p99_9_us"):
+        for quantile in ("p99_us", "p99_9_us", "max_us"):
             record["latency"]["delivery"][quantile] *= delivery
         record["started_at"] = (None if simulated or minute is None else
                                 (BEGINNING +

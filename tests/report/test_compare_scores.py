@@ -81,6 +81,17 @@ def test_late_sets_and_slack_are_scored_before_speed(capsys, make):
     assert figures["late_share"]["new"]["values"] == [] and figures["late_share"]["call"] == "inconclusive"
 
 
+def test_an_event_is_late_by_the_consumer_too(capsys, make):
+    """An eager message is gone for the producer before it has arrived: what the network loses is seen in the delivery."""
+    verdict, slow = late(300, 0, 0.4), 0.9e6 / json.loads((RUNS / "measured" / "run.json").read_text())["latency"]["delivery"]["max_us"]
+    new = [make(f"new-{index}", verdict=verdict, delivery=slow * (1 + 0.01 * index)) for index in range(4)]
+    baseline = [make(f"old-{index}", verdict=verdict) for index in range(4)]
+    figures, _ = compared(capsys, new, baseline)
+    assert figures["longest_stay"]["baseline"]["values"] == [pytest.approx(0.6)] * 4
+    assert figures["longest_stay"]["new"]["values"] == [pytest.approx(0.9 * (1 + 0.01 * index)) for index in range(4)]
+    assert figures["longest_stay"]["call"] == "worse"
+
+
 def test_the_order_is_lost_then_margin_then_speed_then_what_explains():
     ranks = [figure.rank for figure in KEY_FIGURES]
     assert ranks == sorted(ranks)
