@@ -62,14 +62,25 @@ def test_a_slow_rank_is_named_with_its_host_share_and_link(write):
     assert [rank["host"] for rank in of_settings["a"]["ranks"]] == ["fn02"] and not of_settings["b"]["ranks"]
 
 
-def test_ports_that_drop_far_more_than_the_others_are_named(write):
-    runs = [write(f"run-{number}", [5e9] * 4) for number in range(3)]
+def ports_of(write, drops, marks, sent=100_000):
+    """What is found of ports 0 to 3; `drops`, `marks`, `sent`: of port 2, the others have the usual."""
+    runs = [write(f"{drops}-{marks}-{number}", [5e9] * 4) for number in range(3)]
     for run in runs:
         run.record["switch"] = {"files": [], "measured_s": 2.0, "ports": [
-            {"switch": "s", "peer": f"consumer-{port}", "priority": 3, "use": 0.5, "sent_packets": 100_000,
-             "dropped_packets": 3000 if port == 2 else 200, "marked_packets": 0 if port == 2 else 5000} for port in range(4)]}
-    # A port that marks less than the others does not suffer.
-    assert victims_of(runs).ports == ("the port to consumer-2 drops 2.9 % of packets, the median of the others is 0.2 %",)
+            {"switch": "s", "peer": f"consumer-{port}", "priority": 3, "use": 0.5, "sent_packets": sent if port == 2 else 100_000,
+             "dropped_packets": drops if port == 2 else 200, "marked_packets": marks if port == 2 else 5000} for port in range(4)]}
+    return victims_of(runs).ports
+
+
+def test_ports_that_drop_or_mark_far_more_than_the_others_are_named(write):
+    assert ports_of(write, 3000, 5000) == ("the port to consumer-2 drops 2.9 % of packets, the median of the others is 0.2 %",)
+
+
+def test_a_port_that_marks_far_less_is_named_if_it_carries_as_much(write):
+    assert ports_of(write, 200, 500) == ("the port to consumer-2 marks only 0.5 % of packets, the median of the others is 5 %",)
+    assert ports_of(write, 0, 2500) == ()
+    # Half of the load makes far fewer marks.
+    assert ports_of(write, 100, 100, sent=50_000) == ()
 
 
 def test_rows_of_half_a_second_have_the_same_rate_as_those_of_a_whole_one(write):

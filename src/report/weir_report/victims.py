@@ -32,11 +32,14 @@ BLOCKED_FROM = 0.05
 PAUSING_FROM = 0.01
 # More files of rows than this are not read; mean rates of run.json take their place.
 FILES_MAX = 4000
-# A port stands out if its share of marked or dropped packets is so many times the median of the others.
+# A port stands out if its share of marked or dropped packets is so many times the median of the others; or if it marks so many
+# times less and carries nearly as much as the busiest.
 PORT_FACTOR = 3.0
 PORT_CARRIED_FROM = 0.2
 PORT_SHARE_FROM = 0.002
 PORT_PACKETS_FROM = 100
+PORT_LESS_SHARE_FROM = 0.01
+PORT_LESS_CARRIED_FROM = 0.8
 _NORMAL = 1.4826  # standard deviation over the median absolute deviation
 
 
@@ -352,13 +355,15 @@ def _measured(run):
 
 
 def _ports(runs):
-    """Sentences on ports whose packets are marked or dropped far more often than those of the others."""
+    """Sentences on ports whose packets are marked or dropped far more often than those of the others, or marked far less often."""
     sentences = []
-    for name, verb in (("dropped_packets", "drops"), ("marked_packets", "marks")):
+    for name, verb, stands_out in (("dropped_packets", "drops", _is_high), ("marked_packets", "marks", _is_high),
+                                   ("marked_packets", "marks only", _is_low)):
         of_runs = [_port_shares(run, name) for run in runs]
         of_ports = {}
         for shares in of_runs:
-            out = {port: pair for port in shares if (pair := _stands_out(shares, port)) is not None}
+            out = {port: (shares[port].share, others) for port in shares
+                   if (others := _median_of_others(shares, port)) is not None and stands_out(shares[port], others)}
             # Many that stand out are the rule.
             for port, pair in out.items() if len(out) <= len(shares) / 3.0 else ():
                 of_ports.setdefault(port, []).append(pair)
@@ -370,8 +375,17 @@ def _ports(runs):
     return sentences
 
 
+@dataclasses.dataclass(frozen=True)
+class _Port:
+    """`share` of its packets, and how many; `carried`: of what the busiest port carried."""
+
+    share: float
+    packets: float
+    carried: float
+
+
 def _port_shares(run, name):
-    """{port: (share, packets)} of ports that carried PORT_CARRIED_FROM of what the busiest one did or more: others, such as
+    """{port: _Port} of ports that carried PORT_CARRIED_FROM of what the busiest one did or more: others, such as
     those to producers, carry no data."""
     counters = switch_counters.of_run(run)
     sums = {}
@@ -381,16 +395,20 @@ def _port_shares(run, name):
             of_port[change.name] = of_port.get(change.name, 0.0) + change.value
     kept = {port: found for port, found in sums.items() if name in found and found.get("sent_packets")}
     by = "sent_bytes" if all("sent_bytes" in found for found in kept.values()) else "sent_packets"
-    least = PORT_CARRIED_FROM * max((found[by] for found in kept.values()), default=0.0)
-    return {port: (found[name] / (found["sent_packets"] + (found[name] if name == "dropped_packets" else 0.0)), found[name])
-            for port, found in kept.items() if found[by] >= least}
+    most = max((found[by] for found in kept.values()), default=0.0)
+    return {port: _Port(found[name] / (found["sent_packets"] + (found[name] if name == "dropped_packets" else 0.0)), found[name],
+                        found[by] / most if most else 0.0)
+            for port, found in kept.items() if found[by] >= PORT_CARRIED_FROM * most}
 
 
-def _stands_out(shares, port):
-    """(its share, median of the others), or None."""
-    if port not in shares or len(shares) < 3:
-        return None
-    share, packets = shares[port]
-    others = float(np.median([other for name, (other, _) in shares.items() if name != port]))
-    more = share >= max(PORT_FACTOR * others, PORT_SHARE_FROM) and packets >= PORT_PACKETS_FROM
-    return (share, others) if more else None
+def _median_of_others(shares, port):
+    """None if they are too few."""
+    return float(np.median([other.share for name, other in shares.items() if name != port])) if len(shares) >= 3 else None
+
+
+def _is_high(port, others):
+    return port.share >= max(PORT_FACTOR * others, PORT_SHARE_FROM) and port.packets >= PORT_PACKETS_FROM
+
+
+def _is_low(port, others):
+    return PORT_FACTOR * port.share <= others and others >= PORT_LESS_SHARE_FROM and port.carried >= PORT_LESS_CARRIED_FROM
