@@ -39,6 +39,13 @@ def test_equal_settings_have_no_winner(make):
     assert "No winner among" in answer.headline and "would have been found" in answer.headline
 
 
+def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
+    answer = make_answer(groups(make, noise=0.05, runs=4, a=1.0, b=0.95), Settings(decide_by="goodput"))
+    assert answer.winner is None
+    needed = int(re.search(r"about (\d+) runs each", answer.not_told[0]).group(1))
+    assert 4 < needed <= 14 and answer.next.startswith(f"Make {needed - 4} more run")
+
+
 def test_settings_that_differ_by_less_than_matters_share_a_rank(make):
     answer = make_answer(groups(make, noise=0.0001, a=1.0, b=0.995), Settings(decide_by="goodput"))
     assert answer.winner is None and "certain but less than the 2.0 % that count" in answer.headline

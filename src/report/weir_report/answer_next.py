@@ -6,6 +6,7 @@ from . import statistics, units
 from .answer_text import difference, listed, plain
 
 RUNS_MOST = 50
+RUNS_FEW = 10
 SENTENCES_MAX = 2
 _FRAMES_OF = {f"pause_{what}_{side}": f"pause_frames_{side}" for what in ("time", "transitions") for side in ("received", "sent")}
 
@@ -48,10 +49,16 @@ def runs_for(found, i, j):
     seen = abs(result.difference)
     if seen < 0.1 * (result.relevant or 0.0):
         return f"{two} differ by less than {difference(figure, result.detectable)} in {plain(figure)}, if at all."
-    needed = statistics.runs_needed(result.estimate, size, seen, result.level, RUNS_MOST)
+    needed = _needed(result)
     runs = f"about {needed} runs each ({needed - size} more)" if needed else f"more than {RUNS_MOST} runs each"
     return (f"Whether {two} differ in {plain(figure)}: {difference(figure, seen)} was seen, "
             f"{difference(figure, result.detectable)} could have been found; {runs} would tell.")
+
+
+def _needed(result):
+    """How many runs of each side would tell them apart, if their difference is what it seems; None: more than RUNS_MOST."""
+    size = min(len(result.baseline.values), len(result.new.values))
+    return statistics.runs_needed(result.estimate, size, abs(result.difference), result.level, RUNS_MOST)
 
 
 def _rounds_for(found, pair):
@@ -74,10 +81,23 @@ def next_step(found):
     if found.ranked.winner is not None:
         return (f"Use {found.rows[0].setting}. How much it can carry was not measured: weir-sweep with find = \"rate\" does "
                 "that.")
+    few = _few_more_runs(found, leaders)
+    if few:
+        return (f"Make {few} more {found.repetition}s of each setting, which would tell; or measure their capacity: weir-sweep with "
+                "find = \"rate\".")
     if len(leaders) == len(found.rows):
         return "Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate they do not differ enough."
     return (f"Choose between {listed([row.setting for row in leaders])} by their capacity: weir-sweep with find = \"rate\" "
             "measures it.")
+
+
+def _few_more_runs(found, leaders):
+    """How many more runs would tell the first leader from the last, if they are at most RUNS_FEW; else None."""
+    pair = found.ranked.of_figure(found.ranked.decided_by, leaders[0].index, leaders[-1].index) if found.ranked.decided_by else None
+    if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or not pair.result.difference:
+        return None
+    needed, size = _needed(pair.result), min(len(pair.result.baseline.values), len(pair.result.new.values))
+    return needed - size if needed and size < needed <= size + RUNS_FEW else None
 
 
 def _next_round(found):

@@ -3,6 +3,7 @@ how much."""
 
 from . import answer_lines, network_mechanisms, units
 from .compare import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
+from .figure_results import all_equal
 from .key_figures import KEY_FIGURES, SPEED
 from .run_groups import are_network_settings
 
@@ -187,9 +188,12 @@ def alike_lines(report):
 
 def left_out_lines(comparison):
     """What has no information and no line of the table."""
-    same = [result.figure.title for result in comparison.uninformative if result.baseline.values and result.new.values]
+    both = [result for result in comparison.uninformative if result.baseline.values and result.new.values]
+    same = [result.figure.title for result in both if all_equal(result)]
+    close = [result.figure.title for result in both if not all_equal(result)]
     one_sided = [result.figure.title for result in comparison.uninformative if not (result.baseline.values and result.new.values)]
     return ([f"The same in all runs: {', '.join(same)}."] if same else []) + (
+        [f"The same within what is resolved: {', '.join(close)}."] if close else []) + (
         [f"Only one side has it: {', '.join(one_sided)}."] if one_sided else [])
 
 
