@@ -128,7 +128,7 @@ def change_ports(lab, names, buffer, mark_bytes, tcp):
             namespaces.enter(host.name)
             ports.set_tcp(lab)
         namespaces.enter(SWITCH)
-        # A root queue of another kind first: replacing tbf by tbf would keep the queue below it.
+        # A root queue of another kind first: replacing a queue by one of its kind would keep those below it.
         ports.set_queues("".join(f"qdisc replace dev {host.name} root pfifo\n" for host in changed))
         ports.set_queues("".join(ports.port_lines(host, lab) for host in changed))
         return True

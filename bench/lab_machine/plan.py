@@ -50,7 +50,7 @@ class Lab:
     mtu_bytes: int
     bundle_bytes: int
     hosts: list         # of Host, login first
-    delay_s: float = 0  # of every packet that a host sends, besides the queues
+    delay_s: float = 0  # of every packet on its way to a port of the switch, besides the queues
     tcp: str = ""       # congestion control of the hosts; empty: the kernel's own choice
 
     @property

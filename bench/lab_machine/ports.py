@@ -11,7 +11,7 @@ from lab_machine.plan import ETHERNET_HEADER, ETHERNET_REST
 from soft_roce.problem import Problem
 
 HOST_QUEUE_BYTES = 16 * 2**20  # a host's own queue: TCP stops by itself long before
-HOST_QUEUE_PACKETS = 100000    # the same, where packets are delayed
+DELAYED_PACKETS = 100000       # at most on their way to a port
 BURST_S = 0.002                # how long a link may have been idle by accident and still catch up
 # Of packets marked where a range of --mark ends. RFC 2309's authors used 0.02 to 0.1.
 RANGE_PROBABILITY = 0.1
@@ -23,31 +23,32 @@ def rate_on_wire(rate_bits_per_second, lab):
     return rate_bits_per_second * counted // (counted + ETHERNET_REST)
 
 
-def shape(device, rate_bits_per_second, queue_bytes, lab):
+def shape(device, rate_bits_per_second, queue_bytes, lab, place="root handle 1:"):
     """A line for `tc -batch`: a link's speed, and behind it a queue that drops what does not fit."""
     rate = rate_on_wire(rate_bits_per_second, lab)
     # Tokens for BURST_S: on a machine with fewer cores than hosts the kernel's timers come late, and what is not
     # caught up is lost speed. A burst below a frame, or below a bundle of them, would stop it.
     burst = max(round(BURST_S * rate / 8), lab.bundle_bytes + 2 * (lab.mtu_bytes + ETHERNET_HEADER))
-    return f"qdisc replace dev {device} root handle 1: tbf rate {rate}bit burst {burst}b limit {queue_bytes}b\n"
+    return f"qdisc replace dev {device} {place} tbf rate {rate}bit burst {burst}b limit {queue_bytes}b\n"
 
 
 def host_lines(host, lab):
     """Lines for `tc -batch`: what a host's own interface does with what the host sends."""
-    lines = shape("eth0", host.link_bits_per_second, HOST_QUEUE_BYTES, lab) if host.link_bits_per_second else ""
-    if lab.delay_s:
-        parent = "parent 1:1 handle 2:" if host.link_bits_per_second else "root"
-        lines += f"qdisc replace dev eth0 {parent} netem delay {lab.delay_s * 1e6:.0f}us limit {HOST_QUEUE_PACKETS}\n"
-    return lines
+    return shape("eth0", host.link_bits_per_second, HOST_QUEUE_BYTES, lab) if host.link_bits_per_second else ""
 
 
 def port_lines(host, lab):
-    """Lines for `tc -batch`: the switch's port to a host."""
-    if not host.link_bits_per_second:
-        return ""
-    lines = shape(host.name, host.link_bits_per_second, host.buffer_bytes, lab)
-    if host.mark_bytes:
-        lines += f"qdisc replace dev {host.name} parent 1:1 handle 2: {red(host, lab)}\n"
+    """Lines for `tc -batch`: the switch's port to a host. Packets are delayed before they come into its queue, and not on the host that
+    sends them: there, a delayed packet no longer counts as one that TCP has in the host's queue (TCP small queues), which then
+    becomes longer than those of the switch."""
+    lines, parent = "", "root"
+    if lab.delay_s:
+        lines = f"qdisc replace dev {host.name} root handle 1: netem delay {lab.delay_s * 1e6:.0f}us limit {DELAYED_PACKETS}\n"
+        parent = "parent 1:1"
+    if host.link_bits_per_second:
+        lines += shape(host.name, host.link_bits_per_second, host.buffer_bytes, lab, f"{parent} handle 2:")
+        if host.mark_bytes:
+            lines += f"qdisc replace dev {host.name} parent 2:1 handle 3: {red(host, lab)}\n"
     return lines
 
 
