@@ -97,7 +97,11 @@ bool JobRun::prepare() {
         sampler_ = std::make_unique<CounterSampler>(CounterSampler::Task{
             .run_directory = settings_.directory, .host = host_, .duration = settings_.plan.duration});
     }
-    transport_.warm_up(idle_);
+    transport_.warm_up(idle_, [this](const std::string& line) {
+        if (is_leader_) {
+            print_line("weir run: " + line);
+        }
+    });
     clock_at_start_ = measure_clock_offset(job_, settings_.leader_rank());
     clock_measured_ns_ = monotonic_ns();
     return true;

@@ -70,11 +70,11 @@ std::string RunTransport::what_it_waits_for() const {
                : fmt::format("waiting for {} to let a one-sided transfer end", rank_text(settings_, rank));
 }
 
-void RunTransport::warm_up(IdleStrategy& idle) {
+void RunTransport::warm_up(IdleStrategy& idle, const std::function<void(const std::string& line)>& report) {
     mpi_->begin_warmup();
     warm_up_together(
         job_, settings_, idle, [this] { return mpi_->warmup_step(); },
-        [this] { return mpi_->warmup_progress(); });
+        [this] { return mpi_->warmup_progress(); }, report);
 }
 
 int RunTransport::end_in_order(int status) {

@@ -33,7 +33,7 @@ class RunTransport {
     bool make(const Agree& agree);
 
     /// Collective, after make(). Throws as warm_up_together() does.
-    void warm_up(IdleStrategy& idle);
+    void warm_up(IdleStrategy& idle, const std::function<void(const std::string& line)>& report);
 
     [[nodiscard]] transport::Transport& transport() { return *transport_; }
 

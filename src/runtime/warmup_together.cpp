@@ -146,14 +146,47 @@ class ProgressRounds {
     std::int64_t messages_before_ = -1;
 };
 
+/// Lines on how far all ranks are, now and then.
+class ProgressLines {
+  public:
+    /// Empty: no line is due.
+    std::string due(const std::vector<WarmupPart>& all) {
+        const double seconds = static_cast<double>(monotonic_ns() - began_ns_) * 1e-9;
+        if (seconds < next_s_) {
+            return {};
+        }
+        next_s_ = seconds + period_s;
+        double done = 0.0;
+        double total = 0.0;
+        for (const WarmupPart& part : all) {
+            done += static_cast<double>(part.messages_done);
+            total += static_cast<double>(part.messages_total);
+        }
+        const double share = done / total;
+        const std::string left = share > 0.0
+                                     ? fmt::format(", about {:.0f} s left", seconds / share * (1.0 - share))
+                                     : std::string{};
+        return fmt::format("{}: {:.0f} % of its messages after {:.0f} s{} (every buffer is used once)",
+                           warming_up, 100.0 * share, seconds, left);
+    }
+
+  private:
+    static constexpr double first_s = 3.0;
+    static constexpr double period_s = 10.0;
+    std::int64_t began_ns_ = monotonic_ns();
+    double next_s_ = first_s;
+};
+
 }  // namespace
 
 void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
                       const std::function<bool()>& step,
-                      const std::function<transport::WarmupProgress()>& progress) {
+                      const std::function<transport::WarmupProgress()>& progress,
+                      const std::function<void(const std::string& line)>& report) {
     const core::Duration limit = standstill_limit(settings);
     Job::Waiting waiting(job, limit, warming_up);
     ProgressRounds rounds(job);
+    ProgressLines lines;
     while (true) {
         static_cast<void>(step());
         if (rounds.advance(progress)) {
@@ -164,6 +197,9 @@ void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
             }
             if (rounds.standstill() > limit) {
                 throw_standstill(settings, all, limit);
+            }
+            if (const std::string line = lines.due(all); !line.empty()) {
+                report(line);
             }
         }
         waiting.check();

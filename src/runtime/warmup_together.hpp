@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "runtime/idle.hpp"
 #include "runtime/job.hpp"
@@ -14,10 +15,11 @@
 namespace weir::runtime {
 
 /// Collective. `step` does a piece of this rank's part without waiting and returns whether that is complete;
-/// `progress` returns how far it is. Throws ExchangeTimeout if ranks do not take part any more, and
-/// RankFailed if no rank makes progress.
+/// `progress` returns how far it is. `report` gets a line on the progress of all ranks, from 3 s on, every 10
+/// s. Throws ExchangeTimeout if ranks do not take part any more, and RankFailed if no rank makes progress.
 void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
                       const std::function<bool()>& step,
-                      const std::function<transport::WarmupProgress()>& progress);
+                      const std::function<transport::WarmupProgress()>& progress,
+                      const std::function<void(const std::string& line)>& report);
 
 }  // namespace weir::runtime

@@ -124,8 +124,11 @@ void warm_up(Job& job) {
     IdleStrategy idle(IdleMode::nap, core::Duration::microseconds(500));
     const std::int64_t over_ns = monotonic_ns() + (core::Duration::milliseconds(300) * (job.rank() + 1)).ns;
     const auto through = [&] { return monotonic_ns() >= over_ns; };
-    warm_up_together(job, settings, idle, through, [&] {
+    const auto progress = [&] {
         return transport::WarmupProgress{.messages_done = through() ? 7U : 3U, .messages_total = 7};
+    };
+    warm_up_together(job, settings, idle, through, progress, [&](const std::string& line) {
+        check(job, false, fmt::format("a warm-up of a second has a line: {}", line));
     });
     job.barrier("a test");
     check(job, through(), "the warm-up has ended before its time");
@@ -140,11 +143,14 @@ void stuck_warm_up(Job& job) {
         sleep_for(core::Duration::milliseconds(3) * job.rank());
         return job.rank() != slow_rank;
     };
+    const auto progress = [&] {
+        return transport::WarmupProgress{.messages_done = job.rank() == slow_rank ? 3U : 7U,
+                                         .messages_total = 7};
+    };
+    std::string lines;
     try {
-        warm_up_together(job, settings, idle, step, [&] {
-            return transport::WarmupProgress{.messages_done = job.rank() == slow_rank ? 3U : 7U,
-                                             .messages_total = 7};
-        });
+        warm_up_together(job, settings, idle, step, progress,
+                         [&](const std::string& line) { lines += line + '\n'; });
         check(job, false, "the warm-up has ended without a rank");
     } catch (const RankFailed& error) {
         const std::string_view what = error.what();
@@ -154,6 +160,9 @@ void stuck_warm_up(Job& job) {
                   std::string_view::npos,
               std::string(what));
     }
+    // 24 of 28 messages, first after 3 s.
+    check(job, lines.starts_with("warm-up of the transport: 86 % of its messages after 3 s, about 1 s left"),
+          lines);
 }
 
 /// A text that is under way and does not arrive in time: its rank counts as silent, and what MPI writes into
