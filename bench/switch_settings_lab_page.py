@@ -2,13 +2,12 @@
 
 keep() writes there, for each campaign: NAME.csv (a line for each run), NAME-ports.csv (for each run and port), NAME-answer.txt (what
 weir-compare prints), NAME-unshaped.json and
-NAME-full-port.json, and of a search NAME-measured.json and NAME-simulated.json.
+NAME-full-port.json.
 """
 
 import csv
 import json
 import pathlib
-import shutil
 import statistics
 import subprocess
 
@@ -40,9 +39,6 @@ def keep(campaign, directory, results):
     answer = subprocess.run([pathlib.Path(open_mpi.weir_program("weir")).with_name("weir-compare"), "--by", "switch",
                              *(row["run_directory"] for row in rows)], capture_output=True, text=True, check=False)
     (results / f"{campaign}-answer.txt").write_text((answer.stdout or answer.stderr).replace(f"{directory}/", ""))
-    for world, name in (("local", "measured"), ("simulation", "simulated")):
-        if (directory / world / "capacity.json").exists():
-            shutil.copy(directory / world / "capacity.json", results / f"{campaign}-{name}.json")
     for name in ("unshaped", "full-port"):
         record = directory.parent / f"{directory.name}-{name}/run.json"
         if record.exists():
@@ -92,6 +88,11 @@ def share(part, whole):
     return "-" if not whole else "0" if not part else f"{100 * part / whole:.2g} %"
 
 
+def sustained_text(rows):
+    known = [float(row["sustained"]) for row in rows if row.get("sustained")]
+    return f"{sum(known):.0f} of {len(known)}" if known else "-"
+
+
 def settings_table(results, campaign):
     """Medians of each setting at one rate, with the prediction in brackets."""
     rows, ports = read_csv(results / f"{campaign}.csv"), read_csv(results / f"{campaign}-ports.csv")
@@ -107,7 +108,7 @@ def settings_table(results, campaign):
             continue
         counted = [port for port in ports if port["switch"] == setting]
         sent, marked, dropped = (sum(int(port[name] or 0) for port in counted) for name in PORT_COLUMNS[3:])
-        lines.append([setting, str(len(found)), f"{sum(float(row['sustained']) for row in found):.0f} of {len(found)}",
+        lines.append([setting, str(len(found)), sustained_text(found),
                       cell(found, "late_share", lambda value: f"{100 * value:.0f} %"), cell(found, "worst_occupancy", lambda value: f"{value:.2f}"),
                       cell(found, "goodput_bits_per_second", lambda value: f"{value / 1e6:.2f}"),
                       cell(found, "delivery_p99_s", lambda value: f"{value:.2f}"), share(marked, sent), share(dropped, sent)])
@@ -128,29 +129,6 @@ def ports_table(results, campaign):
         if any(port["switch"] == setting for port in ports):
             lines.append([setting, *cells])
     return table(["setting", *names], lines)
-
-
-def brackets(path):
-    """By setting: of each round (largest rate that was sustained, smallest that was not), and the number of runs."""
-    if not path.exists():
-        return {}
-    return {setting["values"]["switch"]: ([(search["low"], search["high"]) for search in setting["searches"]],
-                                          sum(len(search["runs"]) for search in setting["searches"]))
-            for setting in json.loads(path.read_text())["settings"]}
-
-
-def bracket_text(bracket):
-    low, high = (None if value is None else f"{value / 1e6:.2f}" for value in bracket)
-    return f"above {low}" if high is None and low else f"below {high}" if low is None and high else f"{low} to {high}" if low else "-"
-
-
-def capacity_table(results, campaign):
-    measured, simulated = (brackets(results / f"{campaign}-{name}.json") for name in ("measured", "simulated"))
-    lines = []
-    for setting, (rounds, runs) in measured.items():
-        predicted = simulated.get(setting, simulated.get(setting.removesuffix("-but-one"), ([], 0)))[0]
-        lines.append([setting, "; ".join(map(bracket_text, rounds)) or "-", str(runs), "; ".join(map(bracket_text, predicted)) or "-"])
-    return table(["setting", "measured, Mb/s per producer", "runs", "simulated"], lines)
 
 
 def unshaped_text(results, campaign):
@@ -185,17 +163,13 @@ def page(results, campaigns):
         ports = f", every port a line of [{campaign}-ports.csv]({campaign}-ports.csv)" if (results / f"{campaign}-ports.csv").exists() else ""
         parts.append(f"`bench/switch-settings-lab measure {campaign}` of [{campaign}.toml]({campaign}.toml); every run is a line of "
                      f"[{campaign}.csv]({campaign}.csv){ports}. " + unshaped_text(results, campaign))
-        if (results / f"{campaign}-measured.json").exists():
-            parts.append("Largest rate that was sustained, and smallest that was not, of each round:\n")
-            parts.append(capacity_table(results, campaign))
-        else:
-            parts.append("Medians" + (", and in brackets what the simulator predicted:" if is_predicted(results, campaign) else ":"))
-            parts.append(settings_table(results, campaign))
-            if (results / f"{campaign}-ports.csv").exists():
-                parts.append("Of the packets of each consumer's port:")
-                parts.append(ports_table(results, campaign))
+        parts.append("Medians" + (", and in brackets what the simulator predicted:" if is_predicted(results, campaign) else ":"))
+        parts.append(settings_table(results, campaign))
+        if (results / f"{campaign}-ports.csv").exists():
+            parts.append("Of the packets of each consumer's port:")
+            parts.append(ports_table(results, campaign))
         answer_text = results / f"{campaign}-answer.txt"
-        if answer_text.exists() and not (results / f"{campaign}-measured.json").exists():
+        if answer_text.exists():
             parts.append("What `weir-compare --by switch` prints of these runs:\n")
             parts.append(f"```text\n{answer_text.read_text().rstrip()}\n```\n")
     parts.append(about)
