@@ -27,7 +27,7 @@ class Page(unittest.TestCase):
             options = dict(zip(words[2::2], words[3::2]))
             with self.subTest(command=run["command"]):
                 self.assertEqual(words[:2], ["weir", "simulate"])
-                self.assertEqual(options["--scenario"], f"lhcb2021-{run['row']}")
+                self.assertEqual(options["--scenario"], f"results/switch-settings/row-{run['row']}.toml")
                 self.assertEqual(options["--rate"], f"{float(run['rate_gbps']) * 1e9:.0f}b/s")
                 self.assertEqual(options.get("--switch", ""), run["switch"])
                 if run["setting"] != "fluid":
