@@ -18,6 +18,8 @@ CONSUMERS = {1: 72, 2: 72, 3: 14, 4: 14, 5: 14}
 CONSUMER_LINK_GBPS = {1: 25, 2: 25, 3: 100, 4: 100, 5: 100}
 # Payload of each producer as printed, and as whole events of 128 MiB.
 PRINTED_RATE_BPS = {1: 85.8e9, 2: 85.8e9, 3: 74e9, 4: 63.3e9, 5: 63.3e9}
+# The printed means of processing: read as a quantum, they are how long a consumer is busy when it is.
+PRINTED_BUSY_MS = {2: 1200, 4: 900, 5: 1200}
 MIB128 = 128 << 20
 EVENTS_OF_128MIB = {1: 80, 2: 80, 3: 69, 4: 59, 5: 59}
 
@@ -91,7 +93,8 @@ def words(choice):
         options["set-phase"] = choice["phase"]
     if row in (2, 4, 5):
         mean_s = float(choice["load"]) * CONSUMERS[row] / (PRODUCERS[row] * events)
-        options["busy"] = f"poisson:{mean_s * 1e9:.0f}ns,quantum={float(choice['quantum_ms']) * 1e6:.0f}ns"
+        quantum_ms = PRINTED_BUSY_MS[row] if choice["quantum_ms"] == "paper" else float(choice["quantum_ms"])
+        options["busy"] = f"poisson:{mean_s * 1e9:.0f}ns,quantum={quantum_ms * 1e6:.0f}ns"
     return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 
 
