@@ -3,6 +3,7 @@
 Worlds: `simulator` is `weir simulate`, `lab` is bench/lab (hosts as network namespaces), `local` is bench/mpirun-local.
 """
 
+import contextlib
 import csv
 import json
 import os
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import provenance
+
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -20,15 +23,25 @@ def arguments(parser, results, worlds):
     parser.add_argument("what", choices=(*worlds, "table"))
     parser.add_argument("--weir", default=str(TOP / "build/release/bin/weir"))
     parser.add_argument("--out", type=pathlib.Path, default=TOP / "results" / results)
+    provenance.add_option(parser)
     return parser
 
 
+def parse(parser):
+    """The options; ends the program if it is to store runs of a weir that is not published (bench/provenance.py)."""
+    options = parser.parse_args()
+    if options.what not in ("table", "check"):
+        provenance.require(options.weir, options.out, options.allow_unpublished)
+    return options
+
+
 def run(words, world, weir, lab=(), ranks=0):
-    """Runs weir with these options. Returns run.json, the totals of the measured phase, and the lines of each file of datagrams.csv;
-    ends the program if the run did not complete, or its ledgers do not agree."""
+    """Runs weir with these options. Returns run.json, with `command` added (what a reader types), the totals of the measured phase, and
+    the load of the machine before it; ends the program if the run did not complete or its integrity check failed."""
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="weir-paper-") as directory:
         out = pathlib.Path(directory) / "run"
+        command = shlex.join(["weir", "simulate" if world == "simulator" else "run", *words])
         words = [*words, "--quiet", "--out", str(out)]
         if world == "simulator":
             line = [weir, "simulate", *words]
@@ -42,7 +55,7 @@ def run(words, world, weir, lab=(), ranks=0):
         result = json.loads(record.read_text()) if record.exists() else None
         if result is None or result["status"] != "complete" or not result["ledger"]["agrees"]:
             sys.exit(f"the run did not complete: {'no run.json' if result is None else result['failure']}\n{done.stdout}{done.stderr}")
-        return result, measured(out), load_before
+        return {**result, "command": command}, measured(out), load_before
 
 
 def measured(directory):
@@ -93,9 +106,25 @@ def write_page(out, parts):
     print(out / "README.md")
 
 
+@contextlib.contextmanager
+def without_figures():
+    """Within this context pages are written without their figures."""
+    global drawing
+    drawing = False
+    try:
+        yield
+    finally:
+        drawing = True
+
+
+drawing = True
+
+
 def figures(name):
     """The module that draws, or None, and a line on standard error, without matplotlib."""
     sys.dont_write_bytecode = True
+    if not drawing:
+        return None
     try:
         return __import__(name)
     except ImportError as error:
