@@ -38,6 +38,7 @@ OBSERVATIONS = {
     "2-blocked": (2, "most consumers blocked", 12, 2.5),
     "3-on-time": (3, "every set left before the next", "yes", None),
     "3-producers": (3, "a producer's second, furthest from the mean, Gb/s", 74.0, 1.0),
+    "3-most": (3, "highest rate with which every set is on time, Gb/s", 74.0, 1.0),
     "3-mean": (3, "consumers, mean Gb/s", 95.2, 1.0),
     "4-on-time": (4, "every set left before the next", "yes", None),
     "4-mean": (4, "consumers, mean Gb/s", 81.4, 1.0),
@@ -61,11 +62,11 @@ MEASURED = ("late_share", "on_time", "max_occupancy", "first_above", "onset", "l
             "good_instants", "good_samples", "good_means", "blocked_share")
 
 
-def event_bytes(row, event):
-    """Bytes of an event: `event` is 128MiB, or the number of events in a set."""
+def event_bytes(row, event, rate=None):
+    """Bytes of an event: `event` is 128MiB, or the number of events in a set of this rate (b/s; none: that of the row)."""
     if event == "128MiB":
         return MIB128
-    return math.ceil(PRINTED_RATE_BPS[row] / 8 / int(event))
+    return math.ceil((rate or PRINTED_RATE_BPS[row]) / 8 / int(event))
 
 
 def events_per_set(row, event):
@@ -76,16 +77,17 @@ def rate_bps(row, event):
     return EVENTS_OF_128MIB[row] * MIB128 * 8 if event == "128MiB" else PRINTED_RATE_BPS[row]
 
 
-def words(choice):
+def words(choice, rate=None):
     """Options of `weir simulate` for a row with these choices. All is given, so that scenario files do not matter."""
     row, event = int(choice["row"]), choice["event"]
-    size, events = event_bytes(row, event), events_per_set(row, event)
+    size, events = event_bytes(row, event, rate), events_per_set(row, event)
+    rate = rate or rate_bps(row, event)
     slots = int(choice["slots"])
     options = {
-        "producers": PRODUCERS[row], "consumers": CONSUMERS[row], "rate": f"{rate_bps(row, event):.0f}b/s", "interval": "1s",
+        "producers": PRODUCERS[row], "consumers": CONSUMERS[row], "rate": f"{rate:.0f}b/s", "interval": "1s",
         "generation": choice["generation"], "event-size": f"{size}B", "slots": slots, "streams": choice["streams"],
         # Two intervals' worth: above 1 is above one interval's worth when the next set is there.
-        "buffer": f"{rate_bps(row, event) / 8 * (2 if choice['generation'] == 'sets' else 1):.0f}B",
+        "buffer": f"{rate / 8 * (2 if choice['generation'] == 'sets' else 1):.0f}B",
         "producer-link": "100Gb/s", "consumer-link": f"{CONSUMER_LINK_GBPS[row]}Gb/s", "policy": choice["policy"],
         "duration": f"{choice['seconds']}s", "warmup": "10s", "seed": choice["seed"], "network": choice["network"],
     }
@@ -111,6 +113,22 @@ def simulate(weir, choice, extra=(), keep=None):
             sys.exit(f"{' '.join(line)}\n{run['failure']}")
         result = {**choice, **measured(out, run, int(choice["row"]), choice), "weir": run["environment"]["weir_commit"][:12]}
         return {name: f"{value:.5g}" if isinstance(value, float) else value for name, value in result.items()}
+
+
+def on_time(weir, choice, rate):
+    """Whether every set of row 3 is on time at this rate (b/s), and the commit of weir."""
+    with tempfile.TemporaryDirectory(prefix="weir-search-") as directory:
+        out = pathlib.Path(directory) / "run"
+        subprocess.run([weir, "simulate", *words(choice, rate), "--quiet", "--out", str(out)], check=False)
+        run = json.loads((out / "run.json").read_text())
+        return run["verdict"]["on_time"], run["environment"]["weir_commit"][:12]
+
+
+def rates_to_try(event):
+    """Rates of row 3, ascending, b/s: whole events of 128 MiB; else 90 to 106 % of the printed rate."""
+    if event == "128MiB":
+        return [count * MIB128 * 8 for count in range(62, 74)]
+    return [PRINTED_RATE_BPS[3] * percent / 100 for percent in range(90, 107)]
 
 
 def seconds_of(directory, role, columns):
@@ -163,13 +181,13 @@ def measured(directory, run, row, choice):
     return {name: "" if value is None else value for name, value in result.items()}
 
 
-def deviations(line, blocked="instants", probe="bytes"):
-    """What each observation of the line's row counts: {name: (value, count)}, LIMIT at most."""
+def deviations(line, blocked="instants", probe="bytes", most=None):
+    """What each observation of the line's row counts: {name: (value, count)}, LIMIT at most. `most`: of row 3, Gb/s."""
     row = int(line["row"])
     number = {name: None if line[name] in ("", None) else float(line[name]) for name in MEASURED}
     flat = max((number["producers_low"], number["producers_high"]), key=lambda value: abs(value - rate_bps(row, line["event"]) * 1e-9))
     values = {"on-time": number["late_share"], "producers": flat, "mean": number["mean"], "lowest": number[f"{probe}_low"],
-              "highest": number[f"{probe}_high"], "blocked": number[f"blocked_{blocked}"], "onset": number["onset"],
+              "highest": number[f"{probe}_high"], "blocked": number[f"blocked_{blocked}"], "onset": number["onset"], "most": most,
               "for-good": number[f"good_{blocked}"]}
     result = {}
     for name, (of, _, paper, scale) in OBSERVATIONS.items():
@@ -178,7 +196,7 @@ def deviations(line, blocked="instants", probe="bytes"):
         value = values[name.split("-", 1)[1]]
         if paper == "yes":
             count = 0.0 if value == 0 else 1 + 2 * min(1.0, value / 0.1)
-        elif value is None:  # never above, or too short a run
+        elif value is None:  # never above, or at no rate that was tried
             count = LIMIT
         else:
             count = abs(value - paper) / scale
