@@ -5,7 +5,6 @@ Simulations are deterministic, so numbers must be equal in every digit that is s
 
 import contextlib
 import copy
-import csv
 import io
 import pathlib
 import resource
@@ -16,7 +15,7 @@ import tempfile
 import paper_runs
 
 # Columns that depend on the program or the machine and not on the run.
-NOT_COMPARED = {"weir", "commit", "mpi", "wall_s", "simulation_s", "load_before", "peak_memory_mb"}
+NOT_COMPARED = {"weir", "commit", "mpi", "wall_s", "simulation_s", "cpu_s", "load_before", "peak_memory_mb"}
 
 
 def check(options, keys, rerun, write):
@@ -44,19 +43,14 @@ def check(options, keys, rerun, write):
     sys.exit(1 if faults else 0)
 
 
-def lines_of(file):
-    with open(file, newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def compare_lines(stored_in, made_in, keys):
     """(count, faults): how many lines were compared, and those that differ, as text."""
     count, faults = 0, []
     for name, key in keys.items():
         stored = {}
-        for line in lines_of(stored_in / name):
+        for line in paper_runs.stored(stored_in / name):
             stored.setdefault(tuple(line[column] for column in key), line)
-        for new in lines_of(made_in / name) if (made_in / name).exists() else []:
+        for new in paper_runs.stored(made_in / name):
             count += 1
             where = f"{name}: " + ", ".join(f"{column} {new[column]}" for column in key if new[column] and column != "command")
             old = stored.get(tuple(new[column] for column in key))

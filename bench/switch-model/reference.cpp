@@ -1,7 +1,7 @@
 // Holds the packet model against reference values: a line of CSV for each, with the band that it must lie in,
 // and PASS or MISS. results/switch-model is made of them.
 //
-//   switch_reference [--only CASE | --list]
+//   switch_reference [--only CASE | --list | --version]
 //
 // Exit status: 0 all values lie in their bands, 1 one does not, 2 bad usage.
 #include <fmt/core.h>
@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "cases.hpp"
+#include "weir_version.hpp"
 
 namespace {
 
 using namespace weir::switch_model;
 
 int refuse(const std::string& what) {
-    fmt::print(stderr, "switch_reference: {}; known are --only CASE and --list\n", what);
+    fmt::print(stderr, "switch_reference: {}; known are --only CASE, --list and --version\n", what);
     return 2;
 }
 
@@ -38,6 +39,10 @@ int print_case(const Case& one) {
 
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (arguments == std::vector<std::string>{"--version"}) {
+        fmt::print("weir {}\ncommit    {}\n", weir::build_info::version, weir::build_info::git_commit);
+        return 0;
+    }
     std::vector<Case> cases = all_cases();
     if (arguments == std::vector<std::string>{"--list"}) {
         for (const Case& one : cases) {
