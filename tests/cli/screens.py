@@ -197,12 +197,14 @@ class DryRun(CommandTest):
 
     def test_figures(self):
         forecast = self.forecast("--scenario", "lhcb2021-5")
-        self.assertEqual(forecast["per_producer"]["bytes_per_second"], 63.3e9 / 8)
-        self.assertEqual(forecast["all"]["events_per_second"], 72)
+        self.assertEqual(forecast["per_producer"]["bytes_per_second"], 59 * 2**27)
+        self.assertEqual(forecast["all"]["events_per_second"], 18 * 59)
         self.assertEqual(forecast["all"]["ranks"], 33)
-        self.assertAlmostEqual(forecast["per_consumer"]["busy_load"], 1.007, places=3)
+        self.assertAlmostEqual(forecast["per_consumer"]["busy_load"], 0.1725, places=4)
+        self.assertGreater(forecast["per_consumer"]["memory_bytes"], 2**27)
+        forecast = self.forecast("--scenario", "lhcb2021-5", "--busy", "poisson:13.3ms,quantum=1ms", "--slots", "8")
         self.assertIn("consumers cannot keep up", forecast["warnings"][0])
-        self.assertGreater(forecast["per_consumer"]["memory_bytes"], 8 * 1.978e9)
+        self.assertGreater(forecast["per_consumer"]["memory_bytes"], 8 * 2**27)
 
     def test_the_launcher_tells_the_layout(self):
         forecast = self.forecast(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="8")
@@ -222,7 +224,7 @@ class DryRun(CommandTest):
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
 
     def test_a_set_is_said_as_it_is_cut(self):
-        scenario = ("--scenario", "lhcb2021-2", "--rate")
+        scenario = ("--scenario", "lhcb2021-2", "--event-size", "2.68125GB", "--rate")
         for words, events, last, text in (((*scenario, "85.8Gb/s"), 4, 2681250000, "a set of 10.72 GB every 1 s: 4 events of 2.681 GB\n"),
                                           ((*scenario, "86Gb/s"), 5, 25000000, ": 4 events of 2.681 GB and one of 25 MB\n"),
                                           ((*scenario, "85.7Gb/s"), 4, 2668750000, ": 3 events of 2.681 GB and one of 2.669 GB\n"),
@@ -256,7 +258,7 @@ class DryRun(CommandTest):
         self.assertRegex(said[1], "consumers' links cannot carry the rate: 2 Gb/s of payload for each consumer")
         self.assertEqual(warnings("--scenario", "lhcb2021-2", "--buffer", "100TB"), [])
         said = warnings("--scenario", "lhcb2021-2", "--buffer", "100TB", "--consumers", "36", command="run")
-        self.assertRegex("\n".join(said), "consumers' links cannot(.|\n)*memory does not suffice .* one producer needs 100 TB")
+        self.assertRegex("\n".join(said), "consumers' links cannot(.|\n)*memory does not suffice .* one producer needs 100.4 TB")
         self.assertEqual(warnings("--rate", "200Gb/s", "--interval", "10ms", command="run"), [])  # whose links nobody has said
         self.assertRegex(warnings("--producers", "1000000", "--consumers", "1000000")[0], "memory does not suffice: the simulation")
 

@@ -268,7 +268,8 @@ class Searches(SimulateTest):
 
     def test_the_largest_rate_is_no_artefact_of_how_a_set_is_cut(self):
         """A bit more than 85.8 Gb/s makes a fifth event of a few bytes in every set, unless events grow as well."""
-        asked = ("--find", "rate", "--seeds", "1", "--scenario", "lhcb2021-2", "--duration", "100s")
+        asked = ("--find", "rate", "--seeds", "1", "--scenario", "lhcb2021-2", "--duration", "100s", "--rate", "85.8Gb/s", "--event-size", "2.68125GB", "--buffer", "21.45GB", "--slots", "3", "--streams", "4",
+                 "--busy", "poisson:1.2s,quantum=50ms")
         found = self.find(*asked)
         rate = lambda text: float(text.removesuffix("Gb/s"))
         size = lambda text: float(text.removesuffix("GB"))

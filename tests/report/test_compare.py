@@ -366,8 +366,9 @@ def test_the_page_is_whole_and_escaped(capsys, simulate, tmp_path):
 
 def test_fewer_slots_are_named_as_worse(capsys, simulate):
     """What weir-compare is for: overload shows, with names and sizes."""
-    options = ("--scenario", "lhcb2021-4", "--duration", "20s")
-    baseline = [simulate(*options, "--seed", seed, "--label", "ten slots") for seed in "1234"]
+    options = ("--scenario", "lhcb2021-4", "--duration", "20s", "--rate", "63.3Gb/s", "--event-size", "1.978125GB", "--streams", "4",
+               "--busy", "poisson:146.8ms,quantum=10ms")
+    baseline = [simulate(*options, "--seed", seed, "--label", "ten slots", "--slots", "10") for seed in "1234"]
     new = [simulate(*options, "--seed", seed, "--label", "two slots", "--slots", "2") for seed in "1234"]
     status, out, _ = run(capsys, *new, "--against", *baseline, "--allow-different-plans", "--fail-on",
                          "any-worse")
