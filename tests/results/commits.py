@@ -14,18 +14,17 @@ sys.path.insert(0, str(SOURCE / "bench"))
 import provenance  # noqa: E402
 
 SKIPPED = 77
-# 0.1.0+g1234567 or 0.1.0+5.g1234567.dirty; "commit 1234567"; a cell of a CSV file with nothing but a commit.
-PATTERNS = (r"\+(?:\d+\.)?g([0-9a-f]{7,40})\b(\.dirty)?", r"\bcommits? `?([0-9a-f]{7,40})\b()", r"(?<=,)([0-9a-f]{12}|[0-9a-f]{40})()(?=,|$)")
-NUMBER = re.compile(r"\d+")
+# 0.1.0+g1234567 or 0.1.0+5.g1234567.dirty; "commit 1234567"; any word like a commit that has digits and letters (62000000000b/s is a rate).
+PATTERNS = (r"\+(?:\d+\.)?g([0-9a-f]{7,40})\b(\.dirty)?", r"\bcommits? `?([0-9a-f]{7,40})\b()",
+            r"(?<![\w.+-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,12}|[0-9a-f]{40})()(?![\w/.-]\w)\b")
 
 
 def commits_of(text):
     """{commit: whether the program was dirty} of what a text names."""
     found = {}
     for pattern in PATTERNS:
-        for commit, dirty in re.findall(pattern, text, re.MULTILINE):
-            if not (pattern is PATTERNS[2] and NUMBER.fullmatch(commit)):  # of CSV files: a number of twelve digits
-                found[commit] = found.get(commit, False) or bool(dirty)
+        for commit, dirty in re.findall(pattern, text):
+            found[commit] = found.get(commit, False) or bool(dirty)
     return found
 
 
