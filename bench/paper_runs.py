@@ -77,16 +77,21 @@ def stored(file):
 
 def store(file, names, line, key):
     """Puts a line in the place of an earlier one that is alike in `key`, else at the end."""
+    store_lines(file, names, [line], key)
+
+
+def store_lines(file, names, lines, key):
+    """Puts lines, which are alike in `key`, in the place of all earlier ones that are alike to them, else at the end."""
     def cell(value):
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-    new = {name: cell(line.get(name)) for name in names}
-    same = [new[name] for name in key]
-    lines = [other for other in stored(file) if [other[name] for name in key] != same]
+    new = [{name: cell(line.get(name)) for name in names} for line in lines]
+    same = [new[0][name] for name in key]
+    kept = [other for other in stored(file) if [other[name] for name in key] != same]
     file.parent.mkdir(parents=True, exist_ok=True)
     with open(file, "w", newline="") as stream:
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer = csv.DictWriter(stream, names, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
-        writer.writerows([*lines, new])
+        writer.writerows([*kept, *new])
 
 
 def table(head, lines):

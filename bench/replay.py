@@ -18,19 +18,20 @@ import paper_runs
 NOT_COMPARED = {"weir", "commit", "mpi", "wall_s", "simulation_s", "cpu_s", "load_before", "peak_memory_mb"}
 
 
-def check(options, keys, rerun, write):
+def check(options, keys, rerun, write, besides=()):
     """Ends the program: status 0 if all is equal, 1 if something differs.
 
     keys: {file: columns that identify a line}, of the CSV files that `rerun` writes.
     rerun(trial): runs a few stored lines again, at most 10 s of processor time; `trial` is `options` with an empty directory as `out`.
     write(options): writes the page's texts into options.out from the files there.
+    besides: columns that are not compared, for a reason that the page gives.
     """
     with tempfile.TemporaryDirectory(prefix="weir-check-") as directory:
         trial, page = copy.copy(options), copy.copy(options)
         trial.out, page.out = pathlib.Path(directory) / "lines", pathlib.Path(directory) / "page"
         trial.out.mkdir()
         rerun(trial)
-        count, faults = compare_lines(options.out, trial.out, keys)
+        count, faults = compare_lines(options.out, trial.out, keys, NOT_COMPARED.union(besides))
         shutil.copytree(options.out, page.out)
         with contextlib.redirect_stdout(io.StringIO()), paper_runs.without_figures():
             write(page)
@@ -43,7 +44,7 @@ def check(options, keys, rerun, write):
     sys.exit(1 if faults else 0)
 
 
-def compare_lines(stored_in, made_in, keys):
+def compare_lines(stored_in, made_in, keys, not_compared):
     """(count, faults): how many lines were compared, and those that differ, as text."""
     count, faults = 0, []
     for name, key in keys.items():
@@ -57,7 +58,7 @@ def compare_lines(stored_in, made_in, keys):
             if old is None:
                 faults.append(f"FAIL {where}: no such line is stored")
                 continue
-            differing = [column for column in new if column not in NOT_COMPARED and new[column] != old.get(column)]
+            differing = [column for column in new if column not in not_compared and new[column] != old.get(column)]
             if differing:
                 faults.append(f"FAIL {where}, stored with weir {old.get('weir', '?')}:")
                 faults += [f"    {column}: stored {old.get(column)}, now {new[column]}" for column in differing]
