@@ -27,7 +27,7 @@ def ranks(directory, role):
     return found
 
 
-def panel(axes, what, directory, set_bytes, event_gb, sets):
+def panel(axes, what, directory, event_gb, sets):
     """Draws one panel; returns nothing."""
     if what == "blocked":
         consumers = ranks(directory, "consumer")
@@ -47,13 +47,13 @@ def panel(axes, what, directory, set_bytes, event_gb, sets):
             axes.plot([int(row[column]) * event_gb for row in rank], color=BLUE, linewidth=0.35, alpha=0.5)
 
 
-def draw(row, directory, path, set_bytes, event_gb, sets, title):
+def draw(row, directory, path, event_gb, sets, title):
     """The figure of a row. `event_gb`: of an event, in Gb; rates are whole events per second."""
     number, panels = FIGURES[row]
     figure, axes = pyplot.subplots(len(panels), 1, figsize=(8, 1.9 * len(panels) + 0.5), sharex=True, layout="constrained")
     figure.suptitle(f"As figure {number} of the paper: {title}", fontsize=10)
     for one, (what, printed) in zip(axes, panels):
-        panel(one, what, directory, set_bytes, event_gb, sets)
+        panel(one, what, directory, event_gb, sets)
         for value, text in printed:
             one.axhline(value, color=ORANGE, linestyle="--", linewidth=1)
             one.annotate(f"paper: {text}", (1.005, value), xycoords=("axes fraction", "data"), color=ORANGE, fontsize=8, va="center")
