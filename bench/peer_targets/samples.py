@@ -4,7 +4,7 @@ import csv
 import dataclasses
 import statistics
 
-COLUMNS = ("target", "case", "peer", "quantity", "round", "value")
+COLUMNS = ("target", "case", "peer", "quantity", "round", "value", "weir")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Samples:
 
     def __init__(self, file):
         self.file = file
+        self.version = ""  # of the weir that is measured from now on
         self.rows = list(csv.DictReader(file.read_text().splitlines())) if file.exists() else []
 
     def forget(self, target):
@@ -57,7 +58,7 @@ class Samples:
 
     def add(self, target, case, peer, quantity, number, value):
         self.rows.append({"target": target, "case": case, "peer": peer, "quantity": quantity, "round": str(number),
-                          "value": f"{value:.6g}"})
+                          "value": f"{value:.6g}", "weir": self.version})
         print(f"   {case}: {peer}: {quantity} {value:.6g}", flush=True)
 
     def write(self):
@@ -66,6 +67,13 @@ class Samples:
             writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
+
+    def programs(self):
+        """Which weir was measured for which targets, as text."""
+        versions = {}
+        for row in self.rows:
+            versions.setdefault(row.get("weir") or "of an unknown commit", {})[row["target"]] = True
+        return "; ".join(f"weir {version} for {', '.join(targets)}" for version, targets in versions.items())
 
     def values(self, comparison, peer):
         """By round."""

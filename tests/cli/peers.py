@@ -86,18 +86,16 @@ class Page(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("no such target: speed; there are goodput, ", done.stderr)
 
-    def test_the_committed_page_is_that_of_the_committed_samples(self):
-        page = SOURCE / "results/peers"
+    def test_check_finds_a_page_that_was_edited(self):
         with tempfile.TemporaryDirectory() as directory:
-            copy = Path(directory)
-            for file in page.iterdir():
-                (copy / file.name).write_bytes(file.read_bytes())
-            shown = SOURCE / "docs/performance.md"
-            (copy / shown.name).write_text(shown.read_text())
-            done = peers("--table", "--out", directory, "--page", copy / shown.name)
-            self.assertIn(done.returncode, (0, 3), done.stderr)
-            self.assertEqual((copy / "README.md").read_text(), (page / "README.md").read_text())
-            self.assertEqual((copy / shown.name).read_text(), shown.read_text())
+            file = Path(directory) / "samples.csv"
+            file.write_text("target,case,peer,quantity,round,value,weir\nranks,memory 1x14x72,weir,goodput,0,95,0.1.0+g1234567\n")
+            peers("--table", "--out", directory)
+            page = Path(directory) / "README.md"
+            self.assertIn("weir 0.1.0+g1234567 for ranks", page.read_text())
+            self.assertEqual(peers("--check", "--out", directory).returncode, 0)
+            page.write_text(page.read_text().replace("95", "96"))
+            self.assertEqual(peers("--check", "--out", directory).returncode, 1)
 
 
 if __name__ == "__main__":
