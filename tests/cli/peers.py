@@ -94,7 +94,7 @@ class Page(unittest.TestCase):
             page = Path(directory) / "README.md"
             self.assertIn("weir 0.1.0+g1234567 for ranks", page.read_text())
             self.assertEqual(peers("--check", "--out", directory).returncode, 0)
-            page.write_text(page.read_text().replace("95", "96"))
+            page.write_text(page.read_text() + "edited\n")
             self.assertEqual(peers("--check", "--out", directory).returncode, 1)
 
 
