@@ -19,7 +19,9 @@ constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 void refuse_options(const RunRequest& request) {
     for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority",
                                "control-network", "switch-rows"}) {
-        if (request.given(option) && request.origin(option) >= request.origin("network")) {
+        // A real run has no use for what a scenario assumes for simulations.
+        const bool is_unused = !request.simulated && request.origin(option) == Origin::scenario;
+        if (request.given(option) && !is_unused && request.origin(option) >= request.origin("network")) {
             throw UsageError(fmt::format("--{}: needs --network packet", option));
         }
     }

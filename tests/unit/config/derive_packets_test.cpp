@@ -70,6 +70,15 @@ TEST_CASE("a queue must hold a full packet") {
     std::remove(file.c_str());
 }
 
+TEST_CASE("a real run ignores what a scenario assumes of switches and hosts") {
+    const std::string file = "./derive_packets_test.toml";
+    std::ofstream(file) << "switch-set = [\"host.read-time=33us\"]\n";
+    const Given given{{"scenario", file}};
+    CHECK(resolve(given, false).packets.keys.size() == 1);
+    CHECK(refusal_of([&] { resolve(given, true); }) == "--switch-set: needs --network packet");
+    std::remove(file.c_str());
+}
+
 TEST_CASE("options of the packet network are refused in another one") {
     for (const GivenOption& option : Given{{"switch", "deep"},
                                            {"pfc", "on"},
