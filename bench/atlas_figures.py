@@ -18,13 +18,13 @@ def rates(curves, paper, path):
     save(figure, path)
 
 
-def sizes(curves, link, path):
-    """curves: way -> points of kB and MB/s; link: what the builder's link carries, MB/s, headers included."""
+def sizes(curves, paper, path):
+    """curves: way -> points of kB and MB/s; paper: likewise, of what its text has."""
     figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
     for (way, points), colour in zip(curves.items(), COLOURS):
-        if points:
-            axes.plot(*zip(*points), marker="o", color=colour, label=way)
-    axes.axhline(link, color="#444444", linestyle=":", label="link")
-    axes.set(xlabel="fragment, kB", ylabel="MB/s at the builder", ylim=(0, None))
+        axes.plot(*zip(*points), marker="o", color=colour, label=way)
+        if way in paper:
+            axes.plot(*zip(*paper[way]), marker="D", markersize=10, linestyle="", markerfacecolor="none", color=colour, label=f"{way}, paper")
+    axes.set(xlabel="fragment, kB", ylabel="MB/s at the builder", ylim=(-3, None))
     axes.legend(fontsize=8)
     save(figure, path)
