@@ -81,17 +81,19 @@ def store(file, names, line, key):
 
 
 def store_lines(file, names, lines, key):
-    """Puts lines, which are alike in `key`, in the place of all earlier ones that are alike to them, else at the end."""
+    """Puts lines, which are alike in `key`, in the place of the earlier ones that are alike to them, else at the end."""
     def cell(value):
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
     new = [{name: cell(line.get(name)) for name in names} for line in lines]
     same = [new[0][name] for name in key]
-    kept = [other for other in stored(file) if [other[name] for name in key] != same]
+    old = stored(file)
+    alike = [place for place, other in enumerate(old) if [other.get(name) for name in key] == same]
+    begin = alike[0] if alike else len(old)
     file.parent.mkdir(parents=True, exist_ok=True)
     with open(file, "w", newline="") as stream:
         writer = csv.DictWriter(stream, names, lineterminator="\n", extrasaction="ignore")
         writer.writeheader()
-        writer.writerows([*kept, *new])
+        writer.writerows([*old[:begin], *new, *(other for place, other in enumerate(old) if place >= begin and place not in alike)])
 
 
 def table(head, lines):

@@ -103,6 +103,18 @@ class Refusal(unittest.TestCase):
         self.assertIn("a trial only", remark.getvalue())
 
 
+class Store(unittest.TestCase):
+    def test_lines_take_the_place_of_those_that_are_alike(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "new/runs.csv"
+            for row, value in (("a", 1), ("b", 2), ("c", 3.123456789), ("b", 4)):
+                paper_runs.store(file, ("row", "value"), {"row": row, "value": value}, ("row",))
+            self.assertEqual(file.read_text(), "row,value\na,1\nb,4\nc,3.12346\n")
+            paper_runs.store_lines(file, ("row", "value"), [{"row": "a", "value": value} for value in (7, 8)], ("row",))
+            paper_runs.store_lines(file, ("row", "value"), [{"row": "a", "value": 9}], ("row",))
+            self.assertEqual(file.read_text(), "row,value\na,9\nb,4\nc,3.12346\n")
+
+
 class Commits(unittest.TestCase):
     def test_versions_and_commits_are_found_in_pages_and_data(self):
         text = ("Made with weir 0.1.0+g1234567, weir 0.2.0+5.gabcdef1.dirty; before commit `7654321`.\n"
