@@ -112,7 +112,7 @@ def simulate(weir, choice, extra=(), keep=None):
         if run["status"] != "complete" or not run["ledger"]["agrees"]:
             sys.exit(f"{' '.join(line)}\n{run['failure']}")
         result = {**choice, **measured(out, run, int(choice["row"]), choice), "weir": run["environment"]["weir_commit"][:12]}
-        return {name: f"{value:.5g}" if isinstance(value, float) else value for name, value in result.items()}
+        return {name: f"{value:.5g}" if isinstance(value, float) and name not in choice else str(value) for name, value in result.items()}
 
 
 def on_time(weir, choice, rate):

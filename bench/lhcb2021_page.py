@@ -135,7 +135,7 @@ def streams_table(store, out):
         for row in ("3", "4", "5"):
             found = [line for line in store.lines.values() if (line["row"], line["event"], line["generation"], line["slots"], line["streams"],
                                                               line["seconds"], line["seed"]) == (row, "128MiB", "sets", "1", streams, "300", "1")
-                     and (row == "3" or line["quantum_ms"] == "20") and line["load"] in ("", "0.129375", "0.12937", "0.1725")]
+                     and (row == "3" or line["quantum_ms"] == "20") and line["load"] in ("", "0.129375", "0.1725")]
             one = found[0] if found else None
             cells.append("" if one is None else f"{100 * float(one['late_share']):.1f} %" if row != "5" else one["onset"] or "never")
         lines.append(cells)
