@@ -67,6 +67,8 @@ Disturbances (--fault); times count from second 0; default: from the beginning, 
   slow:scheduler,factor=100               takes 100 times as long for each message
   degrade:producer=0,at=5s,for=1s,factor=0.1   its links have a tenth of their speed
   delay:extra=1ms                         control messages take up to 1 ms longer, in order
+  drift:producer=3,ppm=-50                its clock is slow by 50 ppm; shaping in-step
+  flood:consumer=3,at=1s,for=20ms         datagrams for it also go to all other hosts: no MAC entry
 )";
         case OptionGroup::switches:
             return R"(

@@ -68,6 +68,14 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
             throw UsageError(fmt::format("--fault: '{}': there is no {} {}; write an index from 0 to {}",
                                          text, core::role_name(node.role), node.index, nodes - 1));
         }
+        using Kind = simulation::Disturbance::Kind;
+        const Kind kind = disturbances.back().kind;
+        if (kind == Kind::drift && request.plan.shaping.kind != core::ShapingKind::in_step) {
+            throw UsageError(fmt::format("--fault: '{}': a clock that drifts needs --shaping in-step", text));
+        }
+        if (kind == Kind::flood && !request.plan.lossy()) {
+            throw UsageError(fmt::format("--fault: '{}': a flood needs --transport datagram", text));
+        }
     }
     return disturbances;
 }

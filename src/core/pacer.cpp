@@ -10,6 +10,16 @@ Instant Pacer::due() const {
     return tick_at_ + shaping_.grid * (next_ - tick_ * grid_points());
 }
 
+Instant Pacer::due_by_clock() const {
+    const Instant due_at = due();
+    if (clock_error_ppb_ == 0) {
+        return due_at;
+    }
+    constexpr std::int64_t ppb = 1'000'000'000;
+    const auto since_tick = static_cast<WideInteger>((due_at - tick_at_).ns);
+    return tick_at_ + Duration{static_cast<std::int64_t>(since_tick * ppb / (ppb + clock_error_ppb_))};
+}
+
 Instant Pacer::ready_at(Bytes chunk) const {
     switch (shaping_.kind) {
         case ShapingKind::none:
@@ -21,7 +31,7 @@ Instant Pacer::ready_at(Bytes chunk) const {
         }
         case ShapingKind::in_step:
             // Beyond the points of the latest tick only the next tick leads.
-            return !ticking_ || next_ >= (tick_ + 1) * grid_points() ? Instant::never() : due();
+            return !ticking_ || next_ >= (tick_ + 1) * grid_points() ? Instant::never() : due_by_clock();
     }
     return {INT64_MIN / 2};
 }
@@ -42,9 +52,11 @@ Instant Pacer::spend_shaped(Instant now, Bytes chunk) {
             last_ = now;
             return could;
         }
-        case ShapingKind::in_step:
+        case ShapingKind::in_step: {
+            const Instant on_grid = due();
             ++next_;
-            return ready;
+            return on_grid;
+        }
     }
     return now;
 }
@@ -53,7 +65,10 @@ void Pacer::skip_until(Instant now) {
     if (shaping_.kind != ShapingKind::in_step || !ticking_) {
         return;
     }
-    const std::int64_t passed = (now - tick_at_).ns / shaping_.grid.ns + 1;
+    const auto since_tick = static_cast<WideInteger>((now - tick_at_).ns);
+    const Duration by_clock =
+        now - tick_at_ + Duration{static_cast<std::int64_t>(since_tick * clock_error_ppb_ / 1'000'000'000)};
+    const std::int64_t passed = by_clock.ns / shaping_.grid.ns + 1;
     next_ = std::max(next_, tick_ * grid_points() + std::min(passed, grid_points()));
 }
 

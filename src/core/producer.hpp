@@ -58,6 +58,9 @@ class Producer {
 
     Producer(const Plan& plan, ProducerId id, EventGenerator generator);
 
+    /// Simulation, shaping `in_step`: Pacer::set_clock_error.
+    void set_clock_error(std::int64_t ppb) { pacer_.set_clock_error(ppb); }
+
     /// Generates what is due, closes the account of the last set, gives up at the end of the drain.
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);

@@ -30,7 +30,7 @@ std::vector<Carried> PacketNetwork::on_the_way() const {
 std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
     std::vector<std::uint64_t> bytes(flows_.size());
     for (const Item& item : items_.all()) {
-        if (item.kind == Item::Kind::queued || item.kind == Item::Kind::arrives) {
+        if ((item.kind == Item::Kind::queued || item.kind == Item::Kind::arrives) && !item.packet.copy) {
             bytes[item.packet.flow.value] += item.packet.wire_bytes;
         }
     }

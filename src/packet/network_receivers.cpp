@@ -88,6 +88,9 @@ std::int64_t PacketNetwork::restart_socket_peak(NodeIndex host) {
 }
 
 void PacketNetwork::drop(const Packet& packet) {
+    if (packet.copy) {
+        return;
+    }
     Flow& flow = *flows_[packet.flow.value];
     flow.traffic.dropped += packet.wire_bytes;
     finished_.clear();

@@ -32,6 +32,29 @@ bool PacketNetwork::is_marked(const Link& link, Priority priority) {
 }
 
 void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex item) {
+    const Packet& packet = items_[item].packet;
+    if (packet.datagram && nodes_[packet.to.value].flooded) {
+        flood(link, index, Packet(packet));
+    }
+    admit(link, index, item);
+}
+
+/// A copy to each other host of the switch.
+void PacketNetwork::flood(Link& link, LinkIndex index, const Packet& packet) {
+    for (const LinkIndex port : ports_[link.to]) {
+        const Link& out = links_[port];
+        if (!out.to_switch && out.to != packet.to.value && out.to != link.from) {
+            const ItemIndex item = items_.add(Item::Kind::queued, port);
+            items_[item].packet = packet;
+            items_[item].packet.to = {out.to};
+            items_[item].packet.copy = true;
+            admit(link, index, item);
+        }
+    }
+}
+
+/// A packet from `link` gets into the queue of its port, or is lost.
+void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
     Node& node = nodes_[link.to];
     Packet& packet = items_[item].packet;
     const LinkIndex out_index = way(node, packet);

@@ -43,6 +43,7 @@ struct Packet {
     bool marked = false;    ///< congestion experienced
     bool datagram = false;  ///< a frame of a DatagramSocket; `sequence` is the datagram's
     bool ends_message = false;
+    bool copy = false;  ///< of a flooded frame: for whoever is there, who discards it
 };
 static_assert(sizeof(Packet) <= 28 && std::is_trivially_copyable_v<Packet>);
 

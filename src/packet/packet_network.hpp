@@ -70,6 +70,11 @@ class PacketNetwork {
     /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
     void set_speed(Picoseconds now, NodeIndex host, double factor);
 
+    /// From now on (or no more) switches do not know the port of this host: its datagrams are copied to all
+    /// other hosts of a switch that they pass, which discard them. The copies take room and time, and belong
+    /// to no flow.
+    void set_flooded(NodeIndex host, bool on) { nodes_[host.value].flooded = on; }
+
     struct Report {
         enum class Kind : std::uint8_t {
             arrived,  ///< the receiver has the whole message
@@ -143,6 +148,7 @@ class PacketNetwork {
         LinkIndex uplink = 0;                         ///< hosts
         std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
         std::uint8_t ready_mask = 0;
+        bool flooded = false;  ///< hosts: set_flooded()
         Picoseconds wake_at = Picoseconds::never();
         std::unique_ptr<SharedBuffer> buffer{};  ///< switches
         std::vector<Ways> ways{};                ///< switches, by host
@@ -161,6 +167,8 @@ class PacketNetwork {
     ItemIndex dequeue(Link& link, Priority priority);
     [[nodiscard]] int choose_priority(Link& link, std::uint8_t candidates);
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
+    void admit(Link& link, LinkIndex index, ItemIndex item);
+    void flood(Link& link, LinkIndex index, const Packet& packet);
     void receive_at_host(const Packet& packet);
     void arrive_in_ring(const Packet& packet);
     void received_at_host(NodeIndex node);

@@ -32,6 +32,9 @@ class ProducerNode : public Node {
         core_.on_chunks_passed(stream, count, out);
     }
 
+    /// Simulation, shaping `in_step`: core::Pacer::set_clock_error.
+    void set_clock_error(std::int64_t ppb) { core_.set_clock_error(ppb); }
+
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
     /// Chunks that have left since the last input, in order of time, and led to nothing else. They are

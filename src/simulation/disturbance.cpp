@@ -21,8 +21,9 @@ struct KindName {
     Kind kind;
 };
 constexpr std::array kinds{KindName{"pause", Kind::pause}, KindName{"die", Kind::die},
-                           KindName{"slow", Kind::slow}, KindName{"degrade", Kind::degrade},
-                           KindName{"delay", Kind::delay}};
+                           KindName{"slow", Kind::slow},   KindName{"degrade", Kind::degrade},
+                           KindName{"delay", Kind::delay}, KindName{"drift", Kind::drift},
+                           KindName{"flood", Kind::flood}};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
     throw std::invalid_argument(
@@ -72,9 +73,9 @@ class Reader {
                 return kind.kind;
             }
         }
-        refuse(
-            text_,
-            fmt::format("there is no disturbance '{}'; there are pause, die, slow, degrade and delay", name));
+        refuse(text_, fmt::format("there is no disturbance '{}'; there are pause, die, slow, degrade, delay, "
+                                  "drift and flood",
+                                  name));
     }
 
     void read_part(std::string_view key, std::string_view value, bool has_value) {
@@ -97,10 +98,13 @@ class Reader {
             has_factor_ = true;
         } else if (key == "extra") {
             disturbance_.extra = parse_time_(value);
+        } else if (key == "ppm") {
+            disturbance_.ppm = number_of<double>(text_, value);
+            has_ppm_ = true;
         } else {
             refuse(text_,
                    fmt::format("'{}' is not known here; there are producer=N, consumer=N, scheduler, at=, "
-                               "for=, factor= and extra=",
+                               "for=, factor=, extra= and ppm=",
                                key));
         }
     }
@@ -132,6 +136,22 @@ class Reader {
             refuse(text_, "a pause needs for=TIME; one without an end is die");
         }
         check_factor();
+        check_drift_and_flood();
+    }
+
+    void check_drift_and_flood() const {
+        const core::Role role = disturbance_.node.role;
+        const bool drifts = disturbance_.kind == Kind::drift;
+        if (has_ppm_ && !drifts) {
+            refuse(text_, "ppm= is for drift");
+        }
+        if (drifts &&
+            (role != core::Role::producer || !has_ppm_ || !within(disturbance_.ppm, -10000, 10000))) {
+            refuse(text_, "drift is for a producer, with ppm= from -10000 to 10000");
+        }
+        if (disturbance_.kind == Kind::flood && role != core::Role::consumer) {
+            refuse(text_, "flood is for a consumer");
+        }
     }
 
     void check_factor() const {
@@ -151,6 +171,7 @@ class Reader {
     Disturbance disturbance_;
     bool named_ = false;
     bool has_factor_ = false;
+    bool has_ppm_ = false;
 };
 
 }  // namespace

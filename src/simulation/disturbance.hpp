@@ -17,6 +17,8 @@ struct Disturbance {
         slow,     ///< a consumer works `factor` times as long on each event; the scheduler on each message
         degrade,  ///< a node's links carry a `factor` of what they should
         delay,    ///< control messages take up to `extra` longer, at random, in order between any two nodes
+        drift,    ///< a producer's clock is fast by `ppm`; it paces by it (shaping `in_step`)
+        flood,    ///< the switch has forgotten a consumer's port, and sends what is for it to all others too
     };
     Kind kind = Kind::pause;
     core::NodeId node{};
@@ -24,10 +26,12 @@ struct Disturbance {
     core::Duration length = core::Duration::max();  ///< max(): to the end
     double factor = 1;
     core::Duration extra{};
+    double ppm = 0;
 };
 
 /// "pause:consumer=3,at=10s,for=2s", "slow:consumer=3,at=10s,factor=2", "slow:scheduler,factor=100",
-/// "degrade:producer=0,at=5s,for=1s,factor=0.1", "die:consumer=1,at=4s", "delay:extra=1ms". Without `at` from
+/// "degrade:producer=0,at=5s,for=1s,factor=0.1", "die:consumer=1,at=4s", "delay:extra=1ms",
+/// "drift:producer=3,ppm=-50", "flood:consumer=3,at=1s,for=20ms". Without `at` from
 /// the beginning of the warm-up, without `for` to the end. `parse_time` reads a duration and throws
 /// std::invalid_argument. Throws std::invalid_argument with what is wrong and an example.
 using TimeParser = core::Duration (*)(std::string_view);

@@ -141,6 +141,9 @@ class Network {
     virtual void set_link(core::Instant now, FlatNode node, double factor) = 0;
     /// Whether a node that stands still takes its links down with it: nothing receives for it meanwhile.
     [[nodiscard]] virtual bool links_stop_with_nodes() const { return true; }
+    /// Datagrams: from now on, or no more, the switch sends what is for this consumer to its other hosts as
+    /// well.
+    virtual void set_flooded(FlatNode /*consumer*/, bool /*on*/) {}
     /// From now on each message takes up to `most` longer, at random.
     virtual void set_extra_delay(core::Duration most) = 0;
 

@@ -107,6 +107,8 @@ class Simulator final : private NetworkClient {
         bool dead = false;
         std::vector<double> link_factors{};  ///< of the disturbances that last
         std::vector<double> slow_factors{};
+        std::vector<double> drifts_ppm{};
+        std::uint32_t floods = 0;
         std::vector<Event> held{};  ///< what happened to it while it stood still
         [[nodiscard]] bool away() const { return dead || pauses > 0; }
     };
@@ -173,6 +175,7 @@ class Simulator final : private NetworkClient {
     void disturb(const Disturbance& disturbance, bool begins);
     void set_pause(FlatNode node, bool begins);
     void set_slowness(FlatNode node);
+    void set_clock(FlatNode node);
     void set_link(FlatNode node);
     void resume(FlatNode node);
 

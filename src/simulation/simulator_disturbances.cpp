@@ -51,6 +51,14 @@ void Simulator::disturb(const Disturbance& disturbance, bool begins) {
                                           ? Duration{}
                                           : *std::max_element(extra_delays_.begin(), extra_delays_.end()));
             return;
+        case Disturbance::Kind::drift:
+            add_or_remove(condition.drifts_ppm, disturbance.ppm, begins);
+            set_clock(node);
+            return;
+        case Disturbance::Kind::flood:
+            condition.floods = begins ? condition.floods + 1 : condition.floods - 1;
+            network_->set_flooded(node, condition.floods > 0);
+            return;
     }
 }
 
@@ -77,6 +85,16 @@ void Simulator::set_slowness(FlatNode node) {
     const Duration usual = setup_.network.scheduler_time;
     const auto time = static_cast<double>(std::max<std::int64_t>(usual.ns, 1));
     scheduler_time_ = factor == 1 ? usual : Duration{std::llround(time * factor)};
+}
+
+/// The furthest from a true clock counts.
+void Simulator::set_clock(FlatNode node) {
+    double worst = 0;
+    for (const double ppm : conditions_[node].drifts_ppm) {
+        worst = std::abs(ppm) > std::abs(worst) ? ppm : worst;
+    }
+    producer(node).set_clock_error(std::llround(worst * 1000));
+    set_deadline(node);
 }
 
 void Simulator::set_link(FlatNode node) {

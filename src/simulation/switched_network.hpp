@@ -35,6 +35,7 @@ class SwitchedNetwork final : public SeparateControl {
     std::optional<telemetry::SocketCounts> read_socket(FlatNode node) override;
 
     void set_link(core::Instant now, FlatNode node, double factor) override;
+    void set_flooded(FlatNode consumer, bool on) override { network_.set_flooded({consumer}, on); }
     [[nodiscard]] bool links_stop_with_nodes() const override { return !receives_into_sockets_; }
 
     [[nodiscard]] const packet::PacketNetwork& packets() const { return network_; }

@@ -104,3 +104,31 @@ TEST_CASE("In step, who was held up catches up, and who had nothing to send does
     pacer.on_tick(at_us(100), 2);
     CHECK(pacer.ready_at({1}) == at_us(100));
 }
+
+TEST_CASE("In step, a clock that drifts shifts the points of the grid until the next tick") {
+    Shaping shaping = in_step();
+    shaping.grid = Duration::milliseconds(10);
+    shaping.tick = Duration::milliseconds(50);
+    for (const std::int64_t ppm : {-100, 100}) {
+        INFO(ppm);
+        Pacer pacer(shaping);
+        pacer.set_clock_error(ppm * 1000);
+        for (std::int64_t tick = 0; tick < 3; ++tick) {
+            const Instant begin = at_us(50000 * tick);
+            pacer.on_tick(begin, tick);
+            for (std::int64_t point = 0; point < 5; ++point) {
+                const Instant due = begin + Duration::microseconds(10000 * point);
+                const Instant ready = pacer.ready_at({1});
+                // A slow clock is late: 1 us after 10 ms.
+                const std::int64_t late_ns = (ready - due).ns;
+                CHECK(std::abs(late_ns + ppm * 10 * point) <= 1);
+                CHECK(pacer.spend(ready, {1}) == due);
+            }
+            CHECK(pacer.ready_at({1}) == Instant::never());
+        }
+        // Nothing is made up for that was not missed by this clock.
+        pacer.on_tick(at_us(200000), 4);
+        pacer.skip_until(at_us(220000));
+        CHECK(std::abs((pacer.ready_at({1}) - at_us(ppm < 0 ? 220000 : 230000)).ns) <= 3000);
+    }
+}

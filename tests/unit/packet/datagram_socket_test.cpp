@@ -90,3 +90,44 @@ TEST_CASE("Two senders share the loss evenly") {
     CHECK(share > 0.4);
     CHECK(share < 0.6);
 }
+
+TEST_CASE("A switch that has forgotten a port copies what is for it to all other hosts") {
+    HostRig rig({.hosts = 4});
+    const auto sent_to = [&](std::uint32_t host) { return rig.network.counts(2 * host + 1, 3).packets; };
+    rig.send(0, 1, 1000, 10);
+    rig.run();
+    CHECK(sent_to(2) + sent_to(3) == 0);
+    rig.network.set_flooded({1}, true);
+    rig.send(0, 1, 1000, 10);
+    rig.send(0, 2, 1000, 10);
+    rig.run();
+    CHECK(sent_to(0) == 0);
+    CHECK(sent_to(1) == 20);
+    CHECK(sent_to(2) == 20);
+    CHECK(sent_to(3) == 10);
+    rig.network.set_flooded({1}, false);
+    rig.send(0, 1, 1000, 10);
+    rig.run();
+    CHECK(sent_to(3) == 10);
+    // Copies are nobody's datagrams.
+    CHECK(rig.left == 40);
+    CHECK(rig.arrived == 40);
+    CHECK(rig.lost == 0);
+}
+
+TEST_CASE("Copies of a flood take the room of others at their ports") {
+    HostRig rig({.hosts = 4, .switches = ports_of(10'000)});
+    rig.network.set_flooded({1}, true);
+    rig.send(0, 1, 1000, 1000);
+    rig.send(3, 2, 1000, 1000);
+    rig.run();
+    // The port of host 2 gets twice what it takes: half of what is for it is lost, and nothing of host 1's.
+    CHECK(rig.left == 2000);
+    CHECK(rig.arrived + rig.lost == 2000);
+    CHECK(rig.lost > 400);
+    CHECK(rig.lost < 600);
+    CHECK(rig.network.flow({0}).traffic.dropped == 0);
+    for (const std::uint64_t bytes : rig.network.bytes_inside()) {
+        CHECK(bytes == 0);
+    }
+}

@@ -122,10 +122,10 @@ TEST_CASE("the parts of a disturbance may come in any order") {
 }
 
 TEST_CASE("the limits of what a disturbance may be are allowed") {
-    for (const char* text :
-         {"slow:consumer=0,factor=1", "slow:scheduler,factor=1000000", "degrade:producer=1,factor=1",
-          "degrade:consumer=1,factor=0", "delay:extra=60s", "delay:extra=1ns", "die:scheduler",
-          "pause:scheduler,for=1ns", "die:producer=4294967295"}) {
+    for (const char* text : {"slow:consumer=0,factor=1", "slow:scheduler,factor=1000000",
+                             "degrade:producer=1,factor=1", "degrade:consumer=1,factor=0", "delay:extra=60s",
+                             "delay:extra=1ns", "die:scheduler", "pause:scheduler,for=1ns",
+                             "drift:producer=0,ppm=-10000", "flood:consumer=0", "die:producer=4294967295"}) {
         CAPTURE(text);
         CHECK(objection_to(text) == "accepted");
     }
@@ -139,7 +139,7 @@ TEST_CASE("a wrong disturbance is refused with what is wrong and an example") {
     for (const Case& it : {
              Case{"", "there is no disturbance ''"},
              Case{"explode:consumer=1", "there is no disturbance 'explode'"},
-             Case{"explode:consumer=1", "pause, die, slow, degrade and delay"},
+             Case{"explode:consumer=1", "pause, die, slow, degrade, delay, drift and flood"},
              Case{"Pause:consumer=1,for=1s", "there is no disturbance 'Pause'"},
              Case{"die", "names no node"},
              Case{"die:", "names no node"},
@@ -152,6 +152,12 @@ TEST_CASE("a wrong disturbance is refused with what is wrong and an example") {
              Case{"degrade:scheduler,factor=0.5", "degrade is for a producer or a consumer"},
              Case{"degrade:producer=0,factor=1.5", "factor= from 0 to 1"},
              Case{"degrade:producer=0,factor=-0.5", "factor= from 0 to 1"},
+             Case{"drift:consumer=0,ppm=5", "drift is for a producer"},
+             Case{"drift:producer=0", "drift is for a producer, with ppm="},
+             Case{"drift:producer=0,ppm=10001", "ppm= from -10000 to 10000"},
+             Case{"drift:producer=0,ppm=nan", "ppm= from -10000 to 10000"},
+             Case{"pause:producer=0,for=1s,ppm=1", "ppm= is for drift"},
+             Case{"flood:producer=0", "flood is for a consumer"},
              Case{"delay:at=1s", "a delay needs extra=TIME"},
              Case{"delay:extra=0s", "a delay needs extra=TIME"},
              Case{"delay:extra=-1s", "a delay needs extra=TIME"},

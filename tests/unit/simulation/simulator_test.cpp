@@ -288,6 +288,23 @@ TEST_CASE("Datagrams that stood before a link go on when it does") {
     CHECK(lost_with(degrade, 100000) == 0);
 }
 
+TEST_CASE("A clock that drifts is as far from the grid as it gets between two ticks") {
+    SimulatedRun run = one_to_one();
+    run.run.plan.chunk_size = {50000};
+    run.run.plan.fragment_timeout = Duration::milliseconds(500);
+    use_datagrams(run, 10000000);
+    run.run.plan.shaping.kind = weir::core::ShapingKind::in_step;
+    run.run.plan.shaping.grid = Duration::milliseconds(10);
+    run.run.plan.shaping.tick = Duration::milliseconds(1000);
+    run.disturbances = {{.kind = Disturbance::Kind::drift, .node = {Role::producer, 0}, .ppm = -100}};
+    const SimulationResult result = result_of(run);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    CHECK(weir::telemetry::totals_of(result.record).lost.events == 0);
+    // 100 ppm of a second; the last event of a second begins 200 ms before its end.
+    CHECK(result.record.latencies.pacing_error.max_us > 80);
+    CHECK(result.record.latencies.pacing_error.max_us < 100);
+}
+
 TEST_CASE("The socket of a consumer that stands still fills, and drops what does not fit") {
     SimulatedRun run = one_to_one();
     run.run.plan.chunk_size = {50000};
