@@ -92,7 +92,7 @@ def grid_table(store):
             worst = sorted(counts.items(), key=lambda item: -item[1][1])[:2]
             lines.append([" and ".join(map(str, rows)), event, generation, found[0]["slots"], found[0]["streams"],
                           found[1]["quantum_ms"] or found[-1]["quantum_ms"], found[-1]["load"], f"{far:.2f}",
-                          "; ".join(f"{name} {0 if value is None else value:.3g}" for name, (value, count) in worst if count >= 0.5) or "none"])
+                          "; ".join(f"{name} {'none' if value is None else format(value, '.3g')}" for name, (value, count) in worst if count >= 0.5) or "none"])
     return paper_runs.table(["rows", "events in a set", "generation", "slots", "streams", "quantum, ms", "load (of row 5)", "distance",
                              "observations that count most"], lines)
 
@@ -165,7 +165,7 @@ def packets_table(out, part):
     lines = [line for line in paper_runs.stored(out / "packets.csv") if line["part"] == part]
     head = {
         "rate": ["events in a set", "Gb/s per producer", "model", "every set on time", "least slack, ms", "late by, ms"],
-        "settings": ["row", "flow control", "switch", "late sets", "late by, ms", "worst occupancy", "consumers, Gb/s", "dropped packets",
+        "settings": ["row", "flow control", "switch", "late sets", "least slack, ms", "late by, ms", "worst occupancy", "consumers, Gb/s", "dropped packets",
                      "sent again", "marked", "pauses"],
         "tops": ["row", "model", "a consumer's second, lowest", "highest, Gb/s", "least slack, ms", "blocked, most"],
         "overload": ["row", "model", "consumers, mean Gb/s", "a consumer's second, lowest", "highest, Gb/s", "blocked, mean", "most in an instant"],
@@ -178,7 +178,8 @@ def packets_table(out, part):
         rows.append({
             "rate": lambda: [line["events"], f"{int(line['events']) * model.MIB128 * 8e-9:.2f}", "fluid" if line["setting"] == "fluid" else "packets, PFC",
                              "yes" if line["on_time"] == "1" else f"no, {100 * float(line['late_share']):.0f} % late", slack if line["on_time"] == "1" else "", late_ms],
-            "settings": lambda: [line["row"], name, line["switch"], f"{100 * float(line['late_share']):.0f} %", late_ms, form(line["max_occupancy"], 2),
+            "settings": lambda: [line["row"], name, line["switch"], f"{100 * float(line['late_share']):.0f} %",
+                                 slack if line["on_time"] == "1" else "", late_ms, form(line["max_occupancy"], 2),
                                  form(line["mean"]), line["dropped_packets"], line["packets_sent_again"],
                                  "" if line["marked_share"] == "" else f"{100 * float(line['marked_share']):.1f} %", line["pauses_sent"]],
             "tops": lambda: [line["row"], "fluid" if line["setting"] == "fluid" else "packets, PFC", form(line["events_low"]), form(line["events_high"]), slack,
