@@ -1,7 +1,7 @@
 """What the search of LHCb 2021 and its page share: the paper's observations with their scales, the choices that the paper leaves
 open, the simulation of one row with them, what is measured of it, and the distance of that from the paper.
 
-The scales were written down before the first simulation of the search."""
+The scales were written down before the first simulation of the search; that of 3-most after its grid."""
 
 import csv
 import json
