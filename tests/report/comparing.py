@@ -32,7 +32,8 @@ def make(tmp_path):
               lost=0,
               network=None,
               verdict=None,
-              counters=None):
+              counters=None,
+              stalled_s=0.0):
         record = copy.deepcopy(template)
         record["status"] = status
         record["labels"] = {**({"label": label} if label else {}), **(tags or {})}
@@ -40,6 +41,7 @@ def make(tmp_path):
         record["verdict"].update(verdict or {})
         record["totals"]["lost_events"] = lost
         record["plan"].update(plan or {}, seed=seed)
+        record["ranks"][1]["stalled_s"] = stalled_s
         for rank in record["ranks"]:
             if rank["role"] == "consumer":
                 rank["mean_bits_per_second"] *= goodput

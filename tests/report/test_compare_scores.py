@@ -81,6 +81,15 @@ def test_late_sets_and_slack_are_scored_before_speed(capsys, make):
     assert figures["late_share"]["new"]["values"] == [] and figures["late_share"]["call"] == "inconclusive"
 
 
+def test_runs_of_hosts_that_had_other_work_are_named(capsys, make):
+    new = [make(f"new-{index}", stalled_s=0.3 + 0.1 * index) for index in range(3)]  # of 4 s
+    baseline = [make(f"old-{index}", stalled_s=0.0) for index in range(3)]
+    _, out, _ = run(capsys, *new, "--against", *baseline)
+    assert "Event loops stood still: the new runs 10 % of the time, the baseline 0 %" in " ".join(out.split())
+    _, out, _ = run(capsys, *[make(f"quiet-{index}", stalled_s=0.1) for index in range(3)], "--against", *baseline)
+    assert "Event loops" not in out
+
+
 def test_an_event_is_late_by_the_consumer_too(capsys, make):
     """An eager message is gone for the producer before it has arrived: what the network loses is seen in the delivery."""
     verdict, slow = late(300, 0, 0.4), 0.9e6 / json.loads((RUNS / "measured" / "run.json").read_text())["latency"]["delivery"]["max_us"]

@@ -16,7 +16,7 @@ from .key_figures import KEY_FIGURES, key_figures
 from .run_groups import (Group, are_network_settings, describe_plan_differences, plan_differences, refuse_shared_runs, usable,
                          worlds_and_versions)
 from .run_pairs import find_pairs
-from .units import counted
+from .units import counted, percent
 
 
 @dataclasses.dataclass
@@ -99,7 +99,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
             "the runs have different plans: " + describe_plan_differences(differences, groups) +
             ". Runs of one plan are expected; --allow-different-plans compares them nevertheless")
     remarks += worlds_and_versions(groups)
-    remarks += _switch(groups)
+    remarks += _switch(groups) + _stalls(groups)
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
     return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings))
@@ -110,13 +110,33 @@ def compare_capacities(capacity, groups, settings=Settings()):
     the settings of a capacity.Capacity; those without a complete run may be absent."""
     remarks = []
     kept = [usable(group, remarks) for group in groups if any(run.status == "complete" for run in group.runs)]
-    remarks += _switch(kept)
+    remarks += _switch(kept) + _stalls(kept)
     return Report([], {}, kept, remarks, None, settings, make_answer(kept, settings, capacity), capacity)
 
 
 def _switch(groups):
     missing = switch_counters.missing([run for group in groups for run in group.runs])
     return [missing] if missing else []
+
+
+# Of the measured time, in stalls of 10 ms and more: a host that has time for its ranks has hardly any.
+STALLED_FROM = 0.05
+
+
+def _stalls(groups):
+    """Runs whose hosts were busy with something else measure that, too."""
+    shares = {group.name: float(np.median([_stalled_share(run) for run in group.runs])) for group in groups if group.runs}
+    most, least = (choose(shares, key=shares.get, default=None) for choose in (max, min))
+    if most is None or shares[most] < STALLED_FROM:
+        return []
+    beside = f", {least} {percent(shares[least])}" if most != least else ""
+    return [f"Event loops stood still: {most} {percent(shares[most])} of the time{beside} (the worst rank, median of runs). Hosts that are "
+            "slow or have other work were measured, too."]
+
+
+def _stalled_share(run):
+    return max(((rank.get("stalled_s") or 0.0) / rank["measured_s"] for rank in run.record.get("ranks", []) if rank.get("measured_s")),
+               default=0.0)
 
 
 def _measure(baseline, new, settings, remarks):
