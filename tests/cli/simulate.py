@@ -38,8 +38,8 @@ class Runs(SimulateTest):
 
     def test_the_facts_of_the_paper_on_datagrams(self):
         """LHCb 2004-030: fragments cost, sources in step lose nothing until the link is full, and a slower switch loses the rest."""
-        def run(scenario, *more):
-            words = ("--scenario", f"lhcb2004-{scenario}", "--duration", "1s", "--warmup", "200ms", *more)
+        def run(scenario, *more, seconds="1s"):
+            words = ("--scenario", f"lhcb2004-{scenario}", "--duration", seconds, "--warmup", "200ms", *more)
             done = self.simulate(*words, out=str(len(list(self.directory.iterdir()))))
             self.assertTrue(done["ledger"]["agrees"], done["ledger"])
             account = done["datagrams"]
@@ -53,7 +53,9 @@ class Runs(SimulateTest):
             self.assertAlmostEqual(received, rate, delta=2)
         # 46 B of a frame are headers; 24.7 us are 134 B of link for each of 23.
         for frame, lossless in ((112, True), (118, False)):
-            lost, _ = run("23to1", "--chunk-size", f"{frame - 46}B", "--event-size", f"{1000 * (frame - 46)}B")
+            size = frame - 46
+            lost, _ = run("23to1", "--chunk-size", f"{size}B", "--event-size", f"{size}B", "--rate", f"{size * 8 / 24.7:.3f}Mb/s",
+                          seconds="200ms")
             self.assertEqual(lost == 0, lossless, f"{lost} with frames of {frame} B")
         slower = ("--consumer-link", "980Mb/s", "--generation", "steady", "--event-size", "64KiB", "--chunk-size", "1472B",
                   "--fragment-timeout", "5ms", "--port-buffer", "64KiB")

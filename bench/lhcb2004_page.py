@@ -1,0 +1,273 @@
+"""The page of bench/lhcb2004-paper: what is simulated, what the note prints, when that counts as reproduced, and the tables."""
+
+import re
+
+import paper_runs
+from paper_runs import table
+
+KEY = ("part", "name", "x", "datagram_bytes")
+LAB_LINK = 100  # Mb/s
+
+
+def wire_cost(payload, mtu=1500):
+    """Frames and bytes on Ethernet of a datagram: 38 B and 20 B of IP per frame, 8 B of UDP; as core/datagram_frames.hpp."""
+    carried, whole = payload + 8, mtu - 20
+    if carried <= whole:
+        return 1, 38 + max(46, 20 + carried)
+    part = whole // 8 * 8
+    frames = -(-carried // part)
+    last = carried - (frames - 1) * part
+    return frames, frames * 38 + (frames - 1) * (20 + part) + max(46, 20 + last)
+
+
+def payload_of_frame(frame):
+    """A frame of so many bytes has 14 of Ethernet's header, 4 of checksum, 20 of IP and 8 of UDP."""
+    return frame - 46
+
+
+# -------------------------------------------------------------------------------------------------------- what is simulated
+
+SIZES = (18, 50, 100, 200, 300, 380, 490, 500, 750, 1000, 1250, 1472, 1473, 2000, 2952, 2953, 4096, 8192, 16384, 32768, 65507)
+HOST_SIZES = (18, 100, 200, 380, 480, 490, 500, 1000, 1472)
+
+# Times of hosts. 280000 frames/s of 84 B on the wire are 3571 ns, and a full link of 500 B is 4528 ns for 566 B; of 490 B, 4448 ns.
+NETWORK, NO_PAUSES = "network only", "kernel, no pauses"
+KERNEL = {"receive-time": "3405ns", "receive-rate": "4.031Gb/s", "ring-packets": "4096"}
+SOCKET = {"socket-buffer": "1MiB", "socket-overhead": "2048B"}
+
+
+def growing_read_time(size):
+    """3571 ns for 84 B on the wire, 4448 ns for 556 B."""
+    return f"{3571 + (wire_cost(size)[1] - 84) * (4448 - 3571) / (556 - 84):.0f}ns"
+
+
+HOSTS = {NETWORK: {}, "sender": {"send-time": "3571ns"}, "slower sender": {"send-time": "4528ns"},
+         "kernel": {**KERNEL, "pause-above": 3072, "resume-at": 2048}, NO_PAUSES: KERNEL,
+         "program": {"send-time": "3571ns", "read-time": "4448ns", **SOCKET},
+         "program, per byte": {"send-time": "3571ns", "read-time": growing_read_time, **SOCKET}}
+
+# Three switches that cannot take 100 %. A stall is a packet that takes 50 times as long: 49 packets, 603 us; one in 10.048 s is 6e-5 of
+# the time. The port has room for what 98 % of the link brings meanwhile: 48 packets.
+RATES = (97, 98, 99, 100)  # percent of the link, on the wire
+STALLS = [word for at_us in (100000, *(1000000 + 10048000 * index for index in range(2)))
+          for word in ("--fault", f"degrade:consumer=0,at={at_us}us,for=12us,factor=0.02")]
+STALLED = [*STALLS, "--duration", "18096ms", "--warmup", "2s"]
+SWITCHES = {"port": ["--consumer-link", "980Mb/s", "--duration", "2s", "--warmup", "1s"],
+            "clock": ["--consumer-link", "999.94Mb/s", "--port-buffer", "4KiB", "--duration", "14s", "--warmup", "1s"],
+            "stalls": [*STALLED, "--port-buffer", f"{48 * 1538}B"],
+            "stalls, flow control": [*STALLED, "--switch", "gigabit", "--switch-set", f"switch.ingress-threshold={48 * 1538}B",
+                                     "--switch-set", "switch.resume-offset=16KiB"]}
+
+# Frames of the note's table 2, bytes on the link but preamble and gap; the last one of two is more than the link takes.
+FRAMES = {"23to1": (64, 80, 96, 112, 114, 118), "18to6": (64, 379, 694, 1006, 1009, 1040), "3to1": (64, 379, 694, 1006, 1009)}
+PORTS = {"23to1": (2814, 2948, 3082)}  # room of a port: 21, 22 and 23 frames of 114 B
+PRINTED_LOAD = {("23to1", 64): 62, ("23to1", 80): 74, ("23to1", 96): 86, ("23to1", 112): 98, ("23to1", 114): 100,
+                ("18to6", 64): 8, ("18to6", 379): 39, ("18to6", 694): 69, ("18to6", 1006): 99, ("18to6", 1009): 100}
+MESHES = {"1": ["--slots", "24", "--streams", "24"], "4": [], "10": ["--slots", "240", "--streams", "240", "--buffer", "800kB"]}
+KERNEL_US, READ_US, OVERHEADS = (1, 3, 5), (2, 6, 10, 12, 13), (0, 1534)
+
+
+def socket_points():
+    return [(kernel, read, overhead) for overhead in OVERHEADS for kernel in KERNEL_US for read in READ_US]
+
+
+# --------------------------------------------------------------------------------------------------------------------- runs
+
+
+class Runs:
+    def __init__(self, lines):
+        self.lines = {(line["part"], line["name"], line["x"]): line for line in lines}
+
+    def __call__(self, part, name, x):
+        line = self.lines.get((part, str(name), f"{x:g}" if isinstance(x, float) else str(x)))
+        if line is None:
+            raise SystemExit(f"runs.csv has no line {part}, {name}, {x}: run `bench/lhcb2004-paper simulate` first")
+        return line
+
+    def number(self, column, *key):
+        return float(self(*key)[column])
+
+    def lost(self, *key):
+        return self.number("missing", *key) / self.number("sent", *key)
+
+    def wire(self, way, name, size):
+        return self.number(f"{way}_mbps", "size", name, size) * wire_cost(size)[1] / size
+
+
+def share(value):
+    return "0" if value == 0 else f"{value:.2g}"
+
+
+def of(line):
+    return f"{line['missing']} of {int(line['sent']):.3g}"
+
+
+# -------------------------------------------------------------------------------------------------------------------- tables
+
+
+def sizes_table(runs):
+    lines = [[str(size), str(wire_cost(size)[0]), f"{runs.number('sent_mbps', 'size', NETWORK, size):.1f}",
+              f"{runs.wire('sent', NETWORK, size):.1f}", f"{runs.number('frames_sent_per_second', 'size', NETWORK, size) / 1000:.1f}",
+              runs("size", NETWORK, size)["missing"]] for size in SIZES]
+    return table(["datagram, B", "frames", "payload, Mb/s", "wire, Mb/s", "1000 frames/s", "lost"], lines)
+
+
+def full_from(runs, name):
+    """The least simulated size from which on what is received fills 99.9 % of the link."""
+    full = [size for size in HOST_SIZES if all(runs.wire("received", name, other) >= 999 for other in HOST_SIZES if other >= size)]
+    return min(full) if full else None
+
+
+def lossless_from(runs, name):
+    """Likewise: from which on nothing is lost."""
+    return min((size for size in HOST_SIZES if all(runs.lost("size", name, other) == 0 for other in HOST_SIZES if other >= size)),
+               default=None)
+
+
+def hosts_table(runs):
+    lines = []
+    for name in HOSTS:
+        sent, received = (runs.number(f"frames_{way}_per_second", "size", name, 18) / 1000 for way in ("sent", "received"))
+        lossless = lossless_from(runs, name)
+        lines.append([name, f"{sent:.0f}", f"{received:.0f}", f"{full_from(runs, name)} B",
+                      "all sizes" if lossless == 18 else "none" if lossless is None else f"{lossless} B",
+                      *(share(runs.lost("size", name, size)) for size in (18, 200, 380, 480, 490))])
+    return table(["host", "18 B: sent, 1000 frames/s", "received", "link full from", "lossless from", "lost: 18 B", "200 B", "380 B", "480 B",
+                  "490 B"], lines)
+
+
+def rates_table(runs):
+    lines = [[f"{rate:g} %", "0" if rate <= 98 else "6e-5" if rate == 100 else "more than 0",
+              *(share(runs.lost("rate", name, rate)) for name in SWITCHES),
+              runs("rate", "stalls, flow control", rate)["pauses_by_switch"]] for rate in RATES]
+    return table(["sent, of the link", "note: lost", *SWITCHES, "its pauses"], lines)
+
+
+def steps_table(runs):
+    lines = []
+    for name, frames in FRAMES.items():
+        for frame in frames:
+            line, printed = runs("step", name, frame), PRINTED_LOAD.get((name.replace("3to1", "18to6", 1) if name == "3to1" else name, frame))
+            lines.append([{"23to1": "23:1", "18to6": "18:6, in turn", "3to1": "18:6, three to each"}[name], str(frame),
+                          f"{printed} %" if printed else "", "0" if printed else "", f"{float(line['port_use_max']) * 100:.2f} %", of(line),
+                          line["late"], line["port_peak_bytes"]])
+    return table(["sources", "frame, B", "note: output link", "lost", "weir: output link", "lost", "late", "most in a port, B"], lines)
+
+
+def mesh_table(runs):
+    lines = [[name, f"{runs.number('port_use_min', 'mesh', name, 1436) * 100:.2f} .. {runs.number('port_use_max', 'mesh', name, 1436) * 100:.2f} %",
+              of(runs("mesh", name, 1436)), runs("mesh", name, 1436)["late"], runs("mesh", name, 1436)["port_peak_bytes"]] for name in MESHES]
+    return table(["frames of each sender to each port under way", "output links", "lost", "late", "most in a port, B"], lines)
+
+
+def ports_table(runs):
+    return table(["room of the port, B", "frames", "lost"],
+                 [[str(room), str(room // 134), of(runs("step", f"23to1,{room}", 114))] for room in PORTS["23to1"]])
+
+
+def socket_peak(runs, kernel, read, overhead):
+    return runs.number("socket_peak_bytes", "socket", f"{kernel:g},{overhead}", f"{read:g}") / 1000
+
+
+def sockets_table(runs):
+    def cell(*point):
+        lost = runs.lost("socket", f"{point[0]:g},{point[2]}", f"{point[1]:g}")
+        return f"{socket_peak(runs, *point):.1f}" + (f" ({share(lost)} lost)" if lost else "")
+    lines = [[f"{kernel} us", "payload" if overhead == 0 else "2304 B for a frame", *(cell(kernel, read, overhead) for read in READ_US)]
+             for overhead in OVERHEADS for kernel in KERNEL_US]
+    return table(["kernel, for a frame", "charged", *(f"{read} us" for read in READ_US)], lines)
+
+
+# ------------------------------------------------------------------------------------------------------------------- verdicts
+
+
+def verdict(ok, miss=""):
+    return "PASS" if ok else f"MISS{': ' if miss else ''}{miss}"
+
+
+def off(value, printed):
+    return f"{(value / printed - 1) * 100:+.1f} %"
+
+
+def predictions(runs):
+    """Of what the note prints, what no value was fitted to."""
+    wire, frames = runs.wire("received", NETWORK, 4096), runs.number("frames_received_per_second", "size", NETWORK, 1472) / 1000
+    rows = [["4096 B: wire", "999.9 Mb/s", f"{wire:.1f}", verdict(abs(wire - 999.9) < 1, off(wire, 999.9))],
+            ["full frames", "about 80 000/s", f"{frames:.1f} thousand", verdict(75 <= frames < 85, off(frames, 80))],
+            ["a frame more at 1472 B, 2952 B: less payload", "drop", *drop(runs)]]
+    for name, count in (("23to1", 5), ("18to6", 5)):
+        lost = sum(int(runs("step", other, frame)["missing"]) for other in ([name] if name == "23to1" else [name, "3to1"])
+                   for frame in FRAMES[name][:count])
+        rows.append([f"{name.replace('to', ':')}, five sizes of frames: lost", "0", str(lost), verdict(lost == 0, f"{lost} frames")])
+        worst = max((runs.number("port_use_max", "step", name, frame) * 100 - PRINTED_LOAD[name, frame] for frame in FRAMES[name][:count]),
+                    key=abs)
+        rows.append([f"{name.replace('to', ':')}: output link", "62 to 100 %" if name == "23to1" else "8 to 100 %",
+                     f"at most {worst:+.1f} points off", verdict(abs(worst) <= 1, f"{worst:+.1f} points")])
+    lost, least = sum(int(runs("mesh", name, 1436)["missing"]) for name in MESHES), min(runs.number("port_use_min", "mesh", name, 1436) for name in MESHES)
+    rows.append(["24 x 24, not paired: lost; output links", "0; 100 %", f"{lost}; {least * 100:.2f} % and more", verdict(lost == 0 and least > 0.995)])
+    lost = runs.lost("rate", "stalls, flow control", 100)
+    rows.append(["flow control at 100 %, 1472 B: lost", "0", share(lost), verdict(lost == 0)])
+    below, above = (sum(int(runs("rate", "stalls, flow control", rate)["pauses_by_switch"]) for rate in RATES if test(rate))
+                    for test in (lambda rate: rate <= 98, lambda rate: rate > 98))
+    rows.append(["pauses of the switch up to 98 %; above", "none; some", f"{below}; {above}", verdict(below == 0 and above > 0)])
+    return table(["observation", "note", "weir", "verdict"], rows)
+
+
+def drop(runs):
+    payload = {size: runs.number("received_mbps", "size", NETWORK, size) for size in (1472, 1473, 2952, 2953)}
+    text = ", ".join(f"{payload[size] - payload[size + 1]:.0f} Mb/s" for size in (1472, 2952))
+    return text, verdict(payload[1472] > payload[1473] and payload[2952] > payload[2953])
+
+
+def host_verdicts(runs):
+    """For each host: 280 000 frames/s, a full link from 500 B on, and losses below and not above 490 B with flow control."""
+    lines = []
+    for name in HOSTS:
+        frames = runs.number("frames_received_per_second", "size", name, 18) / 1000
+        full, lossless = full_from(runs, name), lossless_from(runs, name)
+        lines.append([name, verdict(abs(frames / 280 - 1) < 0.01, off(frames, 280)), verdict(full in (490, 500), f"{full} B"),
+                      verdict(lossless == 490, "nothing is lost" if lossless == 18 else f"from {lossless} B")])
+    return table(["host", "280 000 frames/s received at 18 B", "link full from 500 B", "loss below 490 B only"], lines)
+
+
+def switch_verdicts(runs):
+    lines = []
+    for name in ("port", "clock", "stalls"):
+        full, below = runs.lost("rate", name, 100), max(runs.lost("rate", name, rate) for rate in (97, 98))
+        above = runs.lost("rate", name, 99)
+        lines.append([name, verdict(abs(full / 6e-5 - 1) < 0.1, f"{full:.2g}, {full / 6e-5:.0f} times"), verdict(below == 0, share(below)),
+                      verdict(above > 0, "0")])
+    return table(["switch", "6e-5 lost at 100 %", "0 lost up to 98 %", "some lost at 99 %"], lines)
+
+
+TABLES = {"predictions": predictions, "hosts": hosts_table, "host-verdicts": host_verdicts, "switch-verdicts": switch_verdicts,
+          "rates": rates_table, "steps": steps_table, "mesh": mesh_table, "ports": ports_table, "sockets": sockets_table, "sizes": sizes_table}
+
+
+def write(out):
+    lines = paper_runs.stored(out / "runs.csv")
+    runs = Runs(lines)
+    values = {name: make(runs) for name, make in TABLES.items()}
+    values |= {"made-with": paper_runs.made_with(lines), "excess": share(runs.lost("step", "3to1,24.691us", 1009)),
+               "measured": measured_section(paper_runs.stored(out / "measured.csv"))}
+    text = re.sub(r"\{\{(.+?)\}\}", lambda found: values[found[1]], (out / "page.md").read_text())
+    (out / "README.md").write_text(text.rstrip() + "\n")
+    print(out / "README.md")
+    draw = paper_runs.figures("lhcb2004_figures")
+    if draw:
+        draw.sizes({name: [(size, runs.wire("received", name, size), runs.number("frames_received_per_second", "size", name, size),
+                            runs.lost("size", name, size)) for size in HOST_SIZES] for name in HOSTS}, out / "sizes.png")
+        draw.rates({name: [(rate, runs.lost("rate", name, rate)) for rate in RATES] for name in SWITCHES}, out / "rates.png")
+
+
+def measured_section(lines):
+    """Of the lab and of loopback; empty without such runs."""
+    if not lines:
+        return "Not measured anew: the lab and loopback rows that stood here were made by programs that are not published."
+    head = ["part", "where", "at", "datagram, B", "sent, Mb/s", "received, Mb/s", "missing", "dropped at the socket", "unexplained",
+            "receive buffer, most, KiB", "longest event-loop stall, ms"]
+    return paper_runs.made_with(lines) + "\n\n" + table(head, [
+        [line["part"], line["name"], line["x"], line["datagram_bytes"], f"{float(line['sent_mbps']):.1f}", f"{float(line['received_mbps']):.1f}", of(line),
+         line["lost_at_socket"], line["unexplained"],
+         f"{int(line['occupancy_max_bytes']) / 1024:.0f}" if line["occupancy_max_bytes"] else "", f"{float(line['poll_gap_us_max']) / 1000:.1f}"]
+        for line in lines])
