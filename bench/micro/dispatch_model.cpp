@@ -1,4 +1,4 @@
-// Why a dispatcher that queues events and tokens (LHCb note 2002-049, version 1) can slow down with the
+// Why a dispatcher that queues events and tokens can slow down with the
 // number of events, and why weir's does not. What is measured is computing alone, no network: the time of
 // every further block of events that a source hands to 20 nodes by tokens, while it gets slightly more events
 // than the nodes take, so that the queue of events grows.
