@@ -76,14 +76,26 @@ std::string set_text(const core::Plan& plan, const Forecast& f) {
                : fmt::format("{} and one of {}", events, last);
 }
 
+const char* phase_text(core::SetPhase phase) {
+    switch (phase) {
+        case core::SetPhase::same:
+            return "";
+        case core::SetPhase::spread:
+            return ", staggered evenly";
+        case core::SetPhase::random:
+            return ", each at a phase of its own";
+    }
+    return "";
+}
+
 std::string data_text(const core::Plan& plan, const Forecast& f) {
     const std::string events =
         fmt::format("events of {}{}", bytes_text(f.mean_event_bytes),
                     plan.event_size.kind == core::DistributionKind::fixed ? "" : " on average");
     switch (plan.generation) {
         case core::Generation::sets:
-            return fmt::format("a set of {} every {}: {}", rounded_text(plan.set_bytes()),
-                               rounded_text(plan.interval), set_text(plan, f));
+            return fmt::format("a set of {} every {}{}: {}", rounded_text(plan.set_bytes()),
+                               rounded_text(plan.interval), phase_text(plan.set_phase), set_text(plan, f));
         case core::Generation::steady:
             return fmt::format("{} at {}", events, rounded_text(plan.rate));
         case core::Generation::saturate:

@@ -72,7 +72,7 @@ bool is_usage(const std::string& what) {
 }
 
 /// Options that mean less when they are left out.
-constexpr std::array<std::string_view, 42> dispensable{"fault",
+constexpr std::array<std::string_view, 43> dispensable{"fault",
                                                        "busy-consumers",
                                                        "busy-cpu",
                                                        "busy",
@@ -113,7 +113,8 @@ constexpr std::array<std::string_view, 42> dispensable{"fault",
                                                        "time-scale",
                                                        "switch",
                                                        "loss-recovery",
-                                                       "control-priority"};
+                                                       "control-priority",
+                                                       "set-phase"};
 /// Counts that can be smaller.
 constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
 

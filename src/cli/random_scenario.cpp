@@ -46,6 +46,7 @@ class ScenarioDraw {
             draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", "9/10", "1/3"}));
         }
         draw_switch_file(draw_, range_, fmt::format("{}/switch-{}.toml", traces_, seed_));
+        phases();
         return std::move(draw_).options();
     }
 
@@ -371,6 +372,13 @@ class ScenarioDraw {
                 break;
             default:
                 break;
+        }
+    }
+
+    /// All producers generate equally many sets only in whole intervals.
+    void phases() {
+        if (generation_ == "sets" && range_.duration_us % range_.interval_us == 0) {
+            draw_.add("set-phase", "{}", draw_.one_of({"same", "spread", "random"}));
         }
     }
 

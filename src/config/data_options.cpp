@@ -11,6 +11,9 @@ constexpr Choice<core::Generation> generations[] = {{"sets", core::Generation::s
                                                     {"steady", core::Generation::steady},
                                                     {"saturate", core::Generation::saturate}};
 
+constexpr Choice<core::SetPhase> set_phases[] = {
+    {"same", core::SetPhase::same}, {"spread", core::SetPhase::spread}, {"random", core::SetPhase::random}};
+
 constexpr Choice<core::Overflow> overflows[] = {{"count", core::Overflow::count},
                                                 {"drop", core::Overflow::drop}};
 
@@ -47,6 +50,12 @@ constexpr Option data_rows[] = {
      .default_value = "sets",
      .set = [](RunRequest& r, Text text) { r.plan.generation = choose(text, generations); },
      .get = [](const RunRequest& r) { return chosen(r.plan.generation, generations); }},
+    {.name = "set-phase",
+     .syntax = "same|spread|random",
+     .help = "sets of all producers at one instant, evenly spread, or random",
+     .default_value = "same",
+     .set = [](RunRequest& r, Text text) { r.plan.set_phase = choose(text, set_phases); },
+     .get = [](const RunRequest& r) { return chosen(r.plan.set_phase, set_phases); }},
     {.name = "event-size",
      .syntax = "SIZE|DISTRIBUTION",
      .help = "bytes of an event, fixed or drawn",

@@ -307,6 +307,26 @@ void check_times(const RunRequest& request) {
     }
 }
 
+void check_set_phase(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    if (plan.set_phase == core::SetPhase::same) {
+        return;
+    }
+    if (plan.generation != core::Generation::sets) {
+        if (request.origin("set-phase") >= request.origin("generation")) {
+            throw UsageError(
+                "--set-phase: needs --generation sets, because there are no sets otherwise; use "
+                "--set-phase same");
+        }
+        plan.set_phase = core::SetPhase::same;
+    } else if (plan.duration.ns % plan.interval.ns != 0) {
+        throw UsageError(
+            fmt::format("--duration: {} is not a multiple of the --interval of {}, so that not all producers "
+                        "would generate equally many sets; make it a multiple, or use --set-phase same",
+                        to_text(plan.duration), to_text(plan.interval)));
+    }
+}
+
 void check_roles(const RunRequest& request) {
     const RoleRequest& roles = request.roles;
     if (roles.role) {
@@ -358,6 +378,7 @@ void derive(RunRequest& request) {
     derive_sizes(request);
     derive_network(request);
     check_times(request);
+    check_set_phase(request);
     check_pattern(request);
     check_building(request);
     check_busy(request);

@@ -20,7 +20,7 @@ Instant first_multiple_from(Instant t, Duration interval) {
 
 }  // namespace
 
-EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end)
+EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase)
     : generation_(plan.generation),
       rate_(plan.rate),
       interval_(plan.interval),
@@ -34,8 +34,9 @@ EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, I
     WEIR_ASSERT(largest_event_.count > 0);
     switch (generation_) {
         case Generation::sets:
-            WEIR_ASSERT(interval_.ns > 0);
-            begin_set(first_multiple_from(start, interval_));
+            WEIR_ASSERT(interval_.ns > 0 && phase >= Duration{} && phase < interval_);
+            // Whatever the phase, as many sets in the warm-up.
+            begin_set(first_multiple_from(start, interval_) + phase);
             break;
         case Generation::steady:
             prepare_next();

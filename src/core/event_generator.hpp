@@ -3,11 +3,11 @@
 // which it should have come. Pacing therefore never drifts: every time is computed from an anchor, never from
 // the previous one. Rejected: a timer per event, which loses time with every late wake-up.
 //
-// sets: at every multiple k of the interval (counted from instant 0, so k is negative in the warm-up) with
-//   start <= k x interval < end, events whose sizes sum to plan.set_bytes() exactly; the last event of a set
-//   is cut to what is left. Where rate x interval is no whole number of bytes, every set has the same rounded
-//   down size, up to one byte per interval less than the rate says. The other choice, a byte more in some
-//   sets, would let sets overflow a buffer of exactly one set.
+// sets: at every phase + k x interval (counted from instant 0, so k is negative in the warm-up) with
+//   start <= k x interval and phase + k x interval < end, events whose sizes sum to plan.set_bytes() exactly;
+//   the last event of a set is cut to what is left. Where rate x interval is no whole number of bytes, every
+//   set has the same rounded down size, up to one byte per interval less than the rate says. The other
+//   choice, a byte more in some sets, would let sets overflow a buffer of exactly one set.
 // steady: an event exists as soon as the rate, integrated since `start`, has produced its bytes. The integral
 // is
 //   exact, so the total at any time is within one event of rate x time, however long the run.
@@ -35,8 +35,8 @@ class EventGenerator {
   public:
     /// Generates in start <= t < end. `sizes` draws event sizes in bytes; they are cut to 1 ..
     /// plan.slot_size. The plan is not kept. A rate (or a set) of zero bytes generates nothing, except with
-    /// saturate.
-    EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end);
+    /// saturate. `phase` (set_phase.hpp) is used by sets only.
+    EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase = {});
 
     /// When the next event exists; never() when generation is over. saturate: `start` until a take() at or
     /// after `end` has closed generation, because only the caller's backlog says when an event is due: call

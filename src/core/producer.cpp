@@ -4,14 +4,16 @@
 
 #include "core/ledger_report.hpp"
 #include "core/plan_limits.hpp"
+#include "core/set_phase.hpp"
 
 namespace weir::core {
 
 namespace {
 
 /// When the account of the last second (of sets: of the last set) is closed.
-Instant closing_instant(const Plan& plan) {
-    return plan.generation == Generation::sets ? plan.next_set_at() : Instant{plan.duration.ns};
+Instant closing_instant(const Plan& plan, ProducerId id) {
+    return plan.generation == Generation::sets ? plan.next_set_at() + set_phase(plan, id)
+                                               : Instant{plan.duration.ns};
 }
 
 }  // namespace
@@ -20,7 +22,7 @@ Producer::Producer(const Plan& plan, ProducerId id, EventGenerator generator)
     : plan_(plan),
       id_(id),
       generator_(std::move(generator)),
-      closing_(closing_instant(plan)),
+      closing_(closing_instant(plan, id)),
       give_up_(plan.give_up_at()),
       waiting_(waiting_events_limit),
       grants_(plan, id),

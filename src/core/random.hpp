@@ -38,7 +38,8 @@ enum class RandomPurpose : std::uint32_t {
     payload,
     delay,
     exploration,
-    result_size
+    result_size,
+    set_phase
 };
 
 /// Number of the stream for one purpose of one node, to be given to Random's constructor.

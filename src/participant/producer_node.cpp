@@ -3,6 +3,7 @@
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
 #include "core/random.hpp"
+#include "core/set_phase.hpp"
 
 namespace weir::participant {
 
@@ -12,7 +13,8 @@ core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id,
     // Fragments of one event are equally large, so that all producers generate equally many in the same time.
     const std::uint32_t sizes_of = plan.builds() ? 0 : id.value;
     const core::Random random(plan.seed, random_stream(core::RandomPurpose::event_size, sizes_of));
-    return {plan, core::Sampler(plan.event_size, random), start, core::Instant{} + plan.duration};
+    return {plan, core::Sampler(plan.event_size, random), start, core::Instant{} + plan.duration,
+            core::set_phase(plan, id)};
 }
 
 }  // namespace

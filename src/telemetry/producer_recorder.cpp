@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/assertion.hpp"
+#include "core/set_phase.hpp"
 
 namespace weir::telemetry {
 
@@ -27,7 +28,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       sink_(std::move(sink)),
       clock_(start),
       datagrams_(plan, plan.consumers),
-      deadlines_(plan),
+      deadlines_(plan, core::set_phase(plan, id)),
       lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;

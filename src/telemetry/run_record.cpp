@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/distribution.hpp"
+#include "core/set_phase.hpp"
 #include "telemetry/fairness.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_values.hpp"
@@ -55,27 +56,40 @@ const char* generation_name(core::Generation generation) {
     return "unknown";
 }
 
+/// When after the beginning of each interval the producers generate their sets.
+Json set_phases(const core::Plan& plan) {
+    Json phases = Json::array();
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        phases.push_back(core::set_phase(plan, {producer}).in_seconds());
+    }
+    return phases;
+}
+
 /// The plan in plain numbers, for programs: the options beside it are text with units.
 Json resolved(const core::Plan& plan) {
-    return {{"producers", plan.producers},
-            {"consumers", plan.consumers},
-            {"generation", generation_name(plan.generation)},
-            {"rate_bits_per_second", plan.rate.bits_per_second},
-            {"interval_s", plan.interval.in_seconds()},
-            {"set_bytes", plan.set_bytes().count},
-            {"event_size_mean_bytes", plan.event_size.mean},
-            {"buffer_bytes", plan.buffer.count},
-            {"chunk_size_bytes", plan.chunk_size.count},
-            {"slot_size_bytes", plan.slot_size.count},
-            {"window", plan.window},
-            {"slots", plan.slots},
-            {"streams", plan.streams},
-            {"busy_mean_s", plan.busy.mean * 1e-9},
-            {"result_size_mean_bytes", core::expected_mean(plan.result_size)},
-            {"duration_s", plan.duration.in_seconds()},
-            {"warmup_s", plan.warmup.in_seconds()},
-            {"drain_s", plan.drain.in_seconds()},
-            {"seed", plan.seed}};
+    Json json = {{"producers", plan.producers},
+                 {"consumers", plan.consumers},
+                 {"generation", generation_name(plan.generation)},
+                 {"rate_bits_per_second", plan.rate.bits_per_second},
+                 {"interval_s", plan.interval.in_seconds()},
+                 {"set_bytes", plan.set_bytes().count},
+                 {"event_size_mean_bytes", plan.event_size.mean},
+                 {"buffer_bytes", plan.buffer.count},
+                 {"chunk_size_bytes", plan.chunk_size.count},
+                 {"slot_size_bytes", plan.slot_size.count},
+                 {"window", plan.window},
+                 {"slots", plan.slots},
+                 {"streams", plan.streams},
+                 {"busy_mean_s", plan.busy.mean * 1e-9},
+                 {"result_size_mean_bytes", core::expected_mean(plan.result_size)},
+                 {"duration_s", plan.duration.in_seconds()},
+                 {"warmup_s", plan.warmup.in_seconds()},
+                 {"drain_s", plan.drain.in_seconds()},
+                 {"seed", plan.seed}};
+    if (plan.is_staggered()) {
+        json["set_phases_s"] = set_phases(plan);
+    }
+    return json;
 }
 
 /// It may have come from elsewhere, and without its zero.

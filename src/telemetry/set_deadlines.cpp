@@ -11,10 +11,10 @@ namespace weir::telemetry {
 using core::Duration;
 using core::Instant;
 
-SetDeadlines::SetDeadlines(const core::Plan& plan)
+SetDeadlines::SetDeadlines(const core::Plan& plan, Duration phase)
     : interval_(plan.interval),
       duration_{plan.duration.ns},
-      last_event_after_(plan.generation == core::Generation::steady ? plan.interval : Duration{}),
+      last_event_after_(plan.generation == core::Generation::steady ? plan.interval : phase),
       judges_(plan.generation != core::Generation::saturate) {
     WEIR_ASSERT(!judges_ || interval_ > Duration{});
 }

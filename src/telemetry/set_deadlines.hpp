@@ -38,7 +38,8 @@ struct SetsInTime {
 class SetDeadlines {
   public:
     /// With generation `saturate` there are no deadlines, and everything is ignored.
-    explicit SetDeadlines(const core::Plan& plan);
+    /// `phase`: of the producer's sets (core/set_phase.hpp).
+    explicit SetDeadlines(const core::Plan& plan, core::Duration phase = {});
 
     /// Time has come to `now`. Deadlines before it have passed; one at `now` is met by what is gone at `now`.
     void advance(core::Instant now) {
@@ -86,7 +87,8 @@ class SetDeadlines {
 
     core::Duration interval_;
     core::Instant duration_;
-    core::Duration last_event_after_;  ///< from a set's beginning to when its last event can be generated
+    /// From the interval's beginning to when the last event of its set can be generated.
+    core::Duration last_event_after_;
     bool judges_;
     std::array<OpenSet, remembered> open_{};
     std::size_t youngest_ = 0;

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "core/set_phase.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/network_advice.hpp"
 
@@ -69,6 +70,19 @@ void add_consumer(const core::Plan& plan, const RankSummary& summary, ConsumerSu
     evidence.lost_on_the_way += plan.lossy() ? summary.run.lost.events : 0;
 }
 
+core::Bytes planned_bytes(const core::Plan& plan, const RankSummary& summary) {
+    // Sets come at the beginning of an interval, so an interrupted run may show more than its time's share.
+    const core::Bytes share = core::bytes_in(plan.rate, summary.covered);
+    if (!plan.is_staggered()) {
+        return share;
+    }
+    // Those that come later in it may not have come at all, and the last one at the end of generation may be
+    // counted in the drain.
+    const core::Duration a_little{plan.interval.ns / 100};
+    return std::min(share, core::set_bytes_until(plan, {summary.node.index},
+                                                 core::Instant{} + summary.covered - a_little));
+}
+
 void add_producer(const core::Plan& plan, const RankRecord& rank, Evidence& evidence) {
     const RankSummary& summary = rank.summary;
     if (summary.overflowed() || summary.sets_in_time.late > 0 || summary.run.lost.events > 0) {
@@ -81,8 +95,7 @@ void add_producer(const core::Plan& plan, const RankRecord& rank, Evidence& evid
         evidence.stalled_share = stalled;
         evidence.most_stalled = &rank;
     }
-    // Sets come at the beginning of an interval, so an interrupted run may show more than its time's share.
-    const double planned = static_cast<double>(core::bytes_in(plan.rate, summary.covered).count);
+    const double planned = static_cast<double>(planned_bytes(plan, summary).count);
     const auto generated = static_cast<double>(summary.measured.generated.bytes.count);
     if (planned > 0 && generated / planned < evidence.generated_share) {
         evidence.generated_share = generated / planned;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/distribution.hpp"
+#include "core/set_phase.hpp"
 #include "small_plan.hpp"
 #include "steps.hpp"
 
@@ -19,7 +20,7 @@ class Harness {
           now_(core::Instant{} - plan.warmup),
           producer_(plan, {0},
                     core::EventGenerator(plan, core::Sampler(plan.event_size, core::Random(1, 1)), now_,
-                                         core::Instant{} + plan.duration)) {}
+                                         core::Instant{} + plan.duration, core::set_phase(plan, {0}))) {}
 
     void step(fuzz::FuzzInput& input) {
         core::Actions out;

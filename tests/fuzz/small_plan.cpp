@@ -78,6 +78,7 @@ core::Plan small_plan(FuzzInput& whole) {
     choose_protocol(input, plan);
     choose_sizes(input, plan);
     choose_times(input, plan);
+    plan.set_phase = static_cast<core::SetPhase>(input.below(3));
     return plan;
 }
 

@@ -17,6 +17,7 @@
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
+#include "core/set_phase.hpp"
 #include "participant/rank_account.hpp"
 #include "runtime/notice.hpp"
 #include "runtime/packet.hpp"
@@ -81,7 +82,8 @@ class World {
             producers_.emplace_back(
                 plan_, core::ProducerId{p},
                 core::EventGenerator(plan_, core::Sampler(plan_.event_size, core::Random(1, 1)), now_,
-                                     core::Instant{} + plan_.duration));
+                                     core::Instant{} + plan_.duration,
+                                     core::set_phase(plan_, core::ProducerId{p})));
         }
         for (std::uint32_t c = 0; c < plan_.consumers; ++c) {
             std::optional<core::Sampler> results;

@@ -34,7 +34,22 @@ RUNS = [
     # With re-asks nothing is lost, however small the sockets and however busy the machine.
     ("balanced", "datagram", "sets", "poisson:2ms,quantum=1ms", "full", "64KiB", ["--reasks", "20", "--socket-buffer", "1MiB"]),
     ("none", "datagram", "steady", "none", "header", "20kB", ["--reasks", "20", "--chunk-size", "9000B"]),
+    ("balanced", "send", "sets", "none", "full", "64KiB", ["--set-phase", "spread"]),
+    ("token", "put", "sets", "none", "full", "64KiB", ["--set-phase", "spread", "--pattern", "build"]),
+    ("none", "get", "sets", "fixed:1ms", "full", "64KiB", ["--set-phase", "random"]),
 ]
+
+
+def check_set_phases(run, kind):
+    """The phases of the plan, and by the common clock as many sets of each producer as there are intervals."""
+    resolved = run.json["plan"]["resolved"]
+    phases, interval, producers = resolved["set_phases_s"], resolved["interval_s"], resolved["producers"]
+    check(len(phases) == producers and all(0 <= phase < interval for phase in phases), f"phases {phases}")
+    if kind == "spread":
+        check(all(abs(phase - interval * i / producers) < 2e-9 for i, phase in enumerate(phases)), f"phases {phases}")
+    sets = round((resolved["duration_s"] + resolved["warmup_s"]) / interval)
+    generated = {rank["generated"]["bytes"] for rank in run.json["ranks"] if rank["role"] == "producer"}
+    check(generated == {sets * resolved["set_bytes"]}, f"generated {generated}, {sets} sets of {resolved['set_bytes']}")
 
 
 def every_value():
@@ -68,6 +83,8 @@ def every_value():
             fragments = resolved["producers"]
             check(totals["finished_events"] * fragments == totals["received_events"] == totals["generated_events"],
                   f"built {totals['finished_events']} events of {totals['received_events']} fragments")
+        if "--set-phase" in others:
+            check_set_phases(run, others[others.index("--set-phase") + 1])
         if "drop" in others:
             check(run.json["totals"]["lost_events"] > 0, "an overloaded run with --overflow drop lost nothing")
             check(run.json["lost"], "lost events are not named")

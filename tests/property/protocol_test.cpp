@@ -18,6 +18,7 @@
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
+#include "core/set_phase.hpp"
 
 using namespace weir::core;
 
@@ -38,7 +39,8 @@ class World {
         for (std::uint32_t p = 0; p < plan.producers; ++p) {
             const Sampler sizes(plan.event_size, Random(seed, random_stream(RandomPurpose::event_size, p)));
             producers_.emplace_back(plan, ProducerId{p},
-                                    EventGenerator(plan, sizes, start, Instant{plan.duration.ns}));
+                                    EventGenerator(plan, sizes, start, Instant{plan.duration.ns},
+                                                   set_phase(plan, ProducerId{p})));
         }
         for (std::uint32_t c = 0; c < plan.consumers; ++c) {
             consumers_.emplace_back(
@@ -345,6 +347,8 @@ Plan random_plan(Random& random) {
     plan.duration = plan.interval * pick(2, 6);
     plan.warmup = plan.interval * pick(0, 2);
     plan.drain = Duration::milliseconds(pick(0, 1) == 0 ? 5 : 2000);
+    plan.set_phase = static_cast<SetPhase>(pick(0, 2));
+    plan.seed = random.next();
     return plan;
 }
 

@@ -125,6 +125,28 @@ TEST_CASE("contradictions are refused") {
     CHECK(refused({{"scheduler-rank", "last"}, {"scheduler-host", "a"}}) == "accepted");
 }
 
+TEST_CASE("sets can be staggered where all producers generate equally many") {
+    using weir::core::SetPhase;
+    CHECK(resolve(Given{}).plan.set_phase == SetPhase::same);
+    for (const char* phase : {"spread", "random"}) {
+        CAPTURE(phase);
+        CHECK(refused({{"set-phase", phase}}) == "accepted");
+        CHECK(contains(refused({{"set-phase", phase}, {"duration", "2500ms"}}),
+                       "--duration: 2.5s is not a multiple of the --interval of 1s"));
+        CHECK(refused({{"set-phase", phase}, {"duration", "2500ms"}, {"interval", "500ms"}}) == "accepted");
+        for (const char* generation : {"steady", "saturate"}) {
+            CHECK(contains(refused({{"set-phase", phase}, {"generation", generation}}),
+                           "--set-phase: needs --generation sets"));
+        }
+        // What was so many intervals stays so many.
+        CHECK(refused({{"set-phase", phase},
+                       {"interval", "1001us"},
+                       {"duration", "21021us"},
+                       {"time-scale", "1/3"}}) == "accepted");
+    }
+    CHECK(refused({{"set-phase", "same"}, {"generation", "steady"}, {"duration", "2500ms"}}) == "accepted");
+}
+
 TEST_CASE("the command line may switch off what a scenario makes busy") {
     const auto plan = resolve(Given{{"scenario", "quickstart"}, {"busy", "none"}}).plan;
     CHECK(plan.busy.kind == weir::core::DistributionKind::none);

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "core/distribution.hpp"
 #include "core/producer.hpp"
+#include "core/set_phase.hpp"
 #include "unit/core/messages_of.hpp"
 
 namespace weir::core::test {
@@ -43,7 +44,7 @@ class Driven {
         : plan_(plan),
           producer_(plan, self,
                     EventGenerator(plan, Sampler(plan.event_size, Random(1, 1)), Instant{} - plan.warmup,
-                                   Instant{plan.duration.ns})) {}
+                                   Instant{plan.duration.ns}, set_phase(plan, self))) {}
 
     Actions time(Instant now) {
         Actions out;

@@ -251,3 +251,19 @@ TEST_CASE("How late a caller comes does not change what is generated") {
         CHECK(total_of(events) <= bytes_in(plan.rate, end - Instant{0}));
     }
 }
+
+TEST_CASE("With a phase sets come so much later, and as many of them") {
+    const Duration interval = Duration::milliseconds(700);
+    const Duration start = Duration::seconds(-1);  // whole intervals or not
+    for (const std::int64_t phase_ms : {0, 1, 350, 699}) {
+        const Duration phase = Duration::milliseconds(phase_ms);
+        EventGenerator generator(plan_of(Generation::sets, 8000, interval), sizes_of(700), at(start),
+                                 at(interval * 3), phase);
+        CHECK(generator.next_due() == at(phase - interval));
+        const auto events = take_all(generator, at(Duration::seconds(100)));
+        REQUIRE(events.size() == 4);
+        for (std::int64_t k = 0; k < 4; ++k) {
+            CHECK(events[static_cast<std::size_t>(k)].generated_at == at(interval * (k - 1) + phase));
+        }
+    }
+}

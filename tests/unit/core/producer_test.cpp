@@ -166,6 +166,32 @@ TEST_CASE("A duration that ends inside an interval is closed at the end of that 
     CHECK(of_kind<Drained>(producer.time(at_ms(1000))).size() == 1);
 }
 
+TEST_CASE("A staggered producer's last set has a whole interval, and its account is closed then") {
+    Plan plan = small_plan();
+    plan.set_phase = SetPhase::spread;  // producer 1 of 2: at 500 ms and 1500 ms
+    plan.drain = {};
+    for (const bool in_time : {true, false}) {
+        Driven producer(plan);
+        CHECK(producer->next_deadline() == at_ms(500));
+        CHECK(of_kind(producer.time(at_ms(499)), Observation::Kind::generated).empty());
+        CHECK(of_kind(producer.time(at_ms(500)), Observation::Kind::generated).size() == 4);
+        for (int event = 0; event < 4; ++event) {
+            producer.deliver_one(at_ms(1400));
+        }
+        CHECK(of_kind(producer.time(at_ms(1500)), Observation::Kind::generated).size() == 4);
+        for (int event = in_time ? 0 : 1; event < 4; ++event) {
+            producer.deliver_one(at_ms(2400));
+        }
+        CHECK_FALSE(producer->drained());
+        CHECK(producer->next_deadline() == at_ms(2500));
+        producer.time(at_ms(2500));
+        CHECK(producer->overflowed_at_close() == !in_time);
+        CHECK(producer->drained() == in_time);
+        CHECK(of_kind(producer.time(at_ms(2999)), Observation::Kind::left_over).empty());
+        CHECK(of_kind(producer.time(at_ms(3000)), Observation::Kind::left_over).size() == (in_time ? 0 : 1));
+    }
+}
+
 TEST_CASE("What a late producer generates at the end counts against its buffer") {
     Plan plan = small_plan();
     SECTION("sets: all that were due, and one more") {

@@ -527,3 +527,56 @@ TEST_CASE("The first set of a run without warm-up is generated at once") {
     // Five events of 100 ms, and the first grant: not the 10 ms until the simulator next looks.
     CHECK(std::abs(result.record.verdict.least_slack->in_seconds() - 0.5) < 0.001);
 }
+
+TEST_CASE("Staggered sets do not wait for each other") {
+    // Four producers to one consumer: a set of 20 Mb needs 0.25 s, all four fill the link.
+    for (const SetPhase phase : {SetPhase::same, SetPhase::spread}) {
+        SimulatedRun run = one_to_one();
+        Plan& plan = run.run.plan;
+        plan.producers = 4;
+        plan.generation = Generation::sets;
+        plan.set_phase = phase;
+        plan.rate = {19000000};
+        plan.event_size.mean = 23750;
+        plan.slot_size = {23750};
+        plan.chunk_size = {23750};
+        plan.warmup = Duration::seconds(2);
+        plan.buffer = plan.set_bytes();
+        const SimulationResult result = result_of(run);
+        INFO(result.end.what);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        const auto& verdict = result.record.verdict;
+        CHECK(verdict.sustained);
+        CHECK(verdict.sets == 40);
+        CHECK(verdict.late_sets == 0);
+        REQUIRE(verdict.least_slack);
+        // Of four times 0.2375 s, or of one.
+        const double slack_s = phase == SetPhase::same ? 1 - 4 * 0.2375 : 1 - 0.2375;
+        CHECK(std::abs(verdict.least_slack->in_seconds() - slack_s) < 0.01);
+        for (std::size_t rank = 1; rank <= plan.producers; ++rank) {
+            CHECK(result.record.ranks[rank].summary.measured.generated.bytes == plan.set_bytes() * 10);
+            CHECK(result.record.ranks[rank].summary.run.generated.bytes == plan.set_bytes() * 12);
+        }
+    }
+}
+
+TEST_CASE("The first sets of spread producers come at i/P of the interval") {
+    SimulatedRun run = one_to_one();
+    Plan& plan = run.run.plan;
+    plan.producers = 5;
+    plan.generation = Generation::sets;
+    plan.set_phase = SetPhase::spread;
+    plan.interval = plan.duration;  // 10 s
+    plan.rate = {800000};
+    plan.buffer = plan.set_bytes();
+    const SimulationResult result = result_of(run);
+    INFO(result.end.what);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    CHECK(result.record.verdict.sets == 5);
+    CHECK(result.record.verdict.late_sets == 0);
+    for (std::size_t producer = 0; producer < 5; ++producer) {
+        // A set is one event of 1 MB: it is in the buffer for 0.1 s and more, and fills it then.
+        CHECK(result.record.ranks[producer + 1].summary.max_occupancy_second ==
+              2 * static_cast<std::int64_t>(producer));
+    }
+}

@@ -187,3 +187,21 @@ TEST_CASE("With generation saturate there are no deadlines") {
     run.gone(9000, 0);
     CHECK(run.deadlines.account() == SetsInTime{});
 }
+
+TEST_CASE("The deadline of a set with a phase is one interval after it was generated") {
+    SetDeadlines deadlines(plan_of(Generation::sets), ms(700));
+    deadlines.generated(at_ms(-300));  // of the warm-up
+    deadlines.generated(at_ms(700));
+    deadlines.advance(at_ms(1700));
+    CHECK(deadlines.account().late == 0);
+    deadlines.advance(Instant{} + ms(1700) + Duration{1});
+    CHECK(deadlines.account().late == 1);
+    CHECK(deadlines.account().first_late_second == 1);
+    deadlines.generated(at_ms(9700));
+    deadlines.advance(at_ms(10700));
+    deadlines.gone(at_ms(10700), ms(1000));
+    deadlines.end();
+    CHECK(deadlines.account().sets == 2);
+    CHECK(deadlines.account().late == 1);
+    CHECK(deadlines.account().least_slack == Duration{});
+}
