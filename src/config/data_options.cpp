@@ -52,7 +52,7 @@ constexpr Option data_rows[] = {
      .get = [](const RunRequest& r) { return chosen(r.plan.generation, generations); }},
     {.name = "set-phase",
      .syntax = "same|spread|random",
-     .help = "sets of all producers at one instant, evenly spread, or random",
+     .help = "all producers' sets at one instant, evenly spread, or random",
      .default_value = "same",
      .set = [](RunRequest& r, Text text) { r.plan.set_phase = choose(text, set_phases); },
      .get = [](const RunRequest& r) { return chosen(r.plan.set_phase, set_phases); }},

@@ -163,7 +163,7 @@ class Scenarios(CommandTest):
                   "seed": "42", "idle": "yield", "silence-timeout": "9s", "scale": "1/2", "time-scale": "1", "producers": "5",
                   "consumers": "6", "scheduler-rank": "last", "producer-hosts": "eb[01-05]", "consumer-hosts": "fn[1-3]",
                   "scheduler-host": "eb01", "producers-per-host": "1", "consumers-per-host": "2", "rate": "3Gb/s",
-                  "interval": "2s", "generation": "steady", "event-size": "normal:8MiB,deviation=1MiB",
+                  "interval": "2s", "generation": "steady", "set-phase": "same", "event-size": "normal:8MiB,deviation=1MiB",
                   "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "transport": "datagram", "chunk-size": "8KiB",
                   "window": "2", "socket-buffer": "2MiB", "datagram-network": "10.0.0.0/8", "shaping": "bucket:20Mb/s,burst=64KiB",
                   "pattern": "build", "initiation": "pull", "order": "barrel", "requests": "9", "outstanding": "5",
