@@ -279,6 +279,19 @@ def test_a_damaged_campaign_is_refused(sweep):
 # --- Claims, and files as a whole.
 
 
+def test_a_claim_that_appears_between_two_looks_is_not_damaged(tmp_path, monkeypatch):
+    read = sweep_claims.read_json
+
+    def read_and_then_another_claims(path):
+        record = read(path)
+        if record is None and path.name == "0001-1.json":
+            sweep_claims.create_claim(tmp_path, "0001", 0)
+        return record
+
+    monkeypatch.setattr(sweep_claims, "read_json", read_and_then_another_claims)
+    assert [claim.number for claim in sweep_claims.claims(tmp_path, "0001")] == [1]
+
+
 def test_one_of_many_gets_a_claim(tmp_path):
     script = ("import sys; from weir_report import sweep_claims\n"
               "won = sum(sweep_claims.create_claim(sys.argv[1], f'{n}', 0) is not None for n in range(200))\nprint(won)")

@@ -44,13 +44,20 @@ def claims(directory, name):
     found = []
     while True:
         path = Path(directory) / f"{name}-{len(found) + 1}.json"
-        record = read_json(path)
-        if record is None or not isinstance(record.get("holder"), dict):
-            if path.exists():
+        record = _claim_record(path)
+        if record is None and path.exists():
+            record = _claim_record(path)  # another worker may have created it since
+            if record is None:
                 raise ReportError(f"{path}: damaged; it is the record of a worker. Check that this one has ended, then remove it and "
                                   "those with higher numbers")
+        if record is None:
             return found
         found.append(Claim(name, len(found) + 1, path, record, read_json(path.with_suffix(".end.json"))))
+
+
+def _claim_record(path):
+    record = read_json(path)
+    return record if record is not None and isinstance(record.get("holder"), dict) else None
 
 
 def last_claim(directory, name):
