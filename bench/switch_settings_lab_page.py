@@ -14,7 +14,7 @@ import subprocess
 import open_mpi
 from paper_runs import table
 
-SETTINGS = ("drop-tail-15kB", "drop-tail-128kB", "ecn-1.5kB", "ecn-6kB", "ecn-24kB", "ecn-24kB-but-one", "clean", "lossy")
+SETTINGS = ("drop-tail-6kB", "drop-tail-15kB", "drop-tail-128kB", "ecn-1.5kB", "ecn-6kB", "ecn-24kB", "ecn-24kB-but-one", "clean", "lossy")
 RUN_COLUMNS = ("point", "switch", "repetition", "rate_bits_per_second", "state", "started_at", "weir_version", "network", "cause", "sustained",
                "late_share", "longest_stay_s", "worst_occupancy", "goodput_bits_per_second", "slowest_consumer_mean_bits_per_second",
                "delivery_p99_s")
