@@ -149,11 +149,12 @@ def held(flags, length=20):
     return None
 
 
-def measured(directory, run, row, choice):
-    scale, verdict = 8e-9, run["verdict"]
+def measured(directory, run, row, choice, scaled_by=1.0):
+    """What a run has for the observations. `scaled_by`: its --scale; rates are given as without it."""
+    scale, verdict = 8e-9 / scaled_by, run["verdict"]
     consumers = seconds_of(directory, "consumer", ("received_bytes", "received_events", "blocked_s", "blocked_samples_50ms"))
     producers = seconds_of(directory, "producer", ("sent_bytes", "occupancy_peak", "late_sets"))
-    size = event_bytes(row, choice["event"]) * scale
+    size = event_bytes(row, choice["event"]) * 8e-9
     by_bytes = [second[0] * scale for rank in consumers for second in rank]
     by_events = [second[1] * size for rank in consumers for second in rank]
     sent = [second[0] * scale for rank in producers for second in rank]

@@ -19,6 +19,7 @@ STANDING = {
     "4-on-time": "predicted", "4-mean": "given", "4-blocked": "predicted",
     "5-onset": "fitted", "5-blocked": "predicted", "5-for-good": "predicted", "5-highest": "fitted",
 }
+LAB = pathlib.Path(__file__).resolve().parent.parent / "results/lhcb2021-lab/observations.csv"
 READING, PROBE = "samples", "events"  # the closest, see the page
 MOST_KEY = ("128MiB", "sets", "", "1", "2", "balanced")
 SETTING_NAMES = {"fluid": "fluid model", "pfc": "PFC", "ecn": "ECN", "pfc+ecn": "PFC and ECN", "neither": "neither"}
@@ -67,13 +68,22 @@ def paper_table(out):
         values, text = observed(mine, name, most)
         columns = {"given": ["", "", text], "predicted": [text, "", ""], "fitted": ["", text, ""]}[STANDING[name]]
         lines.append([str(row), what, paper if paper == "yes" else f"{paper:g}", *columns, deviation(name, paper, values),
-                      lab_cell(out, name)])
+                      lab_cell(name)])
     return paper_runs.table(["row", "observation", "paper", "predicted", "fitted", "follows from the input", "deviation", "lab"], lines)
 
 
-def lab_cell(out, name):
-    """The lab's value where results/lhcb2021-lab has measured this scenario: lines with one slot; older ones are not of these scenarios."""
-    return "stale"
+def lab_cell(name):
+    """The lab's value, of results/lhcb2021-lab."""
+    row, quantity = name.split("-", 1)
+    line = next((line for line in paper_runs.stored(LAB) if line["row"] == row and line["world"] == "lab"), None)
+    if line is None:
+        return "not run"
+    if quantity == "most":  # of many runs
+        return "-"
+    value = model.deviations({**line, "event": "128MiB"}, READING, PROBE)[name][0]
+    if quantity == "on-time":
+        return "yes" if value == 0 else f"{100 * value:.2g} % late"
+    return "never" if value is None else f"{value:.{0 if quantity in ('blocked', 'onset', 'for-good') else 1}f}"
 
 
 def closest(store, rows, blocked, probe, seconds=None, names=None, keep=lambda lines: True):
