@@ -50,9 +50,8 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
     const auto receive = [&](const auto& body) { return on(now, from, body, out); };
     if (const char* const wrong = std::visit(receive, message)) {
         violation(from, wrong, out);
-    }
-    if (std::holds_alternative<Done>(message) || std::holds_alternative<Drained>(message)) {
-        drain_until_ = std::max(drain_until_, now + drain_grace_);
+    } else if (std::holds_alternative<Done>(message) || std::holds_alternative<Drained>(message)) {
+        put_off_end(now);
     }
     const std::uint64_t came = waiting_events_ > waited_before ? waiting_events_ - waited_before : 0;
     grant_all(out);

@@ -23,9 +23,10 @@ namespace weir::core {
 
 class Scheduler {
   public:
-    /// How long after all producers have drained a transfer may still be missing before the run is closed
-    /// without it.
-    static constexpr Duration last_done_grace = Duration::seconds(2);
+    /// How long after all producers have drained, and after any event that arrives later, one may still be
+    /// missing before the run is closed without it. What was sent may wait in TCP: five retransmission
+    /// time-outs of 200 ms, each twice the one before, take 6.2 s.
+    static constexpr Duration last_done_grace = Duration::seconds(10);
     /// How long after the end of the drain, and after any later sign of progress, a producer may still have
     /// transfers under way. Four times what the fullest node needs for what it can have under way at the
     /// planned (or shaped) rate, 2 to 60 s: a transfer that is cut off cannot be accounted for, so only one
@@ -144,6 +145,8 @@ class Scheduler {
     void update_policy(ConsumerId consumer);
     void account_time(Instant now);
     void tick(Instant now, Actions& out);
+    /// After a sign of progress.
+    void put_off_end(Instant now);
     void finish_if_complete(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
     /// What the policy knows as a producer. Pattern `build`: all of them together are one.

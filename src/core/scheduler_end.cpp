@@ -32,7 +32,7 @@ Duration Scheduler::drain_grace(const Plan& plan) {
            losses_time(plan) + plan.recovery_time;
 }
 
-const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Actions& out) {
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, Actions& out) {
     if (!is_producer(from)) {
         return "drained from no producer";
     }
@@ -60,7 +60,6 @@ const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Acti
         return nullptr;
     }
     phase_ = Phase::completing;
-    complete_until_ = now + last_done_grace + losses_time(plan_);
     if (plan_.consumers_grant()) {
         for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
             out.messages.push_back({node_of(ConsumerId{consumer}), ReportProgress{}});
@@ -69,7 +68,7 @@ const char* Scheduler::on(Instant now, NodeId from, const Drained& drained, Acti
     return nullptr;
 }
 
-const char* Scheduler::on(Instant /*now*/, NodeId from, const Progress& progress, Actions& /*out*/) {
+const char* Scheduler::on(Instant now, NodeId from, const Progress& progress, Actions& /*out*/) {
     if (!is_consumer(from)) {
         return "progress from no consumer";
     }
@@ -79,6 +78,9 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Progress& progress
         progress.received.events < consumer.received_events || progress.received.events > most_received ||
         !is_amount(plan_, progress.received)) {
         return "progress that was not asked for, that goes back, or of more than there can be";
+    }
+    if (progress.received.events > consumer.received_events) {
+        put_off_end(now);
     }
     consumer.received_events = progress.received.events;
     return nullptr;
@@ -99,6 +101,13 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const LedgerPart& part, 
         phase_ = Phase::closed;
     }
     return nullptr;
+}
+
+void Scheduler::put_off_end(Instant now) {
+    drain_until_ = std::max(drain_until_, now + drain_grace_);
+    if (phase_ == Phase::completing) {
+        complete_until_ = now + last_done_grace + losses_time(plan_);
+    }
 }
 
 void Scheduler::finish_if_complete(Actions& out) {

@@ -57,6 +57,21 @@ TEST_CASE("A transfer that stays missing ends the run after a grace") {
     CHECK(scheduler.time(end + Duration::seconds(1)).messages.empty());
 }
 
+TEST_CASE("Of transfers that arrive long after the last was sent, each gives the next its grace") {
+    Driven scheduler(small_plan());
+    scheduler.ready(0, 0);
+    scheduler.ready(0, 1);
+    scheduler.offer(0, 2, 200);
+    scheduler.now = at_s(11);
+    scheduler.drained(1);
+    scheduler.drained(0, 2);
+    scheduler.now = at_s(20);  // TCP sent it again
+    CHECK(scheduler.done(0, 0, event_0, 100).messages.empty());
+    CHECK(scheduler->next_deadline() == at_s(20) + Scheduler::last_done_grace);
+    CHECK(scheduler.time(at_s(28)).messages.empty());
+    check_finish(scheduler.done(0, 1, EventId::of({0}, 1), 100));
+}
+
 TEST_CASE("Transfers that are under way after the drain have the time that they need") {
     Plan plan = small_plan();
     CHECK(Scheduler::drain_grace(plan) == Duration::seconds(2));
