@@ -51,6 +51,15 @@ def test_settings_that_differ_by_less_than_matters_share_a_rank(make):
     assert answer.winner is None and "certain but less than the 2.0 % that count" in answer.headline
 
 
+def test_runs_at_full_load_are_not_followed_by_a_search_for_the_limit(make):
+    for factors in ({"a": 1.0, "b": 0.5}, {"c": 1.0, "d": 1.0}):
+        found = groups(make, noise=0.001, **factors)
+        for group in found:
+            for one in group.runs:
+                one.record["plan"].setdefault("resolved", {})["generation"] = "saturate"
+        assert "full load" in make_answer(found, Settings(decide_by="goodput")).next
+
+
 def test_too_few_runs_are_not_judged(make):
     answer = make_answer(groups(make, runs=2, a=1.0, b=0.5), Settings(decide_by="goodput"))
     assert answer.winner is None and answer.headline.startswith("Not judged: 3 or more complete runs")

@@ -8,6 +8,7 @@ from .answer_text import difference, listed, plain
 RUNS_MOST = 50
 RUNS_FEW = 10
 SENTENCES_MAX = 2
+_BELOW_FULL_LOAD = "These runs were at full load: check the rate that you plan with a long run below what was carried."
 _FRAMES_OF = {f"pause_{what}_{side}": f"pause_frames_{side}" for what in ("time", "transitions") for side in ("received", "sent")}
 
 
@@ -25,15 +26,16 @@ def not_told(found):
 
 def _counted_by_some(found):
     """What moved with one setting and is not counted with another. Without frames there is no pause time either."""
-    sentences = []
+    missing = {}
     moved = {counter.name for why in found.why for counter in why.counters if counter.value}
     for why in found.why:
         zero = {counter.name for counter in why.counters if counter.value == 0.0}
-        titles = [counter.title for counter in why.counters
-                  if why.runs and counter.value is None and counter.name in moved and _FRAMES_OF.get(counter.name) not in zero]
+        titles = tuple(counter.title for counter in why.counters
+                       if why.runs and counter.value is None and counter.name in moved and _FRAMES_OF.get(counter.name) not in zero)
         if titles:
-            sentences.append(f"{why.setting} does not count {listed(titles)}; other settings do.")
-    return sentences
+            missing.setdefault(titles, []).append(why.setting)
+    return [f"{listed(settings)} {'does' if len(settings) == 1 else 'do'} not count {listed(titles)}; other settings do."
+            for titles, settings in missing.items()]
 
 
 def runs_for(found, i, j):
@@ -78,9 +80,13 @@ def next_step(found):
         return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good choice; let the "
                 "settings take turns.")
     leaders = found.leaders
+    if found.ranked.winner is not None and found.full_load:
+        return f"Use {found.rows[0].setting}. {_BELOW_FULL_LOAD}"
     if found.ranked.winner is not None:
         return (f"Use {found.rows[0].setting}. How much it can carry was not measured: weir-sweep with find = \"rate\" does "
                 "that.")
+    if found.full_load:
+        return f"Choose between {listed([row.setting for row in leaders])} by their latency at the rate that you need. {_BELOW_FULL_LOAD}"
     few = _few_more_runs(found, leaders)
     if few:
         return (f"Make {few} more {found.repetition}s of each setting, which would tell; or measure their capacity: weir-sweep with "

@@ -49,6 +49,11 @@ class Findings:
         return "round" if self.capacity else "run"
 
     @property
+    def full_load(self):
+        """Producers of all runs send as much as they can."""
+        return all(run.resolved.get("generation") == "saturate" for group in self.groups for run in group.runs)
+
+    @property
     def leaders(self):
         """Rows that no other setting is better than."""
         return [row for row in self.rows if row.rank == 1]

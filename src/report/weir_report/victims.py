@@ -35,6 +35,8 @@ FILES_MAX = 4000
 # A port stands out if its share of marked or dropped packets is so many times the median of the others; or if it marks so many
 # times less and carries nearly as much as the busiest.
 PORT_FACTOR = 3.0
+# In so many of the runs, and in two at least: losses come in bursts, so in a single run some port stands out by chance.
+PORT_RUNS_FROM = 0.75
 PORT_CARRIED_FROM = 0.2
 PORT_SHARE_FROM = 0.002
 PORT_PACKETS_FROM = 100
@@ -368,7 +370,7 @@ def _ports(runs):
             for port, pair in out.items() if len(out) <= len(shares) / 3.0 else ():
                 of_ports.setdefault(port, []).append(pair)
         for port, pairs in of_ports.items():
-            if len(pairs) > len(runs) / 2.0:
+            if len(pairs) >= max(2.0, PORT_RUNS_FROM * len(runs)):
                 share, others = (float(np.median(values)) for values in zip(*pairs))
                 sentences.append(f"the port {port} {verb} {units.share(share, 1.0)} of packets, the median of the others is "
                                  f"{units.share(others, 1.0)}")
