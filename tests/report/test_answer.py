@@ -57,7 +57,8 @@ def test_runs_at_full_load_are_not_followed_by_a_search_for_the_limit(make):
         for group in found:
             for one in group.runs:
                 one.record["plan"].setdefault("resolved", {})["generation"] = "saturate"
-        assert "full load" in make_answer(found, Settings(decide_by="goodput")).next
+        answer = make_answer(found, Settings())
+        assert "full load" in answer.next and answer.decided_by.name == "goodput"
 
 
 def test_too_few_runs_are_not_judged(make):

@@ -2,7 +2,8 @@
 compare_text.py prints it, compare_page.py draws it, --json has it. Nothing is read or printed here but rows of runs.
 
 One figure decides, unless the user chose another: lost data and sustained first; then the capacity if it was measured,
-else the margin at a fixed rate (late sets, slack, worst occupancy, carried rate); then latency and fairness. Counters explain and decide nothing."""
+else the margin at a fixed rate (late sets, slack, worst occupancy, carried rate) or, at full load, the goodput; then latency and fairness.
+Counters explain and decide nothing."""
 
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ from .run_pairs import find_pairs
 _CHAIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")
 # Where no run was sustained, queues grow for as long as a run lasts: what was carried has more to say than how late it was.
 _OVERLOADED = ("lost_events", "goodput", "late_share", "longest_stay", "worst_occupancy", "delivery_p99", "evenness")
+# At full load there is always data to send: latencies and occupancies are those of full queues.
+_FULL_LOAD = ("lost_events", "goodput")
 # Values that do not stand for themselves.
 _SWITCHED = ("on", "off", "yes", "no", "true", "false")
 
@@ -103,7 +106,7 @@ def make_answer(groups, settings, capacity=None):
         of_runs = [key_figures(run) for run in group.runs]
         for name, of_figure in values.items():
             of_figure.append([figures[name] for figures in of_runs])
-    ranked = ranking.rank(_chain(values, settings.decide_by), values, settings, _times_of(groups) if settings.pairs else None)
+    ranked = ranking.rank(_chain(groups, values, settings.decide_by), values, settings, _times_of(groups) if settings.pairs else None)
     columns = _columns(ranked)
     details = [tuple(value_of(figure, values[figure.name][index]) for figure in columns) for index in range(len(groups))]
     return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings)
@@ -154,12 +157,14 @@ def _made(groups, names, ranked, columns, details, values, settings, capacity=No
         measured=ranked)
 
 
-def _chain(values, decide_by):
+def _chain(groups, values, decide_by):
     figures = {figure.name: figure for figure in KEY_FIGURES}
     if decide_by is not None:
         if decide_by not in deciding_figures():
             raise ReportError(f"--decide-by: '{decide_by}' is not one of {', '.join(deciding_figures())}")
         return [figures[decide_by]]
+    if answer_text.full_load(groups):
+        return [figures[name] for name in _FULL_LOAD]
     outcomes = [value for side in values["sustained"] for value in side]
     overloaded = bool(outcomes) and all(value == 0.0 for value in outcomes)
     return [figures[name] for name in (_OVERLOADED if overloaded else _CHAIN)]

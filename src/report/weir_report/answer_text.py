@@ -50,13 +50,17 @@ class Findings:
 
     @property
     def full_load(self):
-        """Producers of all runs send as much as they can."""
-        return all(run.resolved.get("generation") == "saturate" for group in self.groups for run in group.runs)
+        return full_load(self.groups)
 
     @property
     def leaders(self):
         """Rows that no other setting is better than."""
         return [row for row in self.rows if row.rank == 1]
+
+
+def full_load(groups):
+    """Producers of all runs send as much as they can."""
+    return all(run.resolved.get("generation") == "saturate" for group in groups for run in group.runs)
 
 
 def amount(figure, value):
