@@ -91,20 +91,74 @@ def closest(store, rows, blocked, probe, seconds=None, names=None, keep=lambda l
     return ranked
 
 
+def cells(rows, far, counts, found):
+    worst = sorted(counts.items(), key=lambda item: -item[1][1])[:2]
+    return [" and ".join(map(str, rows)), found[0]["event"], found[0]["generation"], found[0]["phase"] or "same" if found[0]["generation"] == "sets" else "",
+            found[0]["slots"], found[0]["streams"], found[1]["quantum_ms"] or found[-1]["quantum_ms"], found[-1]["load"], f"{far:.2f}",
+            "; ".join(f"{name} {'none' if value is None else format(value, '.3g')}" for name, (value, count) in worst if count >= 0.5) or "none"]
+
+
+CANDIDATE = ["rows", "events in a set", "generation", "phases", "slots", "streams", "quantum, ms", "load (of row 5)", "distance", "observations that count most"]
+
+
 def grid_table(store):
-    """The closest of the coarse grid and of what was refined from it, for each event size and generation."""
+    """The closest of the coarse grid and of what was refined from it, for each event size and generation; all producers in phase."""
     lines = []
     for rows in lhcb2021_store.LAYOUTS:
         best = {}
-        for far, counts, found in closest(store, rows, READING, PROBE):
-            best.setdefault((found[0]["event"], found[0]["generation"]), (far, counts, found))
-        for (event, generation), (far, counts, found) in sorted(best.items(), key=lambda item: item[1][0])[:6]:
-            worst = sorted(counts.items(), key=lambda item: -item[1][1])[:2]
-            lines.append([" and ".join(map(str, rows)), event, generation, found[0]["slots"], found[0]["streams"],
-                          found[1]["quantum_ms"] or found[-1]["quantum_ms"], found[-1]["load"], f"{far:.2f}",
-                          "; ".join(f"{name} {'none' if value is None else format(value, '.3g')}" for name, (value, count) in worst if count >= 0.5) or "none"])
-    return paper_runs.table(["rows", "events in a set", "generation", "slots", "streams", "quantum, ms", "load (of row 5)", "distance",
-                             "observations that count most"], lines)
+        for entry in closest(store, rows, READING, PROBE, keep=lambda found: not found[0]["phase"]):
+            best.setdefault((entry[2][0]["event"], entry[2][0]["generation"]), entry)
+        lines += [cells(rows, *entry) for entry in sorted(best.values(), key=lambda entry: entry[0])[:6]]
+    return paper_runs.table(CANDIDATE, lines)
+
+
+def late_text(store):
+    """In how many of the choices with 4 to 32 events in a set, all producers in phase, rows 3 and 4 have late sets."""
+    parts = []
+    for row in ("3", "4"):
+        lines = [line for line in store.lines.values() if (line["row"], line["generation"], line["phase"]) == (row, "sets", "")
+                 and line["event"] != "128MiB"]
+        parts.append(f"row {row} has late sets with {sum(line['on_time'] != '1' for line in lines)} of {len(lines)} choices")
+    return " and ".join(parts)
+
+
+def phases_table(store):
+    """The closest of sets at the same instant, spread and at random phases: of events of 128 MiB, and of the others."""
+    lines = []
+    for rows in lhcb2021_store.LAYOUTS:
+        for phase, of_128mib in itertools.product(("", "spread", "random"), (True, False)):
+            ranked = closest(store, rows, READING, PROBE, keep=lambda found: found[0]["generation"] == "sets" and found[0]["phase"] == phase
+                             and (found[0]["event"] == "128MiB") == of_128mib)
+            if ranked:
+                lines.append(cells(rows, *ranked[0]))
+    return paper_runs.table(CANDIDATE, lines)
+
+
+def quanta_table(store):
+    """What each length of busy times gives with the load that is closest, all else as chosen."""
+    of_row = {"2": "8", "4": "2", "5": "2"}
+    best = {}
+    for line in store.lines.values():
+        if (line["event"], line["generation"], line["phase"], line["slots"], line["seed"]) != ("128MiB", "sets", "", "1", "1") \
+                or of_row.get(line["row"]) != line["streams"]:
+            continue
+        counts = {name: found for name, found in model.deviations(line, READING, PROBE).items() if STANDING[name] != "given"}
+        far = model.distance([count for _, count in counts.values()])
+        key = (line["quantum_ms"], line["row"])
+        if key not in best or (far, line["seconds"], line["load"]) < best[key][:3]:
+            best[key] = (far, line["seconds"], line["load"], counts)
+    def text(name, value):
+        if name == "on-time":
+            return f"{100 * value:.0f} % late" if value >= 0.005 else f"{100 * value:.1f} % late"
+        return f"{name} {'never' if value is None else format(value, '.3g')}"
+    lines = []
+    for quantum in sorted({quantum for quantum, _ in best}, key=lambda quantum: 1200 if quantum == "paper" else float(quantum)):
+        line = ["printed: 1200, row 4 900" if quantum == "paper" else quantum]
+        for row in of_row:
+            found = best.get((quantum, row))
+            line += [f"{found[0]:.2f}", ", ".join(text(name[2:], value) for name, (value, _) in found[3].items())] if found else ["", ""]
+        lines.append(line)
+    return paper_runs.table(["busy for, ms", *(head for row in of_row for head in (f"row {row}: distance", "with"))], lines)
 
 
 def readings_table(store):
@@ -128,7 +182,7 @@ def fits_table(store):
     lines = []
     for fitted, predicted in (((5,), (3, 4)), ((3, 4), (5,))):
         names = [name for name, (row, *_) in model.OBSERVATIONS.items() if row in fitted]
-        keep = lambda found: found[0]["generation"] == "sets" and found[0]["event"] == "128MiB"
+        keep = lambda found: (found[0]["generation"], found[0]["phase"], found[0]["event"]) == ("sets", "", "128MiB")
         far, counts, found = closest(store, (3, 4, 5), READING, PROBE, 300, names, keep)[0]
         rest = model.distance([count for name, (_, count) in counts.items() if name not in names])
         lines.append(["rows 1, 2 and 5" if fitted == (5,) else "rows 3 and 4",
@@ -144,8 +198,8 @@ def streams_table(store, out):
         most = lhcb2021_store.most(out).get((*MOST_KEY[:4], streams, "balanced"))
         cells.append(form(most) if most else "")
         for row in ("3", "4", "5"):
-            found = [line for line in store.lines.values() if (line["row"], line["event"], line["generation"], line["slots"], line["streams"],
-                                                              line["seconds"], line["seed"]) == (row, "128MiB", "sets", "1", streams, "300", "1")
+            found = [line for line in store.lines.values() if (line["row"], line["event"], line["generation"], line["phase"], line["slots"], line["streams"],
+                                                              line["seconds"], line["seed"]) == (row, "128MiB", "sets", "", "1", streams, "300", "1")
                      and (row == "3" or line["quantum_ms"] == "20") and line["load"] in ("", "0.129375", "0.1725")]
             one = found[0] if found else None
             cells.append("" if one is None else f"{100 * float(one['late_share']):.1f} %" if row != "5" else one["onset"] or "never")
@@ -154,20 +208,24 @@ def streams_table(store, out):
 
 
 def busy_table(store):
-    """Candidates for rows 3 to 5 that are nearly as close as the chosen one, by seeds."""
+    """Candidates for rows 3 to 5 that are nearly as close as the chosen one, by seeds; the distance is that of rows 3 to 5."""
     lines = []
     for streams, quantum in (("2", "20"), ("1", "20"), ("2", "paper")):
-        by_row = {row: [line for line in store.lines.values() if tuple(line[name] for name in (
-            "row", "event", "generation", "slots", "streams", "quantum_ms", "seconds")) == (row, "128MiB", "sets", "1", streams, quantum, "300")
-            and line["load"] in ("0.129375", "0.1725")] for row in ("4", "5")}
-        column = lambda row, name: [float(line[name]) for line in by_row[row] if line[name] != ""]
-        onset = column("5", "onset")
+        same = [line for line in store.lines.values() if tuple(line[name] for name in (
+            "event", "generation", "phase", "slots", "streams", "seconds")) == ("128MiB", "sets", "", "1", streams, "300")
+            and line["quantum_ms"] in ("", quantum) and line["load"] in ("", "0.129375", "0.1725")]
+        row_3 = next(line for line in same if line["row"] == "3")
+        by_row = {row: {line["seed"]: line for line in same if line["row"] == row} for row in ("4", "5")}
         most = lhcb2021_store.most(store.path.parent)[(*MOST_KEY[:4], streams, "balanced")]
-        lines.append([streams, "20 ms" if quantum == "20" else "1.2 s, row 4: 0.9 s", form(most), str(len(by_row["4"])),
+        far = [model.distance([count for line in (row_3, by_row["4"][seed], by_row["5"][seed])
+                               for _, count in model.deviations(line, READING, PROBE, float(most)).values()]) for seed in by_row["4"]]
+        column = lambda row, name: [float(line[name]) for line in by_row[row].values() if line[name] != ""]
+        onset = column("5", "onset")
+        lines.append([streams, "20 ms" if quantum == "20" else "1.2 s, row 4: 0.9 s", str(len(far)), spread(far, 2), form(most),
                       spread([100 * value for value in column("4", "late_share")]) + " %", spread(column("4", "blocked_samples"), 0),
                       (spread(onset, 0) if onset else "") + f"; {len(by_row['5']) - len(onset)} of {len(by_row['5'])} never",
                       spread(column("5", "blocked_samples"), 0), spread(column("5", "events_high")), spread(column("5", "events_low"))])
-    return paper_runs.table(["streams", "busy for", "most for row 3, Gb/s (74)", "seeds", "row 4: late sets", "blocked (6)",
+    return paper_runs.table(["streams", "busy for", "seeds", "distance", "most for row 3, Gb/s (74)", "row 4: late sets", "blocked (6)",
                              "row 5: above from second (200)", "blocked (4)", "highest, Gb/s (95)", "lowest, Gb/s"], lines)
 
 
@@ -233,7 +291,7 @@ def digits_table():
 def write(out):
     store = lhcb2021_store.Store(out / "search.csv")
     about = (out / "about.md").read_text()
-    sections = {"paper": paper_table(out), "grid": grid_table(store), "readings": readings_table(store), "fits": fits_table(store),
+    sections = {"paper": paper_table(out), "grid": grid_table(store), "late": late_text(store), "phases": phases_table(store), "quanta": quanta_table(store), "readings": readings_table(store), "fits": fits_table(store),
                 "streams": streams_table(store, out), "busy": busy_table(store), "digits": digits_table(),
                 "farm": json.loads((out / "farm.json").read_text())["verdict"],
                 **{part: packets_table(out, part) for part in ("rate", "settings", "tops", "overload")}}
