@@ -2,7 +2,7 @@
 compare_text.py prints it, compare_page.py draws it, --json has it. Nothing is read or printed here but rows of runs.
 
 One figure decides, unless the user chose another: lost data and sustained first; then the capacity if it was measured,
-else the margin at a fixed rate (late sets, slack, worst occupancy, carried rate) or, at full load, the goodput; then latency and fairness.
+else the margin at a fixed rate (late sets, slack, worst occupancy, carried rate) or, at full load, the goodput alone; then latency and fairness.
 Counters explain and decide nothing."""
 
 from __future__ import annotations
