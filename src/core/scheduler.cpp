@@ -261,12 +261,18 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     update_policy(pair.consumer);
 }
 
-/// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size.
+/// Sizes of waiting events are known in sum only; the mean stands in until `done` tells the size. Where all
+/// are equal but the last one of a set, their size does: with the mean, a little less, a producer would seem
+/// fuller than its equals while it sends, and be granted more at that moment (18 % of the throughput with one
+/// slot and two streams, measured).
 Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
     if (plan_.builds()) {
         return common_offers_->mean_event();
     }
     const Traffic waiting = source.offered - source.granted;
+    if (plan_.event_size.kind == DistributionKind::fixed) {
+        return std::min(Bytes{static_cast<std::int64_t>(plan_.event_size.mean)}, waiting.bytes);
+    }
     return {waiting.bytes.count > 0 ? waiting.bytes.count / static_cast<std::int64_t>(waiting.events) : 0};
 }
 

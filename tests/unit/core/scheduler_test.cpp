@@ -82,6 +82,26 @@ TEST_CASE("The size of an event is estimated when it is granted and corrected wh
     CHECK(scheduler->done().bytes == Bytes{150});
 }
 
+TEST_CASE("A producer is no fuller while it sends, although the last event of its set is smaller") {
+    Plan plan = small_plan();
+    plan.event_size = {.kind = DistributionKind::fixed, .mean = 100, .trace = {}};
+    Driven scheduler(plan);
+    scheduler.ready(0, 0);
+    scheduler.offer(0, 3, 250);
+    const ProducerStanding& producer = scheduler.standings.producers[0];
+    const auto check_two_wait = [&] {
+        CHECK(producer.waiting == Bytes{150});
+        CHECK(producer.granted == Bytes{100});
+    };
+    check_two_wait();
+    scheduler.done(0, 0, event_0, 100);
+    check_two_wait();
+    scheduler.ready(0, 0);
+    scheduler.ready(1, 0);
+    CHECK(producer.waiting == Bytes{0});
+    CHECK(producer.granted == Bytes{250});
+}
+
 TEST_CASE("A declined grant gives the credit back and counts no bytes") {
     Driven scheduler(small_plan());
     scheduler.ready(0, 0);
