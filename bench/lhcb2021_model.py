@@ -140,6 +140,12 @@ def seconds_of(directory, role, columns):
     return ranks
 
 
+def paper_seconds(ranks, time_scale, *reductions):
+    """[rank][second] of seconds of the paper: with --time-scale, so many of the run's, each column reduced by its function."""
+    return [[tuple(reduce(values) for reduce, values in zip(reductions, zip(*rows[start:start + time_scale])))
+             for start in range(0, len(rows), time_scale)] for rows in ranks]
+
+
 def held(flags, length=20):
     """The first second from which at least half of the next `length` seconds are true; None without one."""
     for second in range(len(flags)):
@@ -149,17 +155,21 @@ def held(flags, length=20):
     return None
 
 
-def measured(directory, run, row, choice, scaled_by=1.0):
-    """What a run has for the observations. `scaled_by`: its --scale; rates are given as without it."""
+def measured(directory, run, row, choice, scaled_by=1.0, time_scale=1):
+    """What a run has for the observations. `scaled_by`: its --scale; rates are given as without it. `time_scale`: a whole number;
+    seconds are given as without it."""
     scale, verdict = 8e-9 / scaled_by, run["verdict"]
-    consumers = seconds_of(directory, "consumer", ("received_bytes", "received_events", "blocked_s", "blocked_samples_50ms"))
-    producers = seconds_of(directory, "producer", ("sent_bytes", "occupancy_peak", "late_sets"))
+    consumers = paper_seconds(seconds_of(directory, "consumer", ("received_bytes", "received_events", "blocked_s", "blocked_samples_50ms")),
+                              time_scale, statistics.fmean, sum, statistics.fmean, tuple)
+    producers = paper_seconds(seconds_of(directory, "producer", ("sent_bytes", "occupancy_peak", "late_sets")),
+                              time_scale, statistics.fmean, max, sum)
     size = event_bytes(row, choice["event"]) * 8e-9
     by_bytes = [second[0] * scale for rank in consumers for second in rank]
     by_events = [second[1] * size for rank in consumers for second in rank]
     sent = [second[0] * scale for rank in producers for second in rank]
     length = len(consumers[0])
-    instants = [[sum(int(rank[second][3]) >> bit & 1 for rank in consumers) for bit in range(20)] for second in range(length)]
+    instants = [[sum(int(rank[second][3][part]) >> bit & 1 for rank in consumers) for part in range(len(consumers[0][second][3]))
+                 for bit in range(20)] for second in range(length)]
     blocked = {"instants": ([max(counts) for counts in instants], [min(counts) for counts in instants]),
                "samples": ([counts[0] for counts in instants],) * 2,
                "means": ([sum(rank[second][2] for rank in consumers) for second in range(length)],) * 2}
