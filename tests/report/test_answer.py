@@ -39,6 +39,16 @@ def test_equal_settings_have_no_winner(make):
     assert "No winner among" in answer.headline and "would have been found" in answer.headline
 
 
+def test_leaders_are_named_with_the_next_and_the_last_setting(make):
+    answer = make_answer(groups(make, noise=0.004, a=1.0, b=1.004, c=0.9, d=0.5), Settings(decide_by="goodput"))
+    assert {row.setting for row in answer.ranking if row.rank == 1} == {"a", "b"}
+    assert re.search(r"lead: \S+ carries .* \(not told apart\), c \S+ \S+ \(\S+ \S+ less, certain\); last is d .*certain\)\. No", answer.headline)
+    assert "No winner between b and a: the goodput differs by " in answer.headline
+    first, second = (row.value for row in answer.ranking[:2])
+    seen = float(re.search(r"differs by (\S+) ", answer.headline).group(1))
+    assert seen == pytest.approx((first - second) / 10.0 ** (3 * np.floor(np.log10(first - second) / 3)), rel=0.01)
+
+
 def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
     answer = make_answer(groups(make, noise=0.05, runs=4, a=1.0, b=0.95), Settings(decide_by="goodput"))
     assert answer.winner is None

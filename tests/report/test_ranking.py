@@ -31,6 +31,29 @@ def test_the_first_figure_that_differs_would_name_a_winner_too_often(generator):
     assert (p_values <= statistics.ALPHA).any(axis=-1).mean() > 0.1
 
 
+@pytest.mark.parametrize("levels, spreads", [([0.0] * 6, [1.0] * 6), ([0.0] * 6, [5.0] + [1.0] * 5),
+                                             ([0.0, 0.0, 50.0, 50.0, 99.0, 99.0], [1.0] * 6)])
+def test_equal_settings_are_rarely_told_apart_by_a_single_figure(generator, levels, spreads):
+    draws = 60
+    assert calibration.one_figure(levels, spreads, 5, generator, draws)[0] <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / draws)
+
+
+def test_one_setting_that_is_worse_is_told_apart_more_often_than_by_holm_s_levels(generator):
+    _, told, told_by_holm = calibration.one_figure([-10.0] + [0.0] * 5, [5.0] + [1.0] * 5, 5, generator, 40)
+    assert told > told_by_holm + 0.15
+
+
+def test_a_setting_that_spreads_more_is_told_from_those_it_never_reaches():
+    """Goodput of settings in a lab, Mb/s: 21 pairs, five runs each."""
+    made = rank({"goodput": [[2.2, 2.3, 2.3, 2.2, 2.3], [12.5, 12.7, 12.9, 12.6, 12.8], [12.9, 12.6, 13.0, 12.8, 13.1],
+                             [10.4, 9.0, 11.5, 10.9, 10.0], [12.5, 12.3, 12.7, 12.6, 12.2], [8.8, 6.5, 10.7, 8.0, 9.5],
+                             [12.3, 12.5, 12.1, 12.0, 12.6]]}, ("goodput",))
+    assert (made.ranks[0], made.last_ranks[0]) == (7, 7)
+    assert all(made.told[i][5] is not None for i in (0, 1, 2, 4, 6)) and made.told[1][2] is None and made.told[3][5] is None
+    for pair in made.pairs:
+        assert pair.is_called == (abs(pair.result.difference) >= pair.result.threshold)
+
+
 def rank(values, figures=("sustained", "longest_stay", "delivery_p99")):
     return ranking.rank([FIGURES[name] for name in figures], values, QUICK)
 
@@ -68,6 +91,42 @@ def test_a_setting_without_values_is_last_and_told_apart_from_none(generator):
 def test_nothing_that_differs_has_no_winner():
     made = rank({"longest_stay": [[1.0] * 5, [1.0] * 5]}, ("longest_stay",))
     assert made.chain == () and made.winner is None and made.decided_by is None
+
+
+def closed(differences, error=1.0):
+    """closed_p_values of settings in one row, with these differences between neighbours."""
+    places = np.cumsum([0.0, *differences])
+    pairs = [(i, j) for i in range(len(places)) for j in range(i)]
+    estimates = [statistics.Estimate(np.array(places[i] - places[j]), np.array(error), np.array(8.0)) for i, j in pairs]
+    alone = [float(statistics.p_value(estimate)) for estimate in estimates]
+    return pairs, np.array(alone), lambda kept=None: statistics.closed_p_values(
+        *zip(*[(two, estimate, p) for two, estimate, p in zip(pairs, estimates, alone) if kept is None or kept(two)]))
+
+
+def test_a_closed_test_of_two_settings_is_that_of_the_pair():
+    _, alone, adjusted = closed([2.5])
+    assert adjusted()[0] == pytest.approx(alone[0])
+    assert statistics.closed_level(0.05, 2) == statistics.closed_level(0.05, 3) == pytest.approx(0.05)
+    assert statistics.closed_level(0.05, 6) == pytest.approx(1.0 - 0.95 ** (2 / 6))
+
+
+def test_a_set_of_settings_that_may_be_alike_keeps_its_pairs_together():
+    # The outer two alone would be called; with what lies between them, they are not.
+    pairs, alone, adjusted = closed([1.0, 0.3, 0.0, 1.05])
+    outer = pairs.index((4, 0))
+    level = statistics.closed_level(0.05, 5)
+    assert alone[outer] < 0.05 and adjusted()[outer] > alone[outer] and adjusted()[outer] > level
+    assert (adjusted() >= alone).all()
+
+
+def test_a_closed_test_leaves_out_sets_with_two_that_are_known_to_be_unlike():
+    pairs, _, adjusted = closed([2.6, 0.0, 0.0, 30.0])
+    apart = [two for two in pairs if 4 not in two]
+    assert adjusted(lambda two: 4 not in two).shape == (len(apart),)
+    # Of settings 0 and 4 nothing is given: no set has both, and 4 still counts as one of five.
+    without = adjusted(lambda two: two != (4, 0))
+    whole = adjusted()
+    assert without[pairs.index((1, 0))] == pytest.approx(whole[pairs.index((1, 0))])
 
 
 def test_equal_shares_of_several_settings():

@@ -237,7 +237,7 @@ def _difference(pair, first, second, details):
     if pair.first != first:
         middle, low, high = -middle, None if high is None else -high, None if low is None else -low
     shown = [next((value.value for value in details[index] if value.figure is pair.figure), None) for index in (first, second)]
-    if None not in shown and (shown[0] - shown[1]) * middle > 0.0:
+    if None not in shown and not (pair.is_called and (shown[0] - shown[1]) * middle <= 0.0):
         middle = shown[0] - shown[1]
     return middle, None if low is None else min(low, middle), None if high is None else max(high, middle)
 

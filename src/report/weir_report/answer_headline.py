@@ -88,22 +88,28 @@ def _no_winner(found):
     if others and figure.kind == "share":
         parts.append(f"{_sustains(found, leaders)}, {_with(found, others)} (certain){because(found, others[0], leaders[0])}.")
     elif others:
-        parts.append(_lead(found, leaders, others[0], figure))
-    names = listed([row.setting for row in leaders])
+        parts.append(_lead(found, leaders, others, figure))
+    names = f"these {len(leaders)}" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
     parts.append(f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: {_least_found(found, leaders)}")
     return parts
 
 
-def _lead(found, leaders, next_one, figure):
+def _lead(found, leaders, others, figure):
     """pfc and ecn lead: pfc sustains 5.5 Gb/s per producer, ecn 5.4 Gb/s (not told apart), none 4.3 Gb/s (1.1 Gb/s less, certain)"""
-    best, told = leaders[0], found.ranked.told[leaders[0].index][next_one.index]
-    beside = [f"{row.setting} {row.text}" for row in leaders[1:]]
-    words = [f"{best.setting} {does(figure, best.text, found.capacity)}", *(f"{text} (not told apart)" for text in beside[:1])]
-    gap = ""
-    if told is not None and told.figure is figure and None not in (best.value, next_one.value):
-        change = "less" if next_one.value < best.value else "more"
-        gap = f" ({difference(figure, next_one.value - best.value)} {change}, certain){because(found, next_one, best)}"
-    return (f"{listed([row.setting for row in leaders])} lead: {', '.join(words)}, {next_one.setting} {next_one.text}{gap}.")
+    best = leaders[0]
+    words = [f"{best.setting} {does(figure, best.text, found.capacity)}",
+             *(f"{row.setting} {row.text} (not told apart)" for row in leaders[1:2]), _behind(found, best, others[0], figure)]
+    last = f"; last is {_behind(found, best, others[-1], figure)}" if len(others) > 1 else ""
+    return f"{listed([row.setting for row in leaders])} lead: {', '.join(words)}{last}."
+
+
+def _behind(found, best, row, figure):
+    """none 4.3 Gb/s (1.1 Gb/s less, certain), because packets are lost there (1.4 % of packets dropped by the switch)"""
+    told, gap = found.ranked.told[best.index][row.index], ""
+    if told is not None and told.figure is figure and None not in (best.value, row.value):
+        change = "less" if row.value < best.value else "more"
+        gap = f" ({difference(figure, row.value - best.value)} {change}, certain){because(found, row, best)}"
+    return f"{row.setting} {row.text}{gap}"
 
 
 # By what the network did to the worse setting; {}: what was counted of it. A counter of the line is the first that there is.
@@ -128,7 +134,8 @@ def because(found, worse, better):
             shown = next((f" ({counted[name].short} {counted[name].text})" for name in names if name in counted), "")
             return f", because {reason}{shown}"
     blocked = {counter.name: counter for counter in one.told}.get("blocked_share")
-    if blocked is not None and blocked.value >= 0.05:
+    beside = next((counter.value for counter in other.counters if counter.name == "blocked_share"), None)
+    if blocked is not None and blocked.value >= max(0.05, 1.5 * (beside or 0.0)):
         return f", because its consumers are blocked {units.percent(blocked.value)} of the time"
     return ""
 
@@ -139,7 +146,7 @@ def _least_found(found, leaders):
     if pair is None or pair.result.difference is None:
         return "they have nothing that differs."
     figure, result = pair.figure, pair.result
-    text = f"{plain(figure)} {_differs(figure, result)}"
+    text = f"{plain(figure)} {_differs(figure, found.seen_difference(pair))}"
     if result.difference and pair.is_called:
         return f"{text}, which is certain but less than the {units.percent(found.settings.relevant)} that count."
     if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):
@@ -147,8 +154,8 @@ def _least_found(found, leaders):
     return f"{text}."
 
 
-def _differs(figure, result):
-    return "is the same" if result.difference == 0 else f"differs by {difference(figure, result.difference)}"
+def _differs(figure, size):
+    return f"differs by {difference(figure, size)}" if size else "is the same"
 
 
 def _pair_of_leaders(found, leaders):

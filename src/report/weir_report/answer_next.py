@@ -9,7 +9,9 @@ RUNS_MOST = 50
 RUNS_FEW = 10
 SENTENCES_MAX = 2
 _BELOW_FULL_LOAD = "These runs were at full load: check the rate that you plan with a long run below what was carried."
-_FRAMES_OF = {f"pause_{what}_{side}": f"pause_frames_{side}" for what in ("time", "transitions") for side in ("received", "sent")}
+# A counter that is missing is 0 where this other one is.
+_ZERO_WITH = {"switch_marked_packets": "ecn_marked_packets"} | {
+    f"pause_{what}_{side}": f"pause_frames_{side}" for what in ("time", "transitions") for side in ("received", "sent")}
 
 
 def not_told(found):
@@ -25,13 +27,13 @@ def not_told(found):
 
 
 def _counted_by_some(found):
-    """What moved with one setting and is not counted with another. Without frames there is no pause time either."""
+    """What moved with one setting and is not counted with another."""
     missing = {}
     moved = {counter.name for why in found.why for counter in why.counters if counter.value}
     for why in found.why:
         zero = {counter.name for counter in why.counters if counter.value == 0.0}
         titles = tuple(counter.title for counter in why.counters
-                       if why.runs and counter.value is None and counter.name in moved and _FRAMES_OF.get(counter.name) not in zero)
+                       if why.runs and counter.value is None and counter.name in moved and _ZERO_WITH.get(counter.name) not in zero)
         if titles:
             missing.setdefault(titles, []).append(why.setting)
     return [f"{listed(settings)} {'does' if len(settings) == 1 else 'do'} not count {listed(titles)}; other settings do."
@@ -48,8 +50,8 @@ def runs_for(found, i, j):
         return None
     result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
     size = min(len(result.baseline.values), len(result.new.values))
-    seen = abs(result.difference)
-    if seen < 0.1 * (result.relevant or 0.0):
+    seen = found.seen_difference(pair)
+    if abs(result.difference) < 0.1 * (result.relevant or 0.0):
         return f"{two} differ by less than {difference(figure, result.detectable)} in {plain(figure)}, if at all."
     needed = _needed(result)
     runs = f"about {needed} runs each ({needed - size} more)" if needed else f"more than {RUNS_MOST} runs each"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import numpy as np
+
 from . import statistics, units
 
 # What a setting does, by the figure that decides. {}: the value.
@@ -56,6 +58,16 @@ class Findings:
     def leaders(self):
         """Rows that no other setting is better than."""
         return [row for row in self.rows if row.rank == 1]
+
+    def seen_difference(self, pair):
+        """Of the medians, which are shown, so that a reader's subtraction agrees; of the estimate, where that is called and has
+        the other sign."""
+        of_settings = self.values.get(pair.figure.name)
+        if of_settings is None:
+            return pair.result.difference
+        sides = [[value for value in of_settings[index] if value is not None] for index in (pair.first, pair.second)]
+        shown = float(np.median(sides[0]) - np.median(sides[1]))
+        return pair.result.difference if pair.is_called and shown * pair.result.difference <= 0.0 else shown
 
 
 def full_load(groups):

@@ -187,6 +187,54 @@ def headline_tables(draws=HEADLINE_DRAWS):
                   rows)
 
 
+def one_figure(levels, spreads, size, generator, draws=HEADLINE_DRAWS, kind="normal"):
+    """Settings of which one figure has these levels, with these spreads: (share of rankings in which any two with the same
+    level are told apart; share of the pairs with different levels that are told apart, by ranking.py, by Holm's levels)."""
+    figure = next(figure for figure in KEY_FIGURES if figure.name == "goodput")
+    settings = Settings(relevant=0.0, resamples=0)
+    equal = np.equal.outer(levels, levels)
+    first, second = np.triu_indices(len(levels), 1)
+    false = told = told_by_holm = 0
+    for _ in range(draws):
+        values = LEVEL + np.array(levels)[:, None] + np.array(spreads)[:, None] * noise(kind, (len(levels), size), generator)
+        ranked = ranking.rank([figure], {"goodput": values.tolist()}, settings)
+        apart = np.array([[pair is not None for pair in row] for row in ranked.told])
+        false += (apart & equal).any()
+        told += (apart & ~equal)[first, second].sum()
+        p_values = np.array([float(statistics.p_value(pair.result.estimate)) for pair in ranking.measured_pairs(
+            [figure], {"goodput": values.tolist()}, settings)])
+        told_by_holm += ((p_values <= statistics.holm_levels(p_values)) & ~equal[first, second]).sum()
+    unlike = (~equal)[first, second].sum() * draws
+    return false / draws, told / unlike if unlike else None, told_by_holm / unlike if unlike else None
+
+
+ONE_FIGURE_CASES = (
+    # title, kind, level and spread of setting i of n
+    ("all equal", "normal", lambda i, n: 0.0, lambda i, n: 1.0),
+    ("all equal", "lognormal", lambda i, n: 0.0, lambda i, n: 1.0),
+    ("all equal, one spreads five times as much", "normal", lambda i, n: 0.0, lambda i, n: 5.0 if i == 0 else 1.0),
+    ("all equal, all but one spread five times as much", "normal", lambda i, n: 0.0, lambda i, n: 1.0 if i == 0 else 5.0),
+    ("pairs of equal ones, far apart", "normal", lambda i, n: 100.0 * (i // 2), lambda i, n: 1.0),
+    ("one is 4 % worse", "normal", lambda i, n: -4.0 if i == 0 else 0.0, lambda i, n: 1.0),
+    ("one is 10 % worse and spreads five times as much", "normal", lambda i, n: -10.0 if i == 0 else 0.0,
+     lambda i, n: 5.0 if i == 0 else 1.0),
+    ("each is 2 % better than the one before", "normal", lambda i, n: 2.0 * i, lambda i, n: 1.0),
+)
+
+
+def one_figure_table(draws=HEADLINE_DRAWS):
+    generator = np.random.default_rng(SEED)
+    rows = []
+    for title, kind, level, spread in ONE_FIGURE_CASES:
+        for settings in (3, 6):
+            rates = [one_figure([level(i, settings) for i in range(settings)], [spread(i, settings) for i in range(settings)],
+                                size, generator, draws, kind) for size in SIZES]
+            rows.append((title + ("" if kind == "normal" else f", {kind}"), settings, *(
+                " / ".join("-" if rate is None else _percent(rate) for rate in of_size) for of_size in rates)))
+    return _table("One figure (noise 1 %): any two equal settings are told apart / unequal pairs that are told apart / the same "
+                  "with Holm's levels", ("settings are", "settings", *(f"{size} runs" for size in SIZES)), rows)
+
+
 def _table(title, heads, rows):
     lines = [f"**{title}**", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
@@ -264,9 +312,13 @@ def main(argv=None):
                         default=DRAWS,
                         metavar="N",
                         help="data sets per rate (default: %(default)s)")
-    parser.add_argument("--headline", action="store_true", help="only the table on the ranking of several settings")
+    parser.add_argument("--headline", action="store_true", help="only the tables on the ranking of several settings")
     options = parser.parse_args(argv)
-    print(headline_tables(min(options.draws, HEADLINE_DRAWS)) if options.headline else tables(options.draws))
+    if options.headline:
+        draws = min(options.draws, HEADLINE_DRAWS)
+        print(headline_tables(draws), one_figure_table(draws), sep="\n")
+    else:
+        print(tables(options.draws))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@ printed here.
 
 All pairs of settings are compared, by a chain of figures: a pair is told apart by the first figure of the chain that
 finds a difference which is large enough to matter. The figure that decides is chosen after the data were seen, so all
-figures of the chain and all pairs are one family: Holm's levels keep the chance that any of equal settings is
-placed before another below ALPHA. A figure that has one value in all runs of all settings takes no part; that can be
+figures of the chain and all pairs are one family: Holm's levels for the figures and a closed test of the pairs of each
+keep the chance that any of equal settings is placed before another below ALPHA. A figure that has one value in all runs of all settings takes no part; that can be
 seen without looking at which run has which setting.
 
 Yes or no (sustained) comes first in the chain. It comes in few steps, so that it would never be called if it shared
@@ -27,6 +27,8 @@ from .figure_results import BETTER, WORSE, FigureResult, Settings, Side, all_equ
 # a p-value of 3.1 % (two settings) or 3.6 % (three).
 OUTCOME_ALPHA = 0.04
 SETTINGS_CLOSED = 8
+# The closed test of numbers looks at all sets of settings; of more settings, Holm's levels judge all pairs.
+SETTINGS_CLOSED_NUMBERS = 12
 # With fewer, two runs less of freedom cost more than what pairs have in common is worth.
 PAIRS_FEWEST = 5
 
@@ -89,14 +91,19 @@ class Ranking:
 def rank(figures, values, settings=Settings(), times_of=None):
     """`values`: {figure's name: [values of each setting's runs, absent ones None]}. `times_of(i, j)`: None, or ((indices of
     runs of i, of j that are pairs), (times or None, times or None))."""
-    count = len(next(iter(values.values()))) if values else 0
     chain = tuple(figure for figure in figures if _has_information(values.get(figure.name)))
-    pairs = [_measure(figure, i, j, values[figure.name], settings, times_of)
-             for figure in chain for i in range(count) for j in range(i + 1, count)]
-    pairs = [pair for pair in pairs if pair is not None]
+    pairs = measured_pairs(chain, values, settings, times_of)
     _call(pairs, values, settings)
     numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
     return made_of(chain, pairs, values, numbers[0] if numbers else None)
+
+
+def measured_pairs(chain, values, settings, times_of=None):
+    """Every Pair of which both sides have values, without its call."""
+    count = len(next(iter(values.values()))) if values else 0
+    pairs = (_measure(figure, i, j, values[figure.name], settings, times_of)
+             for figure in chain for i in range(count) for j in range(i + 1, count))
+    return [pair for pair in pairs if pair is not None]
 
 
 def made_of(chain, pairs, values, by_default):
@@ -184,11 +191,48 @@ def _call(pairs, values, settings):
     unsure = any((pair.first, pair.second) not in apart and pair.result.p_value is not None
                  and len({*pair.result.baseline.values, *pair.result.new.values}) > 1 for pair in shares)
     alpha = statistics.ALPHA - OUTCOME_ALPHA if unsure else statistics.ALPHA
-    p_values = np.array([np.nan if pair.result.p_value is None or all_equal(pair.result) else pair.result.p_value
-                         for pair in family])
-    for pair, level in zip(family, statistics.holm_levels(p_values, alpha) if family else []):
-        if pair.result.p_value is not None:
+    _call_numbers([pair for pair in family if pair.result.p_value is not None], alpha, settings)
+
+
+def _call_numbers(family, alpha, settings):
+    """Figures share the level: each gets alpha / (figures of which not all pairs are called). So two settings are judged at
+    Holm's levels."""
+    of_figures = [[pair for pair in family if pair.figure.name == name] for name in {pair.figure.name: None for pair in family}]
+    if any(len(_members(pairs)) > SETTINGS_CLOSED_NUMBERS for pairs in of_figures):
+        p_values = np.array([np.nan if all_equal(pair.result) else pair.result.p_value for pair in family])
+        for pair, level in zip(family, statistics.holm_levels(p_values, alpha)):
             call_figure(pair.result, level, settings)
+        return
+    for pairs in of_figures:
+        adjusted = statistics.closed_p_values([(pair.first, pair.second) for pair in pairs],
+                                              [pair.result.estimate for pair in pairs], [pair.result.p_value for pair in pairs])
+        for pair, p_value in zip(pairs, adjusted):
+            pair.result.p_value = float(p_value)
+    for pairs in of_figures:
+        for pair in pairs:
+            if all_equal(pair.result):
+                call_figure(pair.result, alpha, settings)
+    left = [tested for pairs in of_figures if (tested := [pair for pair in pairs if not all_equal(pair.result)])]
+    while left:
+        levels = [statistics.closed_level(alpha / len(left), len(_members(pairs))) for pairs in left]
+        called = [all(pair.result.p_value <= level for pair in pairs) for pairs, level in zip(left, levels)]
+        for pairs, level, is_called in zip(left, levels, called):
+            if is_called or not any(called):
+                for pair in pairs:
+                    _judge(pair.result, level, settings)
+        left = [pairs for pairs, is_called in zip(left, called) if any(called) and not is_called]
+
+
+def _judge(result, level, settings):
+    """Where the pair alone would be called, and other settings are why it is not, its error becomes so large that it is
+    not: then the threshold is above the difference."""
+    if result.p_value > level and statistics.p_value(result.estimate) <= level:
+        result.estimate = statistics.with_p_value(result.estimate, result.p_value)
+    call_figure(result, level, settings)
+
+
+def _members(pairs):
+    return {index for pair in pairs for index in (pair.first, pair.second)}
 
 
 def _call_shares(pairs, of_settings, alpha, settings):

@@ -9,6 +9,8 @@ Three to ten runs a side are usual, so nothing here relies on large numbers:
   the least that counts: a new side that happens to spread less does not lower the threshold, one that spreads
   more raises it. Sides of unequal size get Welch's degrees of freedom.
 - Many figures are compared at a time: Holm's levels keep the chance of any false call below ALPHA.
+- Of several settings all pairs are compared: closed F tests (closed_p_values) do the same, and call more than
+  Holm's levels for all pairs do.
 - The interval is a percentile bootstrap, stretched for small samples.
 
 Rejected: rank tests, which cannot call anything with three runs a side; permutations of all figures at
@@ -113,6 +115,12 @@ def p_value(estimate):
     return 2.0 * stats.t.sf(ratio, estimate.freedom)
 
 
+def with_p_value(estimate, p_value_wanted):
+    """The estimate with the error at which its difference has this p-value, which is below 1."""
+    return dataclasses.replace(
+        estimate, error=np.abs(estimate.difference) / stats.t.isf(np.asarray(p_value_wanted) / 2.0, estimate.freedom))
+
+
 def holm_levels(p_values, alpha=ALPHA):
     """The level at which each of a family (last axis) is judged: it is called if its p-value is not above it.
     NaN: not a member of the family; its level is NaN too."""
@@ -130,6 +138,43 @@ def holm_levels(p_values, alpha=ALPHA):
     unordered = np.empty_like(levels)
     np.put_along_axis(unordered, order, levels, -1)
     return np.where(member, unordered, np.nan)
+
+
+def closed_p_values(pairs, estimates, p_values):
+    """Of pairs (i, j) of several settings, with the Estimate and the p-value of each: p-values that need no correction for
+    the number of pairs, to be judged at closed_level. A pair is told apart if no set of settings that has both of them can be
+    all alike: a closed test, with the levels of Ryan, Einot, Gabriel and Welsch for sets of p of k settings,
+    1 - (1 - level)^(p / k), and the level itself for p >= k - 1. A set is judged by F = sum of squared differences / sum of
+    squared errors of its pairs, which is the F of an analysis of variance (of pairs of runs: in blocks) if all sides have
+    the same size. Sets with a pair that is not given are left out: those two settings are known to be unlike, or cannot be
+    compared."""
+    settings = sorted({index for two in pairs for index in two})
+    bits = 1 << np.arange(len(settings))
+    bit_of = dict(zip(settings, bits))
+    masks = np.arange(1 << len(settings))
+    holds = np.stack([(masks & bit_of[i] != 0) & (masks & bit_of[j] != 0) for i, j in pairs], axis=1)
+    sizes = (masks[:, None] & bits != 0).sum(axis=1)
+    whole = (sizes > 1) & (holds.sum(axis=1) == sizes * (sizes - 1) // 2)
+    holds, sizes = holds[whole], sizes[whole]
+    between, within, freedom = (holds @ np.array(terms, float) for terms in zip(*(
+        (each.difference ** 2, each.error ** 2, each.freedom) for each in estimates)))
+    ratios = np.where(within > 0.0, between / np.where(within > 0.0, within, 1.0), np.where(between > 0.0, np.inf, 0.0))
+    of_sets = stats.f.sf(ratios, sizes - 1, freedom / (sizes - 1))
+    for index, of_pair in enumerate(p_values):
+        of_sets[holds[:, index] & (sizes == 2)] = of_pair
+    exponents = _closed_exponent(len(settings), sizes) / _closed_exponent(len(settings), 2)
+    with np.errstate(divide="ignore"):
+        adjusted = -np.expm1(np.log1p(-of_sets) * exponents)
+    return np.array([adjusted[holds[:, index]].max() for index in range(len(pairs))])
+
+
+def closed_level(level, count):
+    """The level of a pair of `count` settings, where that of all of them is `level`."""
+    return float(-np.expm1(np.log1p(-level) / _closed_exponent(count, 2)))
+
+
+def _closed_exponent(count, size):
+    return np.where(np.asarray(size) >= count - 1, 1.0, count / np.asarray(size))
 
 
 def threshold(estimate, level, floor=0.0):
