@@ -78,12 +78,12 @@ def lab_cell(name):
     line = next((line for line in paper_runs.stored(LAB) if line["row"] == row and line["world"] == "lab" and line["time_scale"] == "10"), None)
     if line is None:
         return "not run"
-    if quantity == "most":  # of many runs
+    if quantity in ("most", "for-good"):  # of many runs; of the time after second 200
         return "-"
     value = model.deviations({**line, "event": "128MiB"}, READING, PROBE)[name][0]
     if quantity == "on-time":
-        return "yes" if value == 0 else f"{100 * value:.2g} % late"
-    return "never" if value is None else f"{value:.{0 if quantity in ('blocked', 'onset', 'for-good') else 1}f}"
+        return "yes" if value == 0 else f"{100 * value:.3g} % late"
+    return "not in 30 s" if value is None else f"{value:.{0 if quantity in ('blocked', 'onset') else 1}f}"
 
 
 def closest(store, rows, blocked, probe, seconds=None, names=None, keep=lambda lines: True):
