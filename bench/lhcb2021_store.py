@@ -36,6 +36,13 @@ class Store:
                     writer.writeheader()
                 writer.writerow(self.lines[self.key(line)])
 
+    def write(self):
+        """Writes all lines anew."""
+        with open(self.path, "w", newline="") as file:
+            writer = csv.DictWriter(file, self.names, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.lines.values())
+
 
 def most(directory):
     """{choices: the highest rate of row 3, Gb/s} of most.csv; see network_choices."""
