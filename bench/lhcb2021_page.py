@@ -238,6 +238,8 @@ def packets_table(out, part):
         "tops": ["row", "model", "a consumer's second, lowest", "highest, Gb/s", "least slack, ms", "blocked, most"],
         "overload": ["row", "model", "consumers, mean Gb/s", "a consumer's second, lowest", "highest, Gb/s", "blocked, mean", "most in an instant"],
     }[part]
+    if part == "settings":
+        lines.sort(key=lambda line: (line["row"], line["switch"] == "dcqcn-tuned"))
     rows = []
     for line in lines:
         name = SETTING_NAMES[line["setting"]]
