@@ -72,7 +72,7 @@ bool is_usage(const std::string& what) {
 }
 
 /// Options that mean less when they are left out.
-constexpr std::array<std::string_view, 43> dispensable{"fault",
+constexpr std::array<std::string_view, 44> dispensable{"fault",
                                                        "busy-consumers",
                                                        "busy-cpu",
                                                        "busy",
@@ -114,7 +114,8 @@ constexpr std::array<std::string_view, 43> dispensable{"fault",
                                                        "switch",
                                                        "loss-recovery",
                                                        "control-priority",
-                                                       "set-phase"};
+                                                       "set-phase",
+                                                       "on-failure"};
 /// Counts that can be smaller.
 constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
 

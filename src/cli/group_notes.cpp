@@ -63,6 +63,8 @@ packet: see group switch.
 Disturbances (--fault); times count from second 0; default: from the beginning, to the end:
   pause:consumer=3,at=10s,for=2s          stops for 2 s (also producer=N, scheduler)
   die:consumer=3,at=10s                   stops and does not continue
+  die:consumer=3,at=10s,back=14s          is started again at 14 s (--on-failure continue)
+  cut:consumer=3,at=10s,for=8s            nothing gets to or from it (--on-failure continue)
   slow:consumer=3,at=10s,factor=2         works twice as long on each event
   slow:scheduler,factor=100               takes 100 times as long for each message
   degrade:producer=0,at=5s,for=1s,factor=0.1   its links have a tenth of their speed

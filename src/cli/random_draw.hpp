@@ -73,6 +73,10 @@ struct FaultRange {
 /// Up to three faults, with a probability of one half.
 void draw_faults(RandomDraw& draw, const FaultRange& range);
 
+/// Whether the run goes on without consumers that are lost, with a probability of one third where that works,
+/// and what happens to consumers then.
+void draw_on_failure(RandomDraw& draw, const FaultRange& range);
+
 /// The model of the network, with a probability of one half; if it is that of packets, a switch.
 /// Datagrams always go packet by packet. `plain_holds_messages`: the ports of a plain switch hold a packet.
 void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages);

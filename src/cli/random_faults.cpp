@@ -49,6 +49,34 @@ class FaultDraw {
         }
     }
 
+    /// Of a consumer that may be lost by it, and may come back.
+    void add_absence() {
+        const std::string consumer = fmt::format("consumer={}", draw_.number(0, range_.consumers - 1));
+        const std::int64_t begin_us = draw_.number(0, range_.duration_us);
+        const std::string from = fmt::format("{},at={}us", consumer, begin_us);
+        const std::int64_t longest_us = range_.duration_us + 2 * range_.interval_us;
+        switch (draw_.number(0, 5)) {
+            case 0:
+                draw_.add("fault", "die:{}", from);
+                return;
+            case 1:
+                draw_.add("fault", "cut:{},for={}us", from, draw_.number(1, longest_us));
+                return;
+            case 2:
+                draw_.add("fault", "pause:{},for={}us", from, draw_.number(1, longest_us));
+                return;
+            case 3:
+                if (draw_.one_in(3)) {
+                    draw_.add("fault", "cut:{}", from);
+                    return;
+                }
+                [[fallthrough]];
+            default:
+                draw_.add("fault", "die:{},back={}us", from,
+                          begin_us + draw_.number(1, draw_.one_in(3) ? 1000 : longest_us));
+        }
+    }
+
   private:
     /// From the beginning, or from an instant on; of these some are whole milliseconds, at which other things
     /// happen as well.
@@ -79,6 +107,35 @@ class FaultDraw {
 };
 
 }  // namespace
+
+void draw_on_failure(RandomDraw& draw, const FaultRange& range) {
+    if (!draw.one_in(3)) {
+        return;
+    }
+    if (draw.one_in(8)) {
+        draw.add("on-failure", "end");
+        return;
+    }
+    if (draw.value("pattern") == "build" || draw.value("initiation") == "pull" ||
+        draw.value("policy") == "none" || draw.value("transport") == "datagram") {
+        return;
+    }
+    for (const char* option :
+         {"shaping", "result-size", "network", "pfc", "ecn", "switch", "switch-set", "port-buffer",
+          "loss-recovery", "control-priority", "control-network", "switch-rows", "silence-timeout"}) {
+        draw.remove(option);
+    }
+    draw.add("on-failure", "continue");
+    // Long before the end, about at the end, and as long as in a measured run.
+    if (!draw.one_in(4)) {
+        const std::int64_t most_us = (draw.one_in(2) ? 4 : 1) * range.interval_us;
+        draw.add("silence-timeout", "{}us", 1000 + draw.number(0, most_us));
+    }
+    FaultDraw faults(draw, range);
+    for (std::int64_t left = draw.number(1, 5); left > 0; --left) {
+        faults.add_absence();
+    }
+}
 
 void draw_faults(RandomDraw& draw, const FaultRange& range) {
     if (draw.one_in(2)) {

@@ -47,6 +47,9 @@ class ScenarioDraw {
         }
         draw_switch_file(draw_, range_, fmt::format("{}/switch-{}.toml", traces_, seed_));
         phases();
+        if (!named_) {
+            draw_on_failure(draw_, range_);
+        }
         return std::move(draw_).options();
     }
 

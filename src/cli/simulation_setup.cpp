@@ -73,6 +73,10 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
         if (kind == Kind::drift && request.plan.shaping.kind != core::ShapingKind::in_step) {
             throw UsageError(fmt::format("--fault: '{}': a clock that drifts needs --shaping in-step", text));
         }
+        const bool returns = kind == Kind::die && disturbances.back().length != core::Duration::max();
+        if ((kind == Kind::cut || returns) && !request.plan.outlives_consumers) {
+            throw UsageError(fmt::format("--fault: '{}': needs --on-failure continue", text));
+        }
         if (kind == Kind::flood && !request.plan.lossy()) {
             throw UsageError(fmt::format("--fault: '{}': a flood needs --transport datagram", text));
         }

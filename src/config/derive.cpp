@@ -327,6 +327,56 @@ void check_set_phase(RunRequest& request) {
     }
 }
 
+/// In a simulation heartbeats take no time, so only a measured run has a shortest time-out.
+void check_silence_timeout(const RunRequest& request) {
+    constexpr core::Duration least = core::Duration::milliseconds(500);
+    if (!request.simulated && request.silence_timeout < least) {
+        throw UsageError(
+            fmt::format("--silence-timeout: {} is too short for a measured run; write at least {}",
+                        to_text(request.silence_timeout), to_text(least)));
+    }
+}
+
+/// What works with --on-failure continue so far.
+void check_on_failure(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    plan.detection_time = {};
+    if (!plan.outlives_consumers) {
+        return;
+    }
+    const auto refuse = [](std::string_view what) {
+        throw UsageError(fmt::format(
+            "--on-failure: continue does not work with {} yet; use end, or leave that out", what));
+    };
+    if (!request.simulated) {
+        throw UsageError(
+            "--on-failure: continue is for `weir simulate`: under MPI the death of a rank ends the run; use "
+            "end");
+    }
+    if (plan.builds()) {
+        refuse("--pattern build");
+    }
+    if (plan.pulls()) {
+        refuse("--initiation pull");
+    }
+    if (plan.consumers_grant()) {
+        refuse("--policy none");
+    }
+    if (plan.lossy()) {
+        refuse("--transport datagram");
+    }
+    if (plan.shaping.kind != core::ShapingKind::none) {
+        refuse("--shaping");
+    }
+    if (plan.result_size.kind != DistributionKind::none) {
+        refuse("--result-size");
+    }
+    if (request.network.model == core::NetworkModel::packet) {
+        refuse("--network packet");
+    }
+    plan.detection_time = request.silence_timeout;
+}
+
 void check_roles(const RunRequest& request) {
     const RoleRequest& roles = request.roles;
     if (roles.role) {
@@ -388,6 +438,8 @@ void derive(RunRequest& request) {
     check_busy_consumers(request.plan);
     check_places(request.plan);
     check_requirements(request);
+    check_silence_timeout(request);
+    check_on_failure(request);
     check_roles(request);
 }
 

@@ -14,6 +14,8 @@ constexpr Choice<core::Verify> verifies[] = {
 constexpr Choice<Idle> idles[] = {
     {"auto", Idle::automatic}, {"spin", Idle::spin}, {"yield", Idle::yield}, {"nap", Idle::nap}};
 
+constexpr Choice<bool> failure_ends[] = {{"end", false}, {"continue", true}};
+
 void set_require(RunRequest& request, std::string_view text) {
     for (std::string_view rest = text;;) {
         const std::size_t comma = rest.find(',');
@@ -119,9 +121,15 @@ constexpr Option run_rows[] = {
      .set =
          [](RunRequest& r, Text text) {
              r.silence_timeout =
-                 some_time(text, core::Duration::milliseconds(500), core::Duration::seconds(3600));
+                 some_time(text, core::Duration::milliseconds(1), core::Duration::seconds(3600));
          },
      .get = [](const RunRequest& r) { return to_text(r.silence_timeout); }},
+    {.name = "on-failure",
+     .syntax = "end|continue",
+     .help = "when a consumer is lost; continue: simulations only",
+     .default_text = "end",
+     .set = [](RunRequest& r, Text text) { r.plan.outlives_consumers = choose(text, failure_ends); },
+     .get = [](const RunRequest& r) { return std::string(r.plan.outlives_consumers ? "continue" : ""); }},
     {.name = "dry-run",
      .help = "print the plan and what it needs; run nothing",
      .set = [](RunRequest& r, Text) { r.dry_run = true; },

@@ -1,7 +1,7 @@
 // What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every
 // input appends to an Actions, and the runtime (or the simulator) carries it out in this order:
-// open_places, chunks, results, messages. A slot is therefore open, and its result under way, before the
-// credit for it leaves.
+// open_places, cancelled, chunks, results, messages. A slot is therefore open, and its result under way,
+// before the credit for it leaves.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct ChunkDescription {
     Bytes offset;  ///< of the chunk's first byte in the event
     Bytes length;
     std::uint32_t sequence = 0;  ///< 0, 1, 2, ... within the event
+    Epoch epoch = 0;             ///< of the consumer that it was granted to
     Instant generated_at;        ///< when the event was generated
     Instant begun_at{};          ///< when the fragment's first chunk was handed over
     bool operator==(const ChunkDescription&) const = default;
@@ -72,6 +73,11 @@ struct Observation {
         event_finished,  ///< consumer, pattern build: all fragments; `elapsed` since the first was generated
         event_given_up,  ///< consumer, pattern build: an event of which a fragment was given up
         processed,       ///< consumer: `elapsed` processing time of the event
+        // With --on-failure continue.
+        consumer_lost,      ///< scheduler: `peer` is taken out
+        consumer_admitted,  ///< scheduler: `peer` is taken in again
+        taken_back,         ///< producer: from the lost `peer`, which was sent `bytes` of it
+        chunk_stale,        ///< consumer: sent to an earlier life of it; `bytes`
     };
     Kind kind = Kind::generated;
     NodeId peer{};  ///< the other side, where there is one
@@ -103,6 +109,8 @@ struct Fault {
 
 struct Actions {
     std::vector<PlaceId> open_places;
+    /// Streams whose transfer is not to go on: chunks that have not left do not leave.
+    std::vector<StreamId> cancelled;
     std::vector<SendChunk> chunks;
     std::vector<SendResult> results;
     std::vector<SendMessage> messages;
@@ -113,6 +121,7 @@ struct Actions {
     /// Empties the lists and keeps their memory.
     void clear() {
         open_places.clear();
+        cancelled.clear();
         chunks.clear();
         results.clear();
         messages.clear();

@@ -48,6 +48,10 @@ void Consumer::on_start(Instant /*now*/, Actions& out) {
     // and not between them, where they would push what every chunk touches out of the cache (12 % of the
     // time, measured).
     received_from_.resize(plan_.producers);
+    open_slots(out);
+}
+
+void Consumer::open_slots(Actions& out) {
     for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
         WEIR_ASSERT(slots_[slot].state == SlotState::closed);
         slots_[slot].state = SlotState::free;
@@ -70,7 +74,7 @@ void Consumer::open_places(SlotId slot, Actions& out) {
 void Consumer::give_credit(SlotId id, Actions& out) {
     Slot& slot = slots_[id.value];
     if (!turns_) {
-        out.messages.push_back({scheduler_node(), Ready{id, std::exchange(slot.result_bytes, 0)}});
+        out.messages.push_back({scheduler_node(), Ready{id, std::exchange(slot.result_bytes, 0), epoch_}});
         return;
     }
     slot.source = turns_->next();
@@ -197,7 +201,8 @@ Done Consumer::done(SlotId id) const {
             .fragments = static_cast<std::uint32_t>(slot.whole.events),
             .bytes = slot.whole.bytes,
             .hash = slot.whole.hash,
-            .event = slot.fragment};
+            .event = slot.fragment,
+            .epoch = epoch_};
 }
 
 void Consumer::on_time(Instant now, Actions& out) {
@@ -273,8 +278,8 @@ void Consumer::complete_place(Instant now, PlaceId place, Actions& out) {
 
 /// What was granted to a producer is not there.
 bool Consumer::on(Instant now, NodeId from, const Decline& decline, Actions& out) {
-    const auto [consumer, place, number] = decline;
-    if (from.role != Role::producer || from.index >= plan_.producers || consumer != id_ ||
+    const auto [consumer, place, number, epoch] = decline;
+    if (from.role != Role::producer || from.index >= plan_.producers || consumer != id_ || epoch != epoch_ ||
         place.value >= places_.size() || places_[place.value].state() != FragmentPlace::State::free) {
         return false;
     }
@@ -328,9 +333,12 @@ bool Consumer::on(Instant /*now*/, NodeId from, const ReportProgress& /*request*
     return true;
 }
 
-bool Consumer::on(Instant /*now*/, NodeId from, const Finish& /*finish*/, Actions& out) {
-    if (from != scheduler_node()) {
+bool Consumer::on(Instant /*now*/, NodeId from, const Finish& finish, Actions& out) {
+    if (from != scheduler_node() || (finish.epoch != epoch_ && !plan_.outlives_consumers)) {
         return false;
+    }
+    if (!admitted_ || finish.epoch != epoch_) {
+        return true;  // it was for an earlier life
     }
     close(out);
     return true;

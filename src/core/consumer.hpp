@@ -10,6 +10,9 @@
 // chunks, work on events, and the turns of producers (policy `none`). A transport that loses chunks does not
 // know what a fragment should have been, so the producer announces it (Sent) when all of it has left. Chunks
 // that cannot be used are counted then; they are no faults.
+//
+// With --on-failure continue a consumer has lives, each with an epoch that the scheduler gives (Admit). Each
+// begins with empty slots and an empty ledger; chunks that were sent to an earlier one are refused.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +72,14 @@ class Consumer {
             processing_->slow_down(factor);
         }
     }
+
+    // --on-failure continue (consumer_lives.cpp).
+    /// The process is gone, and with it all that the slots held. Nothing happens until begin_again().
+    void die();
+    /// A new process in its place, which asks to be taken in.
+    void begin_again(Actions& out);
+    /// Chunks that were sent to an earlier life and came in this one; over all lives.
+    [[nodiscard]] Traffic stale() const { return stale_; }
 
     [[nodiscard]] Instant next_deadline() const;
 
@@ -139,10 +150,15 @@ class Consumer {
     bool on(Instant now, NodeId from, const Sent& sent, Actions& out);
     bool on(Instant now, NodeId from, const ReportProgress& request, Actions& out);
     bool on(Instant now, NodeId from, const Finish& finish, Actions& out);
+    bool on(Instant now, NodeId from, const Admit& admit, Actions& out);
     template <typename Other>
     bool on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
         return false;
     }
+    void open_slots(Actions& out);
+    void empty_all();
+    /// Whether this is a chunk for another life than this one. It is counted then.
+    bool refuse_stale(const ArrivedChunk& arrived, Actions& out);
     void report_progress(Actions& out) const;
     void close(Actions& out);
 
@@ -163,6 +179,9 @@ class Consumer {
     std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
     std::uint64_t finished_events_ = 0;
     std::uint64_t given_up_events_ = 0;
+    Epoch epoch_ = 0;
+    bool admitted_ = true;  ///< false: a new process that the scheduler has not taken in
+    Traffic stale_;
     bool reports_progress_ = false;
     bool finished_ = false;
 };

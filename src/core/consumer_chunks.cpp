@@ -22,7 +22,7 @@ void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) 
 
 void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     WEIR_ASSERT(place.value < places_.size());
-    if (finished_) {
+    if (finished_ || ((arrived.chunk.epoch != epoch_ || !admitted_) && refuse_stale(arrived, out))) {
         return;
     }
     if (losses_) {

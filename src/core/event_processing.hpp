@@ -28,6 +28,14 @@ class EventProcessing {
         }
     }
 
+    /// Drops what is in work and what waits.
+    void clear() {
+        while (!queue_.empty()) {
+            queue_.pop();
+        }
+        until_ = Instant::never();
+    }
+
     [[nodiscard]] bool busy() const { return !queue_.empty(); }
     /// When the event in work is processed; never() if there is none.
     [[nodiscard]] Instant until() const { return until_; }

@@ -54,6 +54,21 @@ WaitingGrant GrantQueue::pop() {
     return oldest;
 }
 
+void GrantQueue::erase(ConsumerId consumer) {
+    RingQueue<WaitingGrant>& queue = queues_[waiting_.empty() ? 0 : consumer.value];
+    for (std::size_t left = queue.size(); left > 0; --left) {
+        const WaitingGrant waiting = queue.pop();
+        if (waiting.grant.consumer == consumer) {
+            --size_;
+        } else {
+            queue.push(waiting);
+        }
+    }
+    if (!waiting_.empty()) {
+        waiting_[consumer.value / word_bits] &= ~(std::uint64_t{1} << (consumer.value % word_bits));
+    }
+}
+
 std::uint32_t GrantQueue::next_consumer() const {
     const auto words = static_cast<std::uint32_t>(waiting_.size());
     const std::uint32_t first = turn_ / word_bits;

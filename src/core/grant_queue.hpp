@@ -30,6 +30,8 @@ class GrantQueue {
     void push(const WaitingGrant& waiting);
     /// Not when empty. `barrel`: O(consumers / 64).
     WaitingGrant pop();
+    /// Drops the consumer's grants. O(waiting).
+    void erase(ConsumerId consumer);
 
   private:
     [[nodiscard]] std::uint32_t next_consumer() const;

@@ -37,6 +37,9 @@ using PlaceId = Index<struct PlaceKind>;
 /// One of the transfers that a producer may have under way at a time.
 using StreamId = Index<struct StreamKind>;
 
+/// Which life of a consumer: 0, and one more each time that it was lost (--on-failure continue).
+using Epoch = std::uint16_t;
+
 /// A participant of the protocol, whatever rank it runs on.
 struct NodeId {
     Role role = Role::scheduler;

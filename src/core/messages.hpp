@@ -21,6 +21,7 @@ struct Ready {
     SlotId slot;
     /// Of the result of the slot's last event, which went ahead; 0: none did.
     std::uint32_t result_bytes = 0;
+    Epoch epoch = 0;  ///< of the consumer
     bool operator==(const Ready&) const = default;
 };
 
@@ -52,6 +53,7 @@ struct Grant {
     PlaceId place;
     /// Pattern `distribute`: grants to this producer before, if the scheduler grants, else 0.
     std::uint64_t number = 0;
+    Epoch epoch = 0;  ///< of the consumer
     bool operator==(const Grant&) const = default;
 };
 
@@ -70,6 +72,7 @@ struct Decline {
     ConsumerId consumer;
     PlaceId place;
     std::uint64_t number = 0;  ///< pattern `build`: of the event
+    Epoch epoch = 0;           ///< of the grant
     bool operator==(const Decline&) const = default;
 };
 
@@ -92,6 +95,7 @@ struct SendAgain {
 };
 
 /// consumer -> producer (lossy transports that ask again). This event will not be asked for any more.
+/// scheduler -> producer (--on-failure continue). This event is done: forget it.
 struct Taken {
     EventId event;
     PlaceId place;
@@ -108,6 +112,7 @@ struct Done {
     EventId event;                   ///< one of the fragments that were asked for
     std::uint32_t result_bytes = 0;  ///< as with Ready, if the credit is given
     Credit credit = Credit::kept;    ///< given: this message is also the slot's Ready
+    Epoch epoch = 0;                 ///< of the consumer
     bool operator==(const Done&) const = default;
 };
 
@@ -131,6 +136,7 @@ struct Progress {
 
 /// scheduler -> all. The run is over: close and report the ledger.
 struct Finish {
+    Epoch epoch = 0;  ///< to a consumer: of the life that is to close
     bool operator==(const Finish&) const = default;
 };
 
@@ -166,9 +172,28 @@ struct Heartbeat {
     bool operator==(const Heartbeat&) const = default;
 };
 
+/// scheduler -> producer (--on-failure continue). The consumer was lost: grants for it are void, and events
+/// sent to it that are not done are granted anew.
+struct Revoke {
+    ConsumerId consumer;
+    bool operator==(const Revoke&) const = default;
+};
+
+/// consumer -> scheduler (--on-failure continue). This process has just begun: take it in.
+struct Join {
+    bool operator==(const Join&) const = default;
+};
+
+/// scheduler -> consumer (--on-failure continue). Begin anew with this epoch: whatever was in the slots is
+/// not wanted any more.
+struct Admit {
+    Epoch epoch = 0;
+    bool operator==(const Admit&) const = default;
+};
+
 using ControlMessage =
     std::variant<Ready, Offer, Tick, Complete, Grant, Assign, Decline, Sent, SendAgain, Taken, Done, Drained,
-                 ReportProgress, Progress, Finish, LedgerPart, Heartbeat>;
+                 ReportProgress, Progress, Finish, LedgerPart, Heartbeat, Revoke, Join, Admit>;
 static_assert(sizeof(ControlMessage) == 48 && std::is_trivially_copyable_v<ControlMessage>);
 
 /// Whether bytes from outside are a message of a kind that there is. Nothing else may be done with the

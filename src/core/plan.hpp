@@ -122,6 +122,9 @@ struct Plan {
     /// For so long a transfer may stand still while the network sends again what was lost, over what is
     /// normal.
     Duration recovery_time{};
+    /// --on-failure continue: a consumer that is lost is taken out, and the run goes on without it.
+    bool outlives_consumers = false;
+    Duration detection_time{};  ///< then: a consumer that is silent for so long is lost
 
     Verify verify = Verify::header;
     std::uint64_t seed = 0;
@@ -168,6 +171,9 @@ struct Plan {
     [[nodiscard]] constexpr bool lossy() const { return transport == TransportKind::datagram; }
     /// Whether a producer keeps what it has sent until the consumer has it.
     [[nodiscard]] constexpr bool asks_again() const { return lossy() && reasks > 0; }
+    /// Whether what was sent stays in the producer's buffer until it is confirmed: by the consumer that may
+    /// ask again, or by the scheduler, which may grant it again.
+    [[nodiscard]] constexpr bool keeps_until_taken() const { return asks_again() || outlives_consumers; }
     /// Fragments of an event, each from another producer.
     [[nodiscard]] constexpr std::uint32_t fragments_per_event() const { return builds() ? producers : 1; }
     /// Places of a consumer: a place holds one fragment, a slot is fragments_per_event() places.

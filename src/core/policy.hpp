@@ -22,6 +22,7 @@ struct ConsumerStanding {
     std::uint32_t free_slots = 0;      ///< credits
     std::uint32_t occupied_slots = 0;  ///< granted, arriving, or waiting for processing
     Bytes granted;                     ///< granted so far, estimated while a transfer is under way
+    bool present = true;               ///< false: it was lost, and its credits with it
 };
 
 struct Pairing {

@@ -185,6 +185,9 @@ const char* Producer::on(Instant now, NodeId from, const SendAgain& again, Actio
 }
 
 const char* Producer::on(Instant now, NodeId from, const Taken& taken, Actions& out) {
+    if (plan_.outlives_consumers) {
+        return from == scheduler_node() ? on_done(now, taken, out) : "taken, not from the scheduler";
+    }
     if (!can_be_retained(from, taken.event, taken.place)) {
         return "taken, of a fragment of another producer or in no place";
     }
@@ -209,8 +212,9 @@ const char* Producer::on(Instant now, NodeId from, const Finish& /*finish*/, Act
 
 void Producer::decline(const Grant& grant, Actions& out) const {
     const bool to_consumer = asked_by_consumers() || plan_.builds();
-    out.messages.push_back({to_consumer ? node_of(grant.consumer) : scheduler_node(),
-                            Decline{grant.consumer, grant.place, plan_.builds() ? grant.number : 0}});
+    out.messages.push_back(
+        {to_consumer ? node_of(grant.consumer) : scheduler_node(),
+         Decline{grant.consumer, grant.place, plan_.builds() ? grant.number : 0, grant.epoch}});
 }
 
 void Producer::lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {
@@ -246,8 +250,8 @@ void Producer::gone(Instant now, const WaitingEvent& event, NodeId to, Actions& 
 }
 
 void Producer::abandon_waiting(Instant now, Actions& out) {
-    while (!waiting_.empty()) {
-        const WaitingEvent event = waiting_.pop_oldest();
+    while (any_waiting()) {
+        const WaitingEvent event = pop_waiting();
         backlog_ -= event.bytes;
         lose(now, {event.sequence, event.bytes, event.generated_at}, LostRange::Reason::undelivered, out);
     }
@@ -257,13 +261,13 @@ void Producer::drain_if_empty(Actions& out) {
     // Not before the account is closed, or a run with few events would be shorter than it was asked to be.
     const bool nothing_to_come = closed_account_ && generator_.next_due() == Instant::never() &&
                                  (!plan_.builds() || complete_ || gave_up_);
-    if (!nothing_to_come || !waiting_.empty()) {
+    if (!nothing_to_come || any_waiting()) {
         return;
     }
     while (!grants_.empty()) {
         decline(grants_.pop().grant, out);
     }
-    if (!drained_ && active_transfers_ == 0 && retained_.empty()) {
+    if (!drained_ && active_transfers_ == 0 && retained_.empty() && !unconfirmed_.any_sent()) {
         drained_ = true;
         out.messages.push_back({scheduler_node(), Drained{{ledger_.sent.events, ledger_.sent.bytes}}});
     }
@@ -271,7 +275,11 @@ void Producer::drain_if_empty(Actions& out) {
 
 void Producer::report_ledger(Instant now, Actions& out) {
     // A run that was ended before it drained: what has not left is lost, transfers under way among it.
+    gave_up_ = true;
     abandon_waiting(now, out);
+    if (plan_.outlives_consumers) {
+        break_off_all(now, out);
+    }
     for (Transfer& transfer : transfers_) {
         if (!transfer.active) {
             continue;
@@ -289,7 +297,8 @@ void Producer::report_ledger(Instant now, Actions& out) {
 
 StreamUse Producer::stream_use() const {
     const std::uint32_t idle = plan_.streams - active_transfers_;
-    const auto waiting = static_cast<std::uint32_t>(std::min<std::size_t>(idle, waiting_.size()));
+    const auto waiting =
+        static_cast<std::uint32_t>(std::min<std::size_t>(idle, waiting_.size() + unconfirmed_.returned()));
     return {active_transfers_, waiting, idle - waiting};
 }
 

@@ -10,7 +10,8 @@
 //
 // A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the
 // consumer what should have come. If consumers ask again, a fragment counts as backlog until it is
-// `taken`.
+// `taken`. With --on-failure continue every event does, until the scheduler confirms it
+// (producer_recovery.cpp).
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "core/pacer.hpp"
 #include "core/plan.hpp"
 #include "core/retained_fragments.hpp"
+#include "core/unconfirmed_events.hpp"
 #include "core/waiting_events.hpp"
 
 namespace weir::core {
@@ -53,6 +55,8 @@ class Producer {
     static constexpr std::size_t waiting_events_limit = std::size_t{1} << 22U;
     /// Ranges of lost events that are kept by name; further losses are counted only.
     static constexpr std::size_t lost_ranges_limit = 256;
+    /// The same for deliveries that were broken off.
+    static constexpr std::size_t broken_deliveries_limit = 256;
     /// Chunks of one transfer that can be under way.
     static constexpr std::uint32_t window_limit = 64;
 
@@ -79,11 +83,16 @@ class Producer {
     /// The next instant at which on_time has something to do.
     [[nodiscard]] Instant next_deadline() const;
 
-    /// Generated and not yet sent; where consumers ask again: and not yet taken.
+    /// Generated and not yet sent; where it is kept until then: and not yet taken.
     [[nodiscard]] Bytes backlog() const { return backlog_; }
     [[nodiscard]] StreamUse stream_use() const;
     [[nodiscard]] const Ledger& ledger() const { return ledger_; }
     [[nodiscard]] const std::vector<LostRange>& lost_ranges() const { return lost_ranges_; }
+    /// Events of which something had been sent when they were taken back from a lost consumer: so many,
+    /// so many of them doubtful, and the first by name.
+    [[nodiscard]] std::uint64_t taken_back_events() const { return taken_back_events_; }
+    [[nodiscard]] std::uint64_t doubtful_events() const { return doubtful_events_; }
+    [[nodiscard]] const std::vector<BrokenDelivery>& broken_deliveries() const { return broken_deliveries_; }
     /// Whether the next set after the last would not have fitted into the buffer; generation `steady`:
     /// whether what a late producer generated at the end did not.
     [[nodiscard]] bool overflowed_at_close() const { return overflowed_at_close_; }
@@ -95,6 +104,8 @@ class Producer {
     struct Transfer {
         bool active = false;
         bool again = false;  ///< was sent before
+        bool done = false;   ///< the scheduler said so before its last chunk was seen to leave
+        Epoch epoch = 0;
         WaitingEvent event;
         ConsumerId consumer;
         PlaceId place;
@@ -128,6 +139,7 @@ class Producer {
     const char* on(Instant now, NodeId from, const SendAgain& again, Actions& out);
     const char* on(Instant now, NodeId from, const Taken& taken, Actions& out);
     const char* on(Instant now, NodeId from, const Finish& finish, Actions& out);
+    const char* on(Instant now, NodeId from, const Revoke& revoke, Actions& out);
     template <typename Other>
     const char* on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
         return "a message that a producer does not take";
@@ -139,6 +151,21 @@ class Producer {
     void abandon_waiting(Instant now, Actions& out);
     /// What was kept in case it is asked for again is kept no longer. False: nothing was.
     bool let_go(Instant now, const std::optional<WaitingEvent>& kept, NodeId consumer, Actions& out);
+    // --on-failure continue.
+    const char* on_done(Instant now, const Taken& taken, Actions& out);
+    /// It has been received: it counts as sent from now on.
+    void confirm(Instant now, const WaitingEvent& event, Actions& out);
+    /// A delivery has come to nothing when so much had been handed over.
+    void break_off(const WaitingEvent& event, ConsumerId consumer, Bytes handed_over, Actions& out);
+    /// Sends it again later, or gives it up if the time to drain is over.
+    void put_back(Instant now, const WaitingEvent& event, Actions& out);
+    /// The run is over: what is not done is lost.
+    void break_off_all(Instant now, Actions& out);
+    [[nodiscard]] bool any_waiting() const { return !waiting_.empty() || unconfirmed_.any_returned(); }
+    [[nodiscard]] WaitingEvent pop_waiting() {
+        return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_.pop_oldest();
+    }
+
     /// It is not backlog any more.
     void gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const;
     void drain_if_empty(Actions& out);
@@ -154,6 +181,7 @@ class Producer {
     WaitingEvents waiting_;
     GrantQueue grants_;
     RetainedFragments retained_;
+    UnconfirmedEvents unconfirmed_;
     Pacer pacer_;
     std::uint32_t next_stream_ = 0;  ///< shaping: whose turn it is
     std::vector<Transfer> transfers_;
@@ -165,6 +193,9 @@ class Producer {
     std::uint64_t granted_events_ = 0;
     Ledger ledger_;
     std::vector<LostRange> lost_ranges_;
+    std::uint64_t taken_back_events_ = 0;
+    std::uint64_t doubtful_events_ = 0;
+    std::vector<BrokenDelivery> broken_deliveries_;
     bool closed_account_ = false;
     bool announced_last_ = false;  ///< build: the scheduler knows that generation is over here
     bool complete_ = false;        ///< build: as many events as the others have

@@ -23,17 +23,18 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
     WaitingGrant waiting;
     const Grant& grant = waiting.grant;
     while (!found) {
-        if (grants_.empty() || (!plan_.builds() && waiting_.empty())) {
+        if (grants_.empty() || (!plan_.builds() && !any_waiting())) {
             return false;
         }
         waiting = grants_.pop();
-        found = plan_.builds() ? waiting_.pop(grant.number) : waiting_.pop_oldest();
+        found = plan_.builds() ? waiting_.pop(grant.number) : pop_waiting();
         if (!found) {
             decline(grant, out);
         }
     }
     Transfer& transfer = transfers_[stream.value];
     transfer = Transfer{.active = true,
+                        .epoch = grant.epoch,
                         .event = *found,
                         .consumer = grant.consumer,
                         .place = grant.place,
@@ -112,6 +113,7 @@ void Producer::describe_next(const Transfer& transfer, StreamId stream, Bytes le
     next.chunk.offset = transfer.handed_over;
     next.chunk.length = length;
     next.chunk.sequence = transfer.next_sequence;
+    next.chunk.epoch = transfer.epoch;
     next.chunk.generated_at = transfer.event.generated_at;
     next.chunk.begun_at = transfer.begun_at;
 }
@@ -155,7 +157,7 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
 
     const Bytes offset = plan_.chunk_size * first;
     const Bytes length = std::min(plan_.chunk_size * count, transfer.event.bytes - offset);
-    if (!plan_.asks_again()) {
+    if (!plan_.keeps_until_taken()) {
         backlog_ -= length;
         WEIR_ASSERT(backlog_ >= Bytes{0});
     }
@@ -196,7 +198,9 @@ void Producer::on_chunks_passed(StreamId stream, std::uint32_t count, Actions& o
     WEIR_ASSERT(transfer.active && transfer.left == 0);
     const Bytes length = plan_.chunk_size * count;
     WEIR_ASSERT(plan_.chunk_size * transfer.oldest_under_way + length < transfer.event.bytes);
-    backlog_ -= length;
+    if (!plan_.keeps_until_taken()) {
+        backlog_ -= length;
+    }
     transfer.oldest_under_way += count;
     const std::uint32_t window_end = transfer.oldest_under_way + plan_.window;
     const Bytes handed_over = std::min(plan_.chunk_size * window_end, transfer.event.bytes);
@@ -216,7 +220,9 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
     const NodeId consumer = node_of(transfer.consumer);
     const Destination to{transfer.consumer, transfer.place};
     if (!transfer.again) {
-        ledger_.sent.add(event, transfer.event.bytes);
+        if (!plan_.outlives_consumers) {
+            ledger_.sent.add(event, transfer.event.bytes);
+        }
         out.observations.push_back({.kind = Observation::Kind::transfer_completed,
                                     .peer = consumer,
                                     .event = event,
@@ -226,6 +232,10 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
             // Granted twice before either had left: what the place is for now is the later one.
             let_go(now, retained_.release(to), consumer, out);
             retained_.keep(to, transfer.event);
+        } else if (plan_.outlives_consumers && !transfer.done) {
+            unconfirmed_.add_sent(transfer.event, transfer.consumer);
+        } else if (plan_.outlives_consumers) {
+            confirm(now, transfer.event, out);
         } else {
             gone(now, transfer.event, consumer, out);
         }

@@ -5,7 +5,7 @@
 namespace weir::core {
 
 RoundRobinPolicy::RoundRobinPolicy(std::uint32_t producers, std::uint32_t consumers)
-    : producers_(producers), ready_(consumers) {
+    : producers_(producers), ready_(consumers), present_(consumers, true) {
     WEIR_ASSERT(consumers > 0);
 }
 
@@ -20,6 +20,16 @@ void RoundRobinPolicy::update(ProducerId producer, const ProducerStanding& stand
 
 void RoundRobinPolicy::update(ConsumerId consumer, const ConsumerStanding& standing) {
     ready_.at(consumer.value) = standing.free_slots > 0;
+    if (present_[consumer.value] != standing.present) {
+        present_[consumer.value] = standing.present;
+        skip_absent();
+    }
+}
+
+void RoundRobinPolicy::skip_absent() {
+    for (std::size_t skipped = 0; !present_[next_consumer_] && skipped < present_.size(); ++skipped) {
+        next_consumer_ = next_consumer_ + 1 == present_.size() ? 0 : next_consumer_ + 1;
+    }
 }
 
 std::optional<Pairing> RoundRobinPolicy::choose() {
@@ -30,6 +40,7 @@ std::optional<Pairing> RoundRobinPolicy::choose() {
     round_ = producers_.key(pairing.producer.value);
     next_producer_ = pairing.producer.value + 1;
     next_consumer_ = next_consumer_ + 1 == ready_.size() ? 0 : next_consumer_ + 1;
+    skip_absent();
     return pairing;
 }
 

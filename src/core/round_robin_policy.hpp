@@ -1,7 +1,7 @@
 // Consumers in strict turn 0, 1, 2, ..., 0, 1, ..., whether or not they are ready: when the next one has no
 // free slot, everybody waits for it. This head-of-line blocking is what the policy is there to show
-// (destination assignment without feedback: LHCb note 2002-049). Producers also take turns, but those that
-// have nothing to send are skipped.
+// (destination assignment without feedback: LHCb note 2002-049). A consumer that was lost has no turn.
+// Producers also take turns, but those that have nothing to send are skipped.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,17 @@ class RoundRobinPolicy final : public Policy {
     [[nodiscard]] bool consumer_available() const override { return ready_[next_consumer_]; }
 
   private:
+    /// While nobody is present, nobody has a turn.
+    void skip_absent();
+
     /// Eligible producers by the round in which their turn comes; the heap orders those of one round by
     /// index. Finds the next one after the last without walking over those that cannot send.
     IndexedHeap<std::uint64_t> producers_;
     std::uint64_t round_ = 0;
     std::uint32_t next_producer_ = 0;  ///< lower indices have had their turn in this round
 
-    std::vector<bool> ready_;  ///< by consumer
+    std::vector<bool> ready_;    ///< by consumer
+    std::vector<bool> present_;  ///< by consumer
     std::uint32_t next_consumer_ = 0;
 };
 

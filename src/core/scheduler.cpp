@@ -44,6 +44,12 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
 
 void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
     account_time(now);
+    if (plan_.outlives_consumers && is_consumer(from) && !is_from_this_life(now, from, message, out)) {
+        grant_all(out);
+        finish_if_complete(out);
+        short_of_credits_ = producer_available() && !consumer_available();
+        return;
+    }
     const std::uint64_t waited_before = waiting_events_;
     // The sender's accounts are looked up with `from`, which the runtime derives from the rank; what the
     // message itself contains is checked against them.
@@ -171,7 +177,7 @@ bool Scheduler::is_possible(const Done& done) const {
            sizes && hash;
 }
 
-const char* Scheduler::on(Instant /*now*/, NodeId from, const Done& done, Actions& /*out*/) {
+const char* Scheduler::on(Instant /*now*/, NodeId from, const Done& done, Actions& out) {
     if (!is_consumer(from)) {
         return "done from no consumer";
     }
@@ -187,7 +193,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Done& done, Action
     if (credit && !claim_result(consumer, done.slot, done.result_bytes)) {
         return "done with a result that did not arrive";
     }
-    done_ += Tally{done.fragments, done.bytes, done.hash};
+    count_done(consumer, done, out);
     return_grant(consumer, done.slot, done.bytes);
     if (credit) {
         add_credit(consumer, done.slot);
@@ -214,14 +220,18 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Decline& decline, 
     if (!is_producer(from)) {
         return "decline from no producer";
     }
-    const auto [consumer, place, number] = decline;
+    const auto [consumer, place, number, epoch] = decline;
     // Where consumers do not wait for the answer, a slot is one place.
     if (plan_.builds() || plan_.pulls() || consumer.value >= consumers_.size() ||
         place.value >= plan_.places()) {
         return "decline of a grant that was not made";
     }
+    const ConsumerAccount& account = consumers_[consumer.value];
+    if (plan_.outlives_consumers && (account.lost || epoch != account.epoch)) {
+        return nullptr;  // it was revoked meanwhile
+    }
     const SlotId slot = plan_.slot_of(place);
-    const Slot& declined = consumers_[consumer.value].slots[slot.value];
+    const Slot& declined = account.slots[slot.value];
     if (declined.state != SlotState::granted || declined.producer != from.index) {
         return "decline of a grant that was not made";
     }
@@ -249,8 +259,9 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     WEIR_ASSERT(slot.state == SlotState::free);
     const Bytes estimate = estimate_waiting(producer);
     slot = {SlotState::granted, true, pair.producer.value, estimate, {}};
-    send_grant(pair, id, producer.granted.events, out);
+    send_grant(pair, id, producer.grants, out);
     producer.granted += {1, estimate};
+    ++producer.grants;
     ++producer.under_way;
     consumer.granted_bytes += estimate;
     --free_slots_;
@@ -284,8 +295,8 @@ void Scheduler::send_grant(Pairing pair, SlotId slot, std::uint64_t number, Acti
     const std::uint32_t fragments = plan_.fragments_per_event();
     for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
         const ProducerId producer = plan_.builds() ? ProducerId{fragment} : pair.producer;
-        out.messages.push_back(
-            {node_of(producer), Grant{pair.consumer, plan_.place_of(slot, fragment), number}});
+        out.messages.push_back({node_of(producer), Grant{pair.consumer, plan_.place_of(slot, fragment),
+                                                         number, consumers_[pair.consumer.value].epoch}});
     }
 }
 
@@ -300,9 +311,10 @@ void Scheduler::update_policy(ProducerId producer) {
 void Scheduler::update_policy(ConsumerId consumer) {
     const ConsumerAccount& account = consumers_[consumer.value];
     const auto free = static_cast<std::uint32_t>(account.free.size());
-    policy_->update(
-        consumer,
-        {.free_slots = free, .occupied_slots = plan_.slots - free, .granted = account.granted_bytes});
+    policy_->update(consumer, {.free_slots = free,
+                               .occupied_slots = plan_.slots - free,
+                               .granted = account.granted_bytes,
+                               .present = !account.lost});
 }
 
 void Scheduler::on_time(Instant now, Actions& out) {

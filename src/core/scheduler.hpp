@@ -5,6 +5,10 @@
 //
 // Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted
 // to all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
+//
+// --on-failure continue (scheduler_recovery.cpp): a consumer that is lost is taken out, and is taken in again
+// with a new epoch when something is heard of it. Whether an event is done is decided here alone: it is when
+// its Done comes before its consumer is lost.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +48,26 @@ class Scheduler {
     void on_result(NodeId from, const SendResult& result, Actions& out);
     void on_time(Instant now, Actions& out);
     [[nodiscard]] Instant next_deadline() const;
+
+    /// --on-failure continue: nothing was heard of this consumer for too long. It is taken out.
+    void on_consumer_lost(Instant now, ConsumerId consumer, Actions& out);
+    /// Once each time that a consumer was taken out.
+    struct Loss {
+        ConsumerId consumer;
+        Instant lost_at;
+        std::optional<Instant> back_at{};  ///< it was taken in again
+        std::uint32_t revoked = 0;         ///< grants for it that were not done
+        std::uint32_t unprocessed = 0;     ///< events that were done, but perhaps not processed
+    };
+    [[nodiscard]] const std::vector<Loss>& losses() const { return losses_; }
+    [[nodiscard]] bool is_lost(ConsumerId consumer) const { return consumers_.at(consumer.value).lost; }
+    /// Of consumers in lives that ended with their loss: what was done, and stands in no ledger.
+    [[nodiscard]] const Tally& done_by_lost() const { return done_by_lost_; }
+    /// Said to be done when the run was closed already, and in the ledgers of their consumers: the producers
+    /// have lost these events, by name.
+    [[nodiscard]] Tally done_too_late() const;
+    /// Messages from earlier lives of consumers.
+    [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
 
     /// Ends the run before its time: no more grants, everyone reports what it has.
     void finish(Actions& out);
@@ -89,7 +113,8 @@ class Scheduler {
     };
     struct ProducerAccount {
         Traffic offered;
-        Traffic granted;  ///< bytes: estimates of transfers under way included
+        Traffic granted;           ///< bytes: estimates of transfers under way included
+        std::uint64_t grants = 0;  ///< those included that were revoked since
         std::uint32_t under_way = 0;
         bool last_offer = false;  ///< build: generation is over
         bool drained = false;
@@ -101,6 +126,10 @@ class Scheduler {
         std::vector<Slot> slots;
         RingQueue<std::uint32_t> free;  ///< oldest credit first
         Bytes granted_bytes;
+        Epoch epoch = 0;
+        bool lost = false;
+        Tally done;                         ///< in this life
+        Tally done_too_late;                ///< likewise
         std::uint64_t received_events = 0;  ///< policy `none`: from its last Progress
         std::uint32_t ledger_messages = 0;
     };
@@ -124,6 +153,16 @@ class Scheduler {
     [[nodiscard]] bool is_consumer(NodeId node) const {
         return node.role == Role::consumer && node.index < consumers_.size();
     }
+
+    // --on-failure continue.
+    /// Whether the message is one of a consumer that is there, in this life. Else it is refused, and answered
+    /// if that is how the consumer is heard again.
+    bool is_from_this_life(Instant now, NodeId from, const ControlMessage& message, Actions& out);
+    void take_out(Instant now, ConsumerId consumer, Actions& out);
+    void revoke_grants(ConsumerId consumer, Loss& loss, Actions& out);
+    void admit(Instant now, ConsumerId consumer, Actions& out);
+    void count_done(ConsumerId consumer, const Done& done, Actions& out);
+    void close_if_all_reported();
 
     void update_common_offers();
     void complete_generation(Actions& out);
@@ -170,6 +209,10 @@ class Scheduler {
     std::uint64_t outstanding_ = 0;
     std::uint32_t drained_producers_ = 0;
     std::uint32_t complete_reports_ = 0;
+    std::uint32_t missing_reports_ = 0;  ///< of consumers that were lost before they had reported
+    std::vector<Loss> losses_;
+    Tally done_by_lost_;
+    std::uint64_t refused_messages_ = 0;
     Instant complete_until_ = Instant::never();
     Duration drain_grace_;
     Instant drain_until_;

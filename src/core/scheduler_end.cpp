@@ -29,7 +29,7 @@ Duration Scheduler::drain_grace(const Plan& plan) {
     const double needed_s =
         times * fragments * static_cast<double>(plan.slot_size.count) / std::max(bytes_per_s, 1.0);
     return Duration{static_cast<std::int64_t>(std::clamp(needed_s, least_s, most_s) * 1e9)} +
-           losses_time(plan) + plan.recovery_time;
+           losses_time(plan) + plan.recovery_time + plan.detection_time;
 }
 
 const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, Actions& out) {
@@ -96,9 +96,9 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const LedgerPart& part, 
         static_cast<std::uint32_t>(part.entry) != messages || !add_ledger_entry(part, reported_)) {
         return "a ledger entry out of turn, or one that no sum can hold";
     }
-    if (++messages == ledger_report_messages &&
-        ++complete_reports_ == producers_.size() + consumers_.size()) {
-        phase_ = Phase::closed;
+    if (++messages == ledger_report_messages) {
+        ++complete_reports_;
+        close_if_all_reported();
     }
     return nullptr;
 }
@@ -107,6 +107,12 @@ void Scheduler::put_off_end(Instant now) {
     drain_until_ = std::max(drain_until_, now + drain_grace_);
     if (phase_ == Phase::completing) {
         complete_until_ = now + last_done_grace + losses_time(plan_);
+    }
+}
+
+void Scheduler::close_if_all_reported() {
+    if (complete_reports_ + missing_reports_ == producers_.size() + consumers_.size()) {
+        phase_ = Phase::closed;
     }
 }
 
@@ -142,7 +148,11 @@ void Scheduler::finish(Actions& out) {
         out.messages.push_back({node_of(ProducerId{producer}), Finish{}});
     }
     for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
-        out.messages.push_back({node_of(ConsumerId{consumer}), Finish{}});
+        if (consumers_[consumer].lost) {
+            ++missing_reports_;
+        } else {
+            out.messages.push_back({node_of(ConsumerId{consumer}), Finish{consumers_[consumer].epoch}});
+        }
     }
 }
 

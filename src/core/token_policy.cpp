@@ -17,10 +17,24 @@ void TokenPolicy::update(ProducerId producer, const ProducerStanding& standing) 
 
 void TokenPolicy::update(ConsumerId consumer, const ConsumerStanding& standing) {
     std::uint32_t& own = tokens_of_.at(consumer.value);
+    if (!standing.present) {
+        remove_tokens(consumer);
+        return;
+    }
     WEIR_ASSERT(standing.free_slots >= own);
     for (; own < standing.free_slots; ++own) {
         tokens_.push(consumer);
     }
+}
+
+void TokenPolicy::remove_tokens(ConsumerId consumer) {
+    for (std::size_t left = tokens_.size(); left > 0; --left) {
+        const ConsumerId token = tokens_.pop();
+        if (token != consumer) {
+            tokens_.push(token);
+        }
+    }
+    tokens_of_[consumer.value] = 0;
 }
 
 std::optional<Pairing> TokenPolicy::choose() {

@@ -23,13 +23,15 @@ class TokenPolicy final : public Policy {
 
     void update(ProducerId producer, const ProducerStanding& standing) override;
     /// A rise of free_slots since the last update brings new tokens. A fall must be due to a grant that
-    /// choose() asked for: choose() takes the token, not this function.
+    /// choose() asked for (choose() takes the token, not this function), or the consumer is not present.
     void update(ConsumerId consumer, const ConsumerStanding& standing) override;
     std::optional<Pairing> choose() override;
     [[nodiscard]] bool producer_available() const override { return !producers_.empty(); }
     [[nodiscard]] bool consumer_available() const override { return !tokens_.empty(); }
 
   private:
+    void remove_tokens(ConsumerId consumer);
+
     IndexQueue producers_;
 
     RingQueue<ConsumerId> tokens_;

@@ -38,6 +38,11 @@ void ConsumerNode::on_message(core::Instant now, core::NodeId from, const core::
     }
 }
 
+void ConsumerNode::die(core::Instant now) {
+    core_.die();
+    record(now, {});
+}
+
 void ConsumerNode::record(core::Instant now, const core::Actions& out) {
     for (const core::Observation& observation : out.observations) {
         recorder_.observe(now, observation);

@@ -29,6 +29,11 @@ class ConsumerNode : public Node {
     /// From now on each event takes `factor` times as long.
     void slow_down(double factor) { core_.slow_down(factor); }
 
+    // --on-failure continue: core::Consumer. A node that has finished is not concerned any more.
+    void die(core::Instant now);
+    void begin_again(core::Actions& out) { core_.begin_again(out); }
+    [[nodiscard]] core::Traffic stale() const { return core_.stale(); }
+
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
     /// Chunks that have arrived since the last input, in order of time, and led to nothing else. They are

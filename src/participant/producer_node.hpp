@@ -52,6 +52,7 @@ class ProducerNode : public Node {
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     /// Generated and not yet sent.
     [[nodiscard]] core::Bytes backlog() const { return core_.backlog(); }
+    [[nodiscard]] const core::Producer& state_machine() const { return core_; }
     [[nodiscard]] telemetry::RankSummary summary() const override;
     [[nodiscard]] NodeAccount account() const override;
 

@@ -111,6 +111,18 @@ void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
     base_.switches = std::move(switches);
 }
 
+void RunRecordBuilder::add_recovery(telemetry::Recovery recovery) {
+    for (telemetry::RankRecord& rank : base_.ranks) {
+        if (recovery.is_without_ledger(rank.summary.node)) {
+            rank.ended_regularly = false;
+            rank.summary.ledger_known = false;
+            rank.summary.ledger = {};
+            traffic_.set(core::ConsumerId{rank.summary.node.index}, {});
+        }
+    }
+    base_.recovery = std::move(recovery);
+}
+
 bool RunRecordBuilder::counts_datagrams() const {
     return run_.plan.lossy() && !datagrams_.pairs().empty();
 }
@@ -132,6 +144,7 @@ telemetry::RunFacts RunRecordBuilder::facts_of(const telemetry::RunRecord& recor
     facts.simulated = simulated_ ? &*simulated_ : nullptr;
     facts.network = record.network ? &*record.network : nullptr;
     facts.switches = record.switches ? &*record.switches : nullptr;
+    facts.recovery = record.recovery ? &*record.recovery : nullptr;
     return facts;
 }
 
@@ -142,8 +155,9 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     record.clock_error_us = static_cast<double>(clock_error_ns_) * 1e-3;
     record.blocked_at_once = collector.blocked_at_once();
     record.ledger_checked = true;
-    record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks);
-    const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks);
+    const telemetry::Recovery* const recovery = record.recovery ? &*record.recovery : nullptr;
+    record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks, recovery);
+    const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks, recovery);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     record.late_starts = late_starts_;
     if (counts_datagrams()) {

@@ -31,6 +31,9 @@ class RunRecordBuilder {
     void add_network(const core::NetworkPlan& simulated, std::vector<telemetry::HostCounters> hosts,
                      std::optional<telemetry::SwitchTotals> switches);
 
+    /// --on-failure continue: what happened to consumers. After all ranks were added, before complete().
+    void add_recovery(telemetry::Recovery recovery);
+
     /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
     /// accounts are there. If it cannot, the record of complete() says so too.
     telemetry::MaybeIoError write_traffic();

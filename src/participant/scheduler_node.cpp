@@ -20,6 +20,7 @@ SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOut
 SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output,
                              std::unique_ptr<core::Policy> policy)
     : fragments_per_event_(plan.fragments_per_event()),
+      outlives_consumers_(plan.outlives_consumers),
       core_(plan, std::move(policy)),
       recorder_(plan, start,
                 [&output](const telemetry::SchedulerRow& row, const telemetry::LiveSample& report) {
@@ -29,6 +30,9 @@ SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOut
 void SchedulerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                                core::Actions& out) {
     if (std::holds_alternative<core::Heartbeat>(message)) {
+        if (outlives_consumers_ && from.role == core::Role::consumer) {
+            core_.on_message(now, from, message, out);
+        }
         return;
     }
     recorder_.message(now, message);

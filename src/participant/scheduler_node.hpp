@@ -24,6 +24,10 @@ class SchedulerNode : public Node {
     void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
     void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                     core::Actions& out) override;
+    /// core::Scheduler::on_consumer_lost.
+    virtual void on_consumer_lost(core::Instant now, core::ConsumerId consumer, core::Actions& out) {
+        core_.on_consumer_lost(now, consumer, out);
+    }
     void on_result(core::Instant now, core::NodeId from, const core::SendResult& result, core::Actions& out);
 
     void record(core::Instant now, const core::Actions& out) override;
@@ -43,11 +47,14 @@ class SchedulerNode : public Node {
     [[nodiscard]] telemetry::RankSummary summary() const override;
     [[nodiscard]] NodeAccount account() const override;
 
+    [[nodiscard]] const core::Scheduler& state_machine() const { return core_; }
+
   protected:
     [[nodiscard]] core::Scheduler& scheduler() { return core_; }
 
   private:
     std::uint32_t fragments_per_event_;
+    bool outlives_consumers_;
     core::Scheduler core_;
     std::uint64_t granted_events_ = 0;  ///< of them, recorded
     telemetry::SchedulerRecorder recorder_;

@@ -23,6 +23,10 @@ Checker::Checker(const core::Plan& plan)
       places_(std::size_t{plan.consumers} * plan.places()),
       consumers_by_credits_(plan.slots + 1) {
     consumers_by_credits_[0] = plan.consumers;
+    for (std::uint32_t consumer = 0; consumer < plan.consumers; ++consumer) {
+        consumers_[consumer].lives.push_back(consumer * plan.places());
+        owners_.push_back(consumer);
+    }
 }
 
 // Events
@@ -35,6 +39,10 @@ void Checker::event_changed(core::Instant now, NodeId node, const Observation& o
     }
     if (observation.kind == Kind::given_up && observation.bytes == Bytes{}) {
         return;  // declined
+    }
+    if (plan_.outlives_consumers && observation.kind == Kind::received) {
+        received_in_a_life(node, observation);
+        return;
     }
     Event* const event = find(observation.event);
     if (event == nullptr || event->fate != Fate::waiting) {
@@ -69,6 +77,10 @@ void Checker::event_lost(core::Instant now, NodeId node, const Observation& obse
     if (!allowed) {
         object("producer {} loses event {} although there is time left to send it", node.index,
                observation.event.sequence());
+        return;
+    }
+    if (event.done) {
+        object("producer {} loses event {}, which is done", node.index, observation.event.sequence());
         return;
     }
     event.fate = Fate::lost;
@@ -116,7 +128,10 @@ void Checker::leave_place(EventId id, const Event& event, const char* what) {
 
 void Checker::forget_ended(Producer& producer) {
     while (!producer.events.empty() && producer.events.front().fate != Fate::waiting &&
-           !producer.events.front().retained) {
+           !producer.events.front().retained && !producer.events.front().broken) {
+        check_receptions(EventId::of(ProducerId{static_cast<std::uint32_t>(&producer - producers_.data())},
+                                     producer.first),
+                         producer.events.front());
         producer.events.pop();
         ++producer.first;
     }
@@ -147,7 +162,7 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
                producer.value, chunk.event.sequence(), chunk.offset.count);
         return;
     }
-    const std::uint32_t flat_place = flat(sent.to.value, sent.place);
+    const std::uint32_t flat_place = flat(sent.to.value, chunk.epoch, sent.place);
     if (event->place == no_place) {
         enter_place(producer, sent, flat_place, *event);
     } else if (event->place != flat_place) {
@@ -183,7 +198,7 @@ void Checker::enter_place(ProducerId producer, const core::SendChunk& sent, std:
 }
 
 void Checker::chunk_left(core::Instant now, ProducerId producer, const core::ChunkDescription& chunk) {
-    if (plan_.asks_again()) {
+    if (plan_.keeps_until_taken()) {
         return;
     }
     producers_[producer.value].backlog -= chunk.length;
@@ -207,8 +222,17 @@ void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
 }
 
 void Checker::chunk_arrived(ConsumerId consumer, core::PlaceId into, const core::ChunkDescription& chunk) {
-    const Place& place = places_[flat(consumer.value, into)];
+    const Consumer& receiver = consumers_[consumer.value];
+    if (!receiver.joined || chunk.epoch != receiver.own_epoch) {
+        return;  // for an earlier life: it is refused
+    }
+    const std::uint32_t flat_place = flat(consumer.value, chunk.epoch, into);
+    const Place& place = places_[flat_place];
     Event* event = find(chunk.event);
+    if (Attempt* const attempt = attempt_at(chunk.event, flat_place)) {
+        attempt->arrived += chunk.length;
+        return;  // sent before it was taken back; if it becomes whole is looked at then
+    }
     if (plan_.lossy()) {
         // May be late, of an event that is over; what counts is what the consumer makes of it.
         if (event != nullptr) {
@@ -240,6 +264,8 @@ void Checker::all_finished(std::uint64_t sets, std::uint64_t late_sets) {
                        account.first + position, producer);
                 break;
             }
+            check_receptions(EventId::of(ProducerId{producer}, account.first + position),
+                             account.events.at(position));
         }
     }
     if (sets != set_oracle_.sets() || late_sets != set_oracle_.late_sets()) {

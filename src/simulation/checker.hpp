@@ -18,6 +18,9 @@
 //   deadlines   the sets that producers call late are those of which something was left (set_oracle.hpp)
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
 //   latencies   nothing took less than no time
+//   lives       --on-failure continue: a consumer that was lost has nothing any more, and what comes from or
+//               for an earlier life of it changes nothing; an event is delivered exactly once, or every
+//               further delivery was named as doubtful when it was taken back (checker_lives.cpp)
 #pragma once
 
 #include <fmt/format.h>
@@ -47,6 +50,7 @@ class Checker {
     // What a node does.
     void place_opened(core::ConsumerId consumer, core::PlaceId opened);
     void chunk_handed_over(core::ProducerId producer, const core::SendChunk& sent);
+    void consumer_died(core::ConsumerId consumer) { consumers_[consumer.value].joined = false; }
     void message_sent(core::NodeId from, const core::SendMessage& message);
     void observed(core::Instant now, core::NodeId node, const core::Observation& observation) {
         using Kind = core::Observation::Kind;
@@ -58,6 +62,9 @@ class Checker {
         if (kind == Kind::generated || kind == Kind::dropped || kind == Kind::left_over ||
             kind == Kind::received || kind == Kind::given_up) {
             event_changed(now, node, observation);
+        } else if (kind == Kind::consumer_lost || kind == Kind::consumer_admitted ||
+                   kind == Kind::taken_back) {
+            life_changed(node, observation);
         }
     }
     /// After a producer's turn: what it says it holds.
@@ -92,6 +99,16 @@ class Checker {
         bool retained = false;           ///< may be asked for again
         bool again = false;              ///< was
         Fate fate = Fate::waiting;
+        // --on-failure continue.
+        bool done = false;             ///< the scheduler has accepted its Done
+        bool broken = false;           ///< some delivery of it was broken off
+        std::uint32_t receptions = 0;  ///< by consumers, in any life
+    };
+    /// A delivery that was broken off.
+    struct Attempt {
+        std::uint32_t place = no_place;
+        core::Bytes handed_over;
+        core::Bytes arrived;
     };
     /// Room for one fragment; a slot is one for each fragment of an event.
     struct Place {
@@ -101,7 +118,8 @@ class Checker {
         bool asked = false;     ///< pull: the consumer has asked the producer
         bool declined = false;  ///< nothing will come into it
         bool carries = false;
-        bool delivered = false;  ///< since it was granted
+        bool delivered = false;    ///< since it was granted
+        bool outstanding = false;  ///< in the accounts of the scheduler: granted, and neither done nor declined
         core::EventId event;
     };
     void event_changed(core::Instant now, core::NodeId node, const core::Observation& observation);
@@ -110,7 +128,7 @@ class Checker {
     void event_received(core::NodeId node, const core::Observation& observation, Event& event);
     void event_given_up(core::NodeId node, const core::Observation& observation, Event& event);
     [[nodiscard]] bool was_sent_to(const Event& event, core::NodeId consumer) const {
-        return event.place != no_place && event.place / plan_.places() == consumer.index;
+        return event.place != no_place && owner_of(event.place) == consumer.index;
     }
     void enter_place(core::ProducerId producer, const core::SendChunk& sent, std::uint32_t flat_place,
                      Event& event);
@@ -120,17 +138,25 @@ class Checker {
         core::RingQueue<Event> events{std::numeric_limits<std::size_t>::max()};  ///< from `first` on
         std::uint64_t first = 0;                                                 ///< sequence number
         core::Bytes backlog;
-        std::uint64_t offered = 0;  ///< as the scheduler knows
+        std::uint64_t offered = 0;  ///< in the accounts of the scheduler
         std::uint64_t granted = 0;
-        std::uint32_t under_way = 0;    ///< as the scheduler knows
+        std::uint32_t under_way = 0;    ///< in the accounts of the scheduler
         std::uint64_t passed_over = 0;  ///< grants to others while it could have been served
         bool eligible = false;
+        bool drained = false;  ///< in the accounts of the scheduler
     };
     struct Consumer {
         std::uint32_t credits = 0;  ///< at the scheduler
         std::uint64_t granted = 0;
         std::uint64_t available_since = 0;  ///< number of grants before
         std::uint32_t asked = 0;            ///< pull: fragments asked for, neither delivered nor declined
+        // --on-failure continue.
+        std::vector<std::uint32_t> lives{};    ///< by epoch: the flat number of its first place
+        core::Epoch epoch = 0;                 ///< in the accounts of the scheduler
+        bool lost = false;                     ///< likewise
+        core::Epoch own_epoch = 0;             ///< in its own account
+        bool joined = true;                    ///< false: a new process that was not taken in yet
+        std::vector<std::uint32_t> revoked{};  ///< producers that still need a Revoke
     };
     static constexpr std::uint64_t patience =
         16;  ///< policy balanced: nobody is passed over more often per node
@@ -149,21 +175,34 @@ class Checker {
         const std::uint64_t position = id.sequence() - producer.first;  // of those before: beyond all
         return position < producer.events.size() ? &producer.events.at(position) : nullptr;
     }
-    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, core::PlaceId place) const {
-        return consumer * plan_.places() + place.value;
+    [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, core::Epoch epoch, core::PlaceId place) {
+        const std::vector<std::uint32_t>& lives = consumers_[consumer].lives;
+        if (epoch >= lives.size()) {
+            object("something is for life {} of consumer {}, which has had {}", epoch, consumer,
+                   lives.size());
+            epoch = 0;
+        }
+        return lives[epoch] + place.value;
+    }
+    /// The consumer of a place, in whatever life.
+    [[nodiscard]] std::uint32_t owner_of(std::uint32_t place) const {
+        return owners_[place / plan_.places()];
     }
     /// What can be granted: a producer; pattern `build`: all of them together.
     Producer& source(std::uint32_t index) { return plan_.builds() ? together_ : producers_[index]; }
     void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
-    void move_credit_of_slot(std::uint32_t consumer, core::SlotId slot, Credit from, Credit to,
-                             const char* what);
-    void check_posted(std::uint32_t consumer, core::SlotId slot);
+    void move_credit_of_slot(std::uint32_t consumer, core::Epoch epoch, core::SlotId slot, Credit from,
+                             Credit to, const char* what);
+    void check_posted(std::uint32_t consumer, core::Epoch epoch, core::SlotId slot);
+    void check_own_epoch(std::uint32_t consumer, core::Epoch epoch);
     void sent(core::NodeId from, core::NodeId to, const core::Ready& ready);
     void sent(core::NodeId from, core::NodeId to, const core::Done& done);
     void sent(core::NodeId from, core::NodeId to, const core::Grant& grant);
     void sent(core::NodeId from, core::NodeId to, const core::Assign& assign);
     void sent(core::NodeId from, core::NodeId to, const core::Decline& decline);
     void sent(core::NodeId from, core::NodeId to, const core::Finish& finish);
+    void sent(core::NodeId from, core::NodeId to, const core::Revoke& revoke);
+    void sent(core::NodeId from, core::NodeId to, const core::Admit& admit);
     void received_by_producer(core::Instant now, core::NodeId from, core::NodeId to,
                               const core::ControlMessage& message);
     // What the scheduler learns.
@@ -172,6 +211,21 @@ class Checker {
     void learned(core::NodeId from, const core::Decline& decline);
     void learned(core::NodeId from, const core::Offer& offer);
     void learned(core::NodeId from, const core::Drained& drained);
+    // Lives.
+    /// Whether the scheduler has this life of the consumer behind it.
+    [[nodiscard]] bool is_over(std::uint32_t consumer, core::Epoch epoch) const {
+        return consumers_[consumer].lost || consumers_[consumer].epoch != epoch;
+    }
+    void life_changed(core::NodeId node, const core::Observation& observation);
+    void lose_consumer(std::uint32_t index);
+    void admit_consumer(std::uint32_t index);
+    void taken_back(core::NodeId node, const core::Observation& observation);
+    void received_in_a_life(core::NodeId node, const core::Observation& observation);
+    [[nodiscard]] Attempt* attempt_at(core::EventId event, std::uint32_t place);
+    void confirmed(core::Instant now, core::NodeId producer, core::EventId id);
+    void check_receptions(core::EventId id, const Event& event);
+    void skip_lost();
+
     void end_request(std::uint32_t place);
     void offers_change(std::uint32_t producer);
     void credit_comes(std::uint32_t consumer);
@@ -190,8 +244,10 @@ class Checker {
     SetOracle set_oracle_;
     std::vector<Producer> producers_;
     std::vector<Consumer> consumers_;
-    std::vector<Place> places_;
-    Producer together_;  ///< build
+    std::vector<Place> places_;            ///< of all lives
+    std::vector<std::uint32_t> owners_{};  ///< by life, in the order of `places_`: the consumer
+    std::map<std::uint64_t, std::vector<Attempt>> attempts_{};  ///< by event: those that were broken off
+    Producer together_;                                         ///< build
     /// By producer and place: what was sent there last, while consumers may ask for it again.
     std::map<std::pair<std::uint32_t, std::uint32_t>, core::EventId> kept_;
     std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits

@@ -13,7 +13,10 @@ using core::ProducerId;
 using core::Role;
 
 void Checker::place_opened(ConsumerId consumer, core::PlaceId opened) {
-    Place& place = places_[flat(consumer.value, opened)];
+    Place& place = places_[flat(consumer.value, consumers_[consumer.value].own_epoch, opened)];
+    if (!consumers_[consumer.value].joined) {
+        object("consumer {} posts receives before it is taken in", consumer.value);
+    }
     // An event that lacks a fragment frees its slot with receives left over.
     if (place.posted && !place.declined) {
         object("consumer {} posts the receives of place {} twice", consumer.value, opened.value);
@@ -28,21 +31,21 @@ void Checker::move_credit(std::uint32_t place, Credit from, Credit to, const cha
     Place& moved = places_[place];
     if (moved.credit != from) {
         object("place {} of consumer {}: {}, but its credit is with {}", place % plan_.places(),
-               place / plan_.places(), what, holders[static_cast<std::size_t>(moved.credit)]);
+               owner_of(place), what, holders[static_cast<std::size_t>(moved.credit)]);
     }
     moved.credit = to;
 }
 
-void Checker::move_credit_of_slot(std::uint32_t consumer, core::SlotId slot, Credit from, Credit to,
-                                  const char* what) {
+void Checker::move_credit_of_slot(std::uint32_t consumer, core::Epoch epoch, core::SlotId slot, Credit from,
+                                  Credit to, const char* what) {
     for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
-        move_credit(flat(consumer, plan_.place_of(slot, fragment)), from, to, what);
+        move_credit(flat(consumer, epoch, plan_.place_of(slot, fragment)), from, to, what);
     }
 }
 
-void Checker::check_posted(std::uint32_t consumer, core::SlotId slot) {
+void Checker::check_posted(std::uint32_t consumer, core::Epoch epoch, core::SlotId slot) {
     for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
-        if (!places_[flat(consumer, plan_.place_of(slot, fragment))].posted) {
+        if (!places_[flat(consumer, epoch, plan_.place_of(slot, fragment))].posted) {
             object("consumer {} gives the credit of slot {} before its receives are posted", consumer,
                    slot.value);
         }
@@ -60,16 +63,19 @@ void Checker::message_sent(NodeId from, const core::SendMessage& message) {
 }
 
 void Checker::sent(NodeId from, NodeId /*to*/, const core::Ready& ready) {
-    move_credit_of_slot(from.index, ready.slot, Credit::withheld, Credit::under_way,
+    check_own_epoch(from.index, ready.epoch);
+    move_credit_of_slot(from.index, ready.epoch, ready.slot, Credit::withheld, Credit::under_way,
                         "it is said to be ready");
-    check_posted(from.index, ready.slot);
+    check_posted(from.index, ready.epoch, ready.slot);
 }
 
 void Checker::sent(NodeId from, NodeId /*to*/, const core::Done& done) {
+    check_own_epoch(from.index, done.epoch);
     const std::uint32_t fragments = plan_.fragments_per_event();
     std::uint32_t delivered = 0;
     for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
-        delivered += places_[flat(from.index, plan_.place_of(done.slot, fragment))].delivered ? 1U : 0U;
+        const std::uint32_t place = flat(from.index, done.epoch, plan_.place_of(done.slot, fragment));
+        delivered += places_[place].delivered ? 1U : 0U;
     }
     if (done.fragments != delivered) {
         object("consumer {} says that {} fragments arrived in slot {}, and {} of {} did", from.index,
@@ -77,22 +83,25 @@ void Checker::sent(NodeId from, NodeId /*to*/, const core::Done& done) {
     }
     declined_ = declined_ || delivered < fragments;  // it brought less than it was granted
     const bool free = done.credit == core::Done::Credit::given;
-    move_credit_of_slot(from.index, done.slot, Credit::granted, free ? Credit::under_way : Credit::withheld,
-                        "an event came into it");
+    move_credit_of_slot(from.index, done.epoch, done.slot, Credit::granted,
+                        free ? Credit::under_way : Credit::withheld, "an event came into it");
     if (free) {
-        check_posted(from.index, done.slot);
+        check_posted(from.index, done.epoch, done.slot);
     }
 }
 
 void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
-    const auto [consumer, granted, number] = grant;
+    const auto [consumer, granted, number, epoch] = grant;
     const bool by_consumer = plan_.consumers_grant() || plan_.pulls();
     if (consumer.value >= plan_.consumers || granted.value >= plan_.places() || to.role != Role::producer ||
         to.index >= plan_.producers || from != (by_consumer ? node_of(consumer) : core::scheduler_node())) {
         object("a grant that names no place, goes to no producer or comes from the wrong node");
         return;
     }
-    const std::uint32_t flat_place = flat(consumer.value, granted);
+    const std::uint32_t flat_place = flat(consumer.value, epoch, granted);
+    if (is_over(consumer.value, epoch)) {
+        object("a slot of consumer {} is granted in its life {}, which is over", consumer.value, epoch);
+    }
     Place& place = places_[flat_place];
     if (plan_.pulls()) {
         if (place.credit != Credit::granted || place.producer != to.index || place.asked ||
@@ -112,6 +121,7 @@ void Checker::sent(NodeId from, NodeId to, const core::Grant& grant) {
                 Credit::granted, "it is granted");
     place.producer = to.index;
     place.delivered = false;
+    place.outstanding = true;
     if (!place.posted) {
         object("place {} of consumer {} is granted before its receives are posted", granted.value,
                consumer.value);
@@ -140,10 +150,10 @@ void Checker::sent(NodeId from, NodeId to, const core::Assign& assign) {
         object("an assignment that names no slot, goes to no consumer or comes from the wrong node");
         return;
     }
-    move_credit_of_slot(to.index, slot, Credit::at_scheduler, Credit::granted, "it is assigned");
-    check_posted(to.index, slot);
+    move_credit_of_slot(to.index, 0, slot, Credit::at_scheduler, Credit::granted, "it is assigned");
+    check_posted(to.index, 0, slot);
     for (std::uint32_t fragment = 0; fragment < plan_.fragments_per_event(); ++fragment) {
-        Place& place = places_[flat(to.index, plan_.place_of(slot, fragment))];
+        Place& place = places_[flat(to.index, 0, plan_.place_of(slot, fragment))];
         place.producer = plan_.builds() ? fragment : producer.value;
         place.event = EventId::of(ProducerId{place.producer}, number);
         place.asked = false;
@@ -154,7 +164,7 @@ void Checker::sent(NodeId from, NodeId to, const core::Assign& assign) {
 
 void Checker::sent(NodeId from, NodeId to, const core::Decline& decline) {
     declined_ = true;
-    const std::uint32_t flat_place = flat(decline.consumer.value, decline.place);
+    const std::uint32_t flat_place = flat(decline.consumer.value, decline.epoch, decline.place);
     if (!plan_.builds() && !plan_.pulls()) {
         move_credit(flat_place, Credit::granted, Credit::declined, "its grant is declined");
         return;
@@ -188,7 +198,7 @@ void Checker::release(core::Instant now, EventId event) {
 /// Pull: a fragment that was asked for has come, or has been declined.
 void Checker::end_request(std::uint32_t place) {
     if (plan_.pulls() && places_[place].asked) {
-        --consumers_[place / plan_.places()].asked;
+        --consumers_[owner_of(place)].asked;
     }
 }
 
@@ -198,8 +208,15 @@ void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const cor
         return;
     }
     if (to.role == Role::consumer) {
+        if (const auto* const admit = std::get_if<core::Admit>(&message)) {
+            Consumer& consumer = consumers_[to.index];
+            if (!consumer.joined || admit->epoch > consumer.own_epoch) {
+                consumer.own_epoch = admit->epoch;
+                consumer.joined = true;
+            }
+        }
         if (const auto* const decline = std::get_if<core::Decline>(&message)) {
-            const std::uint32_t place = flat(decline->consumer.value, decline->place);
+            const std::uint32_t place = flat(decline->consumer.value, decline->epoch, decline->place);
             plan_.consumers_grant()
                 ? move_credit(place, Credit::declined, Credit::withheld, "a decline comes back")
                 : end_request(place);
@@ -220,7 +237,12 @@ void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const cor
 
 void Checker::received_by_producer(core::Instant now, NodeId from, NodeId to,
                                    const core::ControlMessage& message) {
-    if (const auto* const taken = std::get_if<core::Taken>(&message)) {
+    const auto* const taken = std::get_if<core::Taken>(&message);
+    if (taken != nullptr && plan_.outlives_consumers) {
+        confirmed(now, to, taken->event);
+        return;
+    }
+    if (taken != nullptr) {
         const Event* event = find(taken->event);
         if (event != nullptr && event->fate == Fate::waiting) {
             object("consumer {} has taken event {} of producer {}, which it did not receive", from.index,
@@ -232,7 +254,7 @@ void Checker::received_by_producer(core::Instant now, NodeId from, NodeId to,
     const auto* const grant = std::get_if<core::Grant>(&message);
     if (grant != nullptr && plan_.asks_again()) {
         // Then it knows that the place was free, also if it has not been told yet.
-        const auto kept = kept_.find({to.index, flat(grant->consumer.value, grant->place)});
+        const auto kept = kept_.find({to.index, flat(grant->consumer.value, grant->epoch, grant->place)});
         if (kept != kept_.end()) {
             release(now, kept->second);
         }
@@ -240,22 +262,38 @@ void Checker::received_by_producer(core::Instant now, NodeId from, NodeId to,
 }
 
 void Checker::learned(NodeId from, const core::Ready& ready) {
-    move_credit_of_slot(from.index, ready.slot, Credit::under_way, Credit::at_scheduler, "its credit comes");
+    if (is_over(from.index, ready.epoch)) {
+        return;
+    }
+    move_credit_of_slot(from.index, ready.epoch, ready.slot, Credit::under_way, Credit::at_scheduler,
+                        "its credit comes");
     credit_comes(from.index);
 }
 
 void Checker::learned(NodeId from, const core::Done& done) {
+    if (is_over(from.index, done.epoch)) {
+        return;
+    }
+    places_[flat(from.index, done.epoch, plan_.place_of(done.slot, 0))].outstanding = false;
+    Event* const event = plan_.outlives_consumers && !closed_ ? find(done.event) : nullptr;
+    if (event != nullptr) {
+        event->done = true;
+    }
     const std::uint32_t producer = done.event.producer().value;
     --source(producer).under_way;
     update_eligible(producer);
     if (done.credit == core::Done::Credit::given) {
-        learned(from, core::Ready{done.slot});
+        learned(from, core::Ready{.slot = done.slot, .epoch = done.epoch});
     }
 }
 
 void Checker::learned(NodeId from, const core::Decline& decline) {
-    move_credit(flat(decline.consumer.value, decline.place), Credit::declined, Credit::at_scheduler,
-                "a decline comes back");
+    if (is_over(decline.consumer.value, decline.epoch)) {
+        return;
+    }
+    const std::uint32_t place = flat(decline.consumer.value, decline.epoch, decline.place);
+    places_[place].outstanding = false;
+    move_credit(place, Credit::declined, Credit::at_scheduler, "a decline comes back");
     --producers_[from.index].under_way;
     update_eligible(from.index);
     credit_comes(decline.consumer.value);
@@ -267,6 +305,7 @@ void Checker::learned(NodeId from, const core::Offer& offer) {
 }
 
 void Checker::learned(NodeId from, const core::Drained& /*drained*/) {
+    producers_[from.index].drained = true;
     producers_[from.index].offered = std::min(producers_[from.index].offered, source(from.index).granted);
     offers_change(from.index);
 }

@@ -68,6 +68,7 @@ void Checker::check_choice(std::uint32_t consumer) {
                 return;
             }
             turn_ = (turn_ + 1) % plan_.consumers;
+            skip_lost();
             return;
         case ConsumerRule::most_free:
             check_balance(consumer);
@@ -144,6 +145,14 @@ void Checker::check_consumers_patience() {
 }
 
 void Checker::scheduler_decided() {
+    if (plan_.outlives_consumers) {
+        for (std::uint32_t consumer = 0; consumer < plan_.consumers; ++consumer) {
+            if (!consumers_[consumer].revoked.empty()) {
+                object("producer {} is not told that consumer {} was lost",
+                       consumers_[consumer].revoked.front(), consumer);
+            }
+        }
+    }
     if (plan_.consumers_grant() || closed_ || eligible_producers_ == 0) {
         return;
     }

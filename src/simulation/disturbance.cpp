@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -23,7 +24,7 @@ struct KindName {
 constexpr std::array kinds{KindName{"pause", Kind::pause}, KindName{"die", Kind::die},
                            KindName{"slow", Kind::slow},   KindName{"degrade", Kind::degrade},
                            KindName{"delay", Kind::delay}, KindName{"drift", Kind::drift},
-                           KindName{"flood", Kind::flood}};
+                           KindName{"flood", Kind::flood}, KindName{"cut", Kind::cut}};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
     throw std::invalid_argument(
@@ -63,6 +64,7 @@ class Reader {
                       equals < part.size());
         }
         check();
+        check_return();
         return disturbance_;
     }
 
@@ -73,8 +75,8 @@ class Reader {
                 return kind.kind;
             }
         }
-        refuse(text_, fmt::format("there is no disturbance '{}'; there are pause, die, slow, degrade, delay, "
-                                  "drift and flood",
+        refuse(text_, fmt::format("there is no disturbance '{}'; there are pause, die, cut, slow, degrade, "
+                                  "delay, drift and flood",
                                   name));
     }
 
@@ -93,6 +95,8 @@ class Reader {
             disturbance_.at = core::Instant{} + parse_time_(value);
         } else if (key == "for") {
             disturbance_.length = parse_time_(value);
+        } else if (key == "back") {
+            back_ = core::Instant{} + parse_time_(value);
         } else if (key == "factor") {
             disturbance_.factor = number_of<double>(text_, value);
             has_factor_ = true;
@@ -104,7 +108,7 @@ class Reader {
         } else {
             refuse(text_,
                    fmt::format("'{}' is not known here; there are producer=N, consumer=N, scheduler, at=, "
-                               "for=, factor=, extra= and ppm=",
+                               "for=, back=, factor=, extra= and ppm=",
                                key));
         }
     }
@@ -139,6 +143,23 @@ class Reader {
         check_drift_and_flood();
     }
 
+    /// Of a consumer that dies or is cut off. Until it is back it is as if the disturbance lasted.
+    void check_return() {
+        if (disturbance_.kind == Kind::cut && disturbance_.node.role != core::Role::consumer) {
+            refuse(text_, "cut is for a consumer");
+        }
+        if (!back_) {
+            return;
+        }
+        if (disturbance_.kind != Kind::die || disturbance_.node.role != core::Role::consumer) {
+            refuse(text_, "back= is for a consumer that dies");
+        }
+        if (disturbance_.at == from_the_beginning || *back_ <= disturbance_.at) {
+            refuse(text_, "back= needs at=, and must be later");
+        }
+        disturbance_.length = *back_ - disturbance_.at;
+    }
+
     void check_drift_and_flood() const {
         const core::Role role = disturbance_.node.role;
         const bool drifts = disturbance_.kind == Kind::drift;
@@ -169,6 +190,7 @@ class Reader {
     std::string_view text_;
     TimeParser parse_time_;
     Disturbance disturbance_;
+    std::optional<core::Instant> back_;
     bool named_ = false;
     bool has_factor_ = false;
     bool has_ppm_ = false;

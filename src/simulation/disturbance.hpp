@@ -13,7 +13,9 @@ namespace weir::simulation {
 struct Disturbance {
     enum class Kind : std::uint8_t {
         pause,    ///< a node does nothing for a time: receives no messages, moves no data
-        die,      ///< a node does nothing any more, and is noticed after the silence timeout
+        die,      ///< a node does nothing any more, and is noticed after the silence timeout; with
+                  ///< --on-failure continue a consumer may be started again
+        cut,      ///< --on-failure continue: nothing gets to or from a consumer, which works on
         slow,     ///< a consumer works `factor` times as long on each event; the scheduler on each message
         degrade,  ///< a node's links carry a `factor` of what they should
         delay,    ///< control messages take up to `extra` longer, at random, in order between any two nodes
@@ -30,7 +32,8 @@ struct Disturbance {
 };
 
 /// "pause:consumer=3,at=10s,for=2s", "slow:consumer=3,at=10s,factor=2", "slow:scheduler,factor=100",
-/// "degrade:producer=0,at=5s,for=1s,factor=0.1", "die:consumer=1,at=4s", "delay:extra=1ms",
+/// "degrade:producer=0,at=5s,for=1s,factor=0.1", "die:consumer=1,at=4s", "die:consumer=1,at=4s,back=8s",
+/// "cut:consumer=1,at=4s,for=2s", "delay:extra=1ms",
 /// "drift:producer=3,ppm=-50", "flood:consumer=3,at=1s,for=20ms". Without `at` from
 /// the beginning of the warm-up, without `for` to the end. `parse_time` reads a duration and throws
 /// std::invalid_argument. Throws std::invalid_argument with what is wrong and an example.

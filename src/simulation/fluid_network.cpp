@@ -83,6 +83,29 @@ void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendCh
     }
 }
 
+void FluidNetwork::cancel(Instant now, std::uint32_t producer, core::StreamId stream) {
+    WEIR_ASSERT(!by_chunk_);
+    const FlatNode from = row().producer(producer);
+    const std::vector<std::uint32_t>& own = accounts_[from].transfers;
+    const auto found = std::find_if(own.begin(), own.end(), [&](std::uint32_t index) {
+        return transfers_[index].first.chunk.stream == stream;
+    });
+    WEIR_ASSERT(found != own.end());
+    const std::uint32_t index = *found;
+    Transfer& transfer = transfers_[index];
+    const FlatNode to = consumer_of(transfer);
+    // What has passed by now is in the rows of both; the consumer learns no more of it.
+    record(from);
+    record(to);
+    if (transfer.moving) {
+        shares_.end(now, transfer.flow);
+    }
+    transfer.moving = transfer.active = false;
+    std::erase(accounts_[from].transfers, index);
+    std::erase(accounts_[to].transfers, index);
+    transfers_.remove(index);
+}
+
 Instant FluidNetwork::next(Instant now, Instant /*until*/) {
     shares_.share_out(now);
     for (const std::uint32_t index : new_transfers_) {
@@ -119,7 +142,9 @@ void FluidNetwork::handle_data(Instant now, const Event& event) {
             return;
         }
         case all_left:
-            end_left(now, event.a);
+            if (transfers_[event.a].active && transfers_[event.a].serial == event.b) {
+                end_left(now, event.a);
+            }
             return;
         case all_arrived:
             end_arrived(event.a);
@@ -133,7 +158,7 @@ void FluidNetwork::handle_data(Instant now, const Event& event) {
 void FluidNetwork::end_left(Instant now, std::uint32_t index) {
     const FlatNode producer = producer_of(transfers_[index]);
     if (client().stands_still(producer)) {
-        client().hold(producer, {true, all_left, index});
+        client().hold(producer, {true, all_left, index, transfers_[index].serial});
         return;
     }
     push(now + latency(), all_arrived, index);

@@ -32,6 +32,7 @@ class FluidNetwork final : public SeparateControl {
     void start(core::Instant now) override;
     void send_chunks(core::Instant now, std::uint32_t producer,
                      std::span<const core::SendChunk> chunks) override;
+    void cancel(core::Instant now, std::uint32_t producer, core::StreamId stream) override;
     [[nodiscard]] core::Instant next(core::Instant now, core::Instant /*until*/) override;
     void advance(core::Instant now) override;
     void set_link(core::Instant now, FlatNode node, double factor) override;
@@ -56,7 +57,7 @@ class FluidNetwork final : public SeparateControl {
 
     enum Kind : std::uint8_t {
         first_chunk = first_data_kind,  ///< a: transfer, b: its serial number
-        all_left,                       ///< a: transfer; its producer stood still when the last byte left
+        all_left,                       ///< a, b: likewise; its producer stood still when the last byte left
         all_arrived,                    ///< a: transfer
         tick,
     };

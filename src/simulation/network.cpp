@@ -26,6 +26,10 @@ core::NodeId NodeRow::id(FlatNode node) const {
                              : core::NodeId{core::Role::consumer, node - consumer(0)};
 }
 
+void Network::cancel(core::Instant /*now*/, std::uint32_t /*producer*/, core::StreamId /*stream*/) {
+    WEIR_UNREACHABLE("this network cannot cancel a transfer");
+}
+
 std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
                                       Events& events, NetworkClient& client) {
     if (network.model == core::NetworkModel::packet) {

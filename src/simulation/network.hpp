@@ -121,6 +121,10 @@ class Network {
     /// The result of an event, to the scheduler. It arrives before messages that are sent after it.
     virtual void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) = 0;
 
+    /// The transfer on this stream is not to go on: what has not left does not leave. Only after all that has
+    /// left was reported to the producer (catch_up). Not every model can.
+    virtual void cancel(core::Instant now, std::uint32_t producer, core::StreamId stream);
+
     // Time.
 
     /// When something happens that is not in the shared queue; never(): nothing does. Asked whenever time may

@@ -136,6 +136,12 @@ Instant Simulator::latest_end() const {
         plan_.give_up_at() + end_patience + plan_.recovery_time +
         std::min(core::Scheduler::drain_grace(plan_) * most_under_way, Duration::seconds(1'000'000));
     for (const Disturbance& disturbance : setup_.disturbances) {
+        if (plan_.outlives_consumers) {
+            limit = limit + setup_.silence_timeout * 2 + core::Scheduler::drain_grace(plan_);
+            limit = disturbance.kind == Disturbance::Kind::cut || disturbance.kind == Disturbance::Kind::die
+                        ? limit + (disturbance.length == Duration::max() ? Duration{} : disturbance.length)
+                        : limit;
+        }
         limit = disturbance.kind == Disturbance::Kind::pause ? limit + disturbance.length
                                                              : limit + disturbance.extra * 10;
     }
@@ -210,10 +216,7 @@ void Simulator::handle(const Event& event) {
             disturb(setup_.disturbances[event.a], false);
             return;
         case Kind::noticed:
-            end_ = SimulationEnd{
-                SimulationEnd::Kind::node_died,
-                fmt::format("has not responded for {}", telemetry::readable(setup_.silence_timeout)),
-                row_.id(event.a)};
+            notice_silence(event.a);
             return;
     }
 }
@@ -285,8 +288,17 @@ void Simulator::set_deadline(FlatNode node) {
 }
 
 bool Simulator::finished() const {
-    return scheduler_->finished() &&
-           std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->finished(); });
+    if (!scheduler_->finished()) {
+        return false;
+    }
+    for (FlatNode node = 0; node < row_.size(); ++node) {
+        // The run was closed without a consumer that was lost and had not reported.
+        const bool left_out = is_outlived(node) && !scheduler_->state_machine().has_reported(row_.id(node));
+        if (!nodes_[node]->finished() && !left_out) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /// A regular end, unless the checker objects to what it leaves.

@@ -75,6 +75,15 @@ class Simulator final : private NetworkClient {
     SimulationEnd run(const std::function<bool(core::Instant now)>& go_on);
 
     [[nodiscard]] const participant::Node& node(core::NodeId node) const { return *nodes_[row_.flat(node)]; }
+    [[nodiscard]] const participant::SchedulerNode& scheduler() const { return *scheduler_; }
+    [[nodiscard]] const participant::ProducerNode& producer_node(core::ProducerId producer) const {
+        return producers_[producer.value];
+    }
+    [[nodiscard]] const participant::ConsumerNode& consumer_node(core::ConsumerId consumer) const {
+        return consumers_[consumer.value];
+    }
+    /// For each of core::Scheduler::losses(): since when the consumer had been silent.
+    [[nodiscard]] const std::vector<core::Instant>& silent_since() const { return silent_since_; }
     /// Of all nodes together.
     [[nodiscard]] const telemetry::Latencies& latencies() const { return latencies_; }
     [[nodiscard]] const std::vector<core::Fault>& faults() const { return found_faults_; }
@@ -93,7 +102,7 @@ class Simulator final : private NetworkClient {
         producers_begin,     ///< to generate: the first credits are known
         disturbance_begins,  ///< a: index in setup.disturbances
         disturbance_ends,    ///< a: index in setup.disturbances
-        noticed,             ///< a: node that died
+        noticed,             ///< a: node that died, or has been silent
     };
     /// A control message under way, or the result of an event.
     struct Message {
@@ -105,12 +114,19 @@ class Simulator final : private NetworkClient {
     struct Condition {
         std::uint32_t pauses = 0;
         bool dead = false;
-        std::vector<double> link_factors{};  ///< of the disturbances that last
+        // --on-failure continue, a consumer.
+        std::uint32_t deaths = 0;  ///< of the disturbances that last
+        std::uint32_t cuts = 0;
+        bool restarts = false;  ///< it was dead: when it goes on, it is a new process
+        core::Instant silent_since{};
+        std::vector<std::uint32_t> unsent{};  ///< indices in messages_: what it sends while it is cut off
+        std::vector<double> link_factors{};   ///< of the disturbances that last
         std::vector<double> slow_factors{};
         std::vector<double> drifts_ppm{};
         std::uint32_t floods = 0;
         std::vector<Event> held{};  ///< what happened to it while it stood still
         [[nodiscard]] bool away() const { return dead || pauses > 0; }
+        [[nodiscard]] bool silent() const { return away() || cuts > 0; }
     };
 
     participant::ProducerNode& producer(FlatNode node) { return producers_[node - row_.producer(0)]; }
@@ -161,7 +177,7 @@ class Simulator final : private NetworkClient {
     void chunks_arrived(const ChunkRun& run) override;
     void chunk_dropped(const ChunkRun& run) override;
     void message_arrived(std::uint32_t index) override;
-    [[nodiscard]] bool stands_still(FlatNode node) const override { return conditions_[node].away(); }
+    [[nodiscard]] bool stands_still(FlatNode node) const override { return conditions_[node].silent(); }
     void hold(FlatNode node, const Event& event) override { conditions_[node].held.push_back(event); }
     void chunks_left_before(const ChunkRun& run) override;
     void chunks_arrived_before(const ChunkRun& run) override;
@@ -178,6 +194,16 @@ class Simulator final : private NetworkClient {
     void set_clock(FlatNode node);
     void set_link(FlatNode node);
     void resume(FlatNode node);
+
+    // --on-failure continue.
+    [[nodiscard]] bool is_outlived(FlatNode node) const {
+        return plan_.outlives_consumers && row_.is_consumer(node);
+    }
+    void set_absence(FlatNode node, Disturbance::Kind kind, bool begins);
+    void go_on(FlatNode node);
+    void drop_messages(FlatNode node);
+    void notice_silence(FlatNode node);
+    void note_losses();
 
     Setup setup_;
     const core::Plan& plan_;
@@ -199,6 +225,7 @@ class Simulator final : private NetworkClient {
     core::RingQueue<std::uint32_t> at_scheduler_{std::numeric_limits<std::size_t>::max()};
     core::Duration scheduler_time_;
     std::vector<core::Duration> extra_delays_;  ///< of the disturbances that last
+    std::vector<core::Instant> silent_since_;
 
     core::Actions actions_;
     std::optional<SimulationEnd> end_;

@@ -27,35 +27,43 @@ void Simulator::disturb(const Disturbance& disturbance, bool begins) {
     Condition& condition = conditions_[node];
     // What has passed the node so far has passed it in the condition that it was in.
     network_->catch_up(node);
+    using What = Disturbance::Kind;
+    if (is_outlived(node) &&
+        (disturbance.kind == What::pause || disturbance.kind == What::die || disturbance.kind == What::cut)) {
+        set_absence(node, disturbance.kind, begins);
+        return;
+    }
     switch (disturbance.kind) {
-        case Disturbance::Kind::pause:
+        case What::pause:
             set_pause(node, begins);
             return;
-        case Disturbance::Kind::die:
+        case What::die:
             condition.dead = true;
             set_link(node);
             set_deadline(node);
             push(now_ + setup_.silence_timeout, Kind::noticed, node);
             return;
-        case Disturbance::Kind::slow:
+        case What::slow:
             add_or_remove(condition.slow_factors, disturbance.factor, begins);
             set_slowness(node);
             return;
-        case Disturbance::Kind::degrade:
+        case What::degrade:
             add_or_remove(condition.link_factors, disturbance.factor, begins);
             set_link(node);
             return;
-        case Disturbance::Kind::delay:
+        case What::delay:
             add_or_remove(extra_delays_, disturbance.extra, begins);
             network_->set_extra_delay(extra_delays_.empty()
                                           ? Duration{}
                                           : *std::max_element(extra_delays_.begin(), extra_delays_.end()));
             return;
-        case Disturbance::Kind::drift:
+        case What::drift:
             add_or_remove(condition.drifts_ppm, disturbance.ppm, begins);
             set_clock(node);
             return;
-        case Disturbance::Kind::flood:
+        case What::cut:
+            return;  // consumers only, with --on-failure continue
+        case What::flood:
             condition.floods = begins ? condition.floods + 1 : condition.floods - 1;
             network_->set_flooded(node, condition.floods > 0);
             return;
@@ -99,7 +107,7 @@ void Simulator::set_clock(FlatNode node) {
 
 void Simulator::set_link(FlatNode node) {
     const Condition& condition = conditions_[node];
-    double factor = condition.away() && network_->links_stop_with_nodes() ? 0 : 1;
+    double factor = condition.silent() && network_->links_stop_with_nodes() ? 0 : 1;
     for (const double lasting : condition.link_factors) {
         factor = std::min(factor, lasting);
     }

@@ -21,6 +21,9 @@ void Simulator::carry_out(FlatNode node) {
     for (const core::PlaceId place : actions_.open_places) {
         checker_.place_opened({name.index}, place);
     }
+    for (const core::StreamId stream : actions_.cancelled) {
+        network_->cancel(now_, name.index, stream);
+    }
     hand_over_chunks(name.index);
     for (const core::SendResult& result : actions_.results) {
         send_result(node, result);
@@ -32,6 +35,7 @@ void Simulator::carry_out(FlatNode node) {
     if (name.role == Role::producer && !nodes_[node]->finished()) {
         checker_.backlog_claimed({name.index}, producer(node).backlog());
     } else if (name.role == Role::scheduler) {
+        note_losses();
         checker_.scheduler_decided();
     }
     for (const core::Fault& fault : actions_.faults) {
@@ -77,12 +81,20 @@ void Simulator::send_result(FlatNode from, const core::SendResult& result) {
 void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
     const FlatNode to = row_.flat(sent.to);
     const std::uint32_t index = messages_.add({.from = from, .to = to, .content = sent.message});
+    if (conditions_[from].cuts > 0) {
+        conditions_[from].unsent.push_back(index);
+        return;
+    }
+    if (conditions_[to].silent() && std::holds_alternative<core::Admit>(sent.message)) {
+        // An old message of it was taken for a sign of life.
+        push(now_ + setup_.silence_timeout, Kind::noticed, to);
+    }
     network_->send_message(now_, from, to, message_bytes, index);
 }
 
 void Simulator::message_arrived(std::uint32_t index) {
     const FlatNode to = messages_[index].to;
-    if (conditions_[to].away()) {
+    if (conditions_[to].silent()) {
         hold(to, {false, static_cast<std::uint8_t>(Kind::message), index, 0});
     } else if (to == 0 && (scheduler_time_ > Duration{} || !at_scheduler_.empty())) {
         at_scheduler_.push(index);

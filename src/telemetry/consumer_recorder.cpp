@@ -134,8 +134,13 @@ void ConsumerRecorder::chunks_received(std::span<const ChunkBytes> chunks) {
 
 void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events) {
     advance(now);
-    current_.corrupt_events += corrupt_events - std::exchange(corrupt_seen_, corrupt_events);
-    current_.duplicate_events += duplicate_events - std::exchange(duplicate_seen_, duplicate_events);
+    // A ledger that was begun anew has less than before, all of it new.
+    const auto more = [](std::uint64_t count, std::uint64_t& seen) {
+        const std::uint64_t before = std::exchange(seen, count);
+        return count >= before ? count - before : count;
+    };
+    current_.corrupt_events += more(corrupt_events, corrupt_seen_);
+    current_.duplicate_events += more(duplicate_events, duplicate_seen_);
 }
 
 void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {

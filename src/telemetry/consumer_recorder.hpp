@@ -29,7 +29,9 @@ struct ConsumerState {
     bool processing = false;
 
     /// Processing holds every slot: nothing can be received.
-    [[nodiscard]] constexpr bool blocked() const { return free_slots + receiving_slots == 0; }
+    [[nodiscard]] constexpr bool blocked() const {
+        return free_slots + receiving_slots == 0 && queued_slots > 0;
+    }
 };
 
 class ConsumerRecorder {

@@ -357,6 +357,15 @@ void add_account(Page& page, const RunRecord& record) {
                   readable(totals.results.bytes));
     }
     add_control(page, record);
+    if (record.recovery && record.recovery->loss_count > 0) {
+        const Recovery& recovery = *record.recovery;
+        page.line(
+            "recovery", "consumers lost {}; {} broken off, {} of them doubtful; {} refused",
+            recovery.loss_count == 1 ? std::string{"once"} : fmt::format("{} times", recovery.loss_count),
+            recovery.redelivered_events == 1 ? std::string{"1 delivery"}
+                                             : fmt::format("{} deliveries", recovery.redelivered_events),
+            recovery.doubtful_events, counted(recovery.refused_messages, "old message"));
+    }
     if (totals.events_without_credit > 0 && record.plan.generation != core::Generation::saturate) {
         page.line("credit stalls", "{} offered when no consumer had a credit",
                   counted(totals.events_without_credit, "event"));

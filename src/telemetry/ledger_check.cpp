@@ -69,6 +69,21 @@ core::Traffic without_hash(const Tally& tally) {
 
 }  // namespace
 
+namespace {
+
+/// An event is sent when the scheduler has accepted that it is done. What consumers received in lives of
+/// which there is no ledger, or when the run was closed already, the scheduler has counted apart.
+void compare_recovered(const LedgerSums& sums, const Recovery& recovery,
+                       std::vector<std::string>& differences) {
+    compare("sent by producers", sums.producers.sent, "done according to the scheduler",
+            sums.scheduler.received, differences);
+    compare("received by consumers, or done by those that were lost",
+            sums.consumers.received + recovery.done_by_lost, "done according to the scheduler, or too late",
+            sums.scheduler.received + recovery.done_too_late, differences);
+}
+
+}  // namespace
+
 LedgerSums sum_ledgers(std::span<const RankRecord> ranks) {
     LedgerSums sums;
     for (const RankRecord& rank : ranks) {
@@ -87,12 +102,16 @@ LedgerSums sum_ledgers(std::span<const RankRecord> ranks) {
     return sums;
 }
 
-std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks) {
+std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks,
+                                            const Recovery* recovery) {
     ListedSentences sentences;
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         const core::Ledger& ledger = summary.ledger;
         const std::string where = node_text(summary.node, rank.host);
+        if (recovery != nullptr && recovery->is_without_ledger(summary.node)) {
+            continue;
+        }
         if (!summary.ledger_known) {
             sentences.add(fmt::format("{} handed in no ledger.", where));
             continue;
@@ -108,6 +127,10 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
     }
     std::vector<std::string> differences = std::move(sentences).all();
     const LedgerSums sums = sum_ledgers(ranks);
+    if (recovery != nullptr) {
+        compare_recovered(sums, *recovery, differences);
+        return differences;
+    }
     // Corrupt events count as received: they arrived, and their number is reported beside.
     if (plan.lossy()) {
         compare("sent by producers", sums.producers.sent, "received or given up by consumers",
@@ -126,7 +149,9 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
 }
 
 std::vector<std::string> traffic_differences(const core::Plan& plan, const TrafficMatrix& matrix,
-                                             std::span<const RankRecord> ranks) {
+                                             std::span<const RankRecord> ranks, const Recovery* recovery) {
+    const bool all_known =
+        recovery == nullptr || (recovery->loss_count == 0 && recovery->done_too_late == Tally{});
     const auto producers =
         static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), [](const RankRecord& rank) {
             return rank.summary.node.role == Role::producer;
@@ -153,7 +178,7 @@ std::vector<std::string> traffic_differences(const core::Plan& plan, const Traff
     }
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
-        if (summary.node.role != Role::producer || !summary.ledger_known) {
+        if (summary.node.role != Role::producer || !summary.ledger_known || !all_known) {
             continue;
         }
         const core::Traffic& received = by_producer.at(summary.node.index);

@@ -9,6 +9,7 @@
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/recovery.hpp"
 #include "telemetry/traffic_matrix.hpp"
 
 namespace weir::telemetry {
@@ -22,12 +23,17 @@ struct LedgerSums {
 LedgerSums sum_ledgers(std::span<const RankRecord> ranks);
 
 /// One sentence for each difference; empty if the check passed. A rank without a ledger is a difference.
-std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks);
+/// `recovery`: of a run that outlived consumers; for those that were lost, the scheduler's account of what
+/// they had done stands in. nullptr: of any other run.
+std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<const RankRecord> ranks,
+                                            const Recovery* recovery = nullptr);
 
 /// The same for the traffic: what a consumer counted, producer by producer, is what its ledger received, and
 /// what all consumers counted of a producer is what that one sent. Its sums are then those of the ledgers.
-/// Over a transport that loses chunks it may be less.
+/// Over a transport that loses chunks it may be less. What lost consumers had received
+/// is not split by producer.
 std::vector<std::string> traffic_differences(const core::Plan& plan, const TrafficMatrix& matrix,
-                                             std::span<const RankRecord> ranks);
+                                             std::span<const RankRecord> ranks,
+                                             const Recovery* recovery = nullptr);
 
 }  // namespace weir::telemetry

@@ -24,6 +24,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       loss_is_overflow_(plan.overflow == core::Overflow::drop),
       in_step_(plan.shaping.kind == core::ShapingKind::in_step),
       consumers_grant_(plan.consumers_grant()),
+      keeps_sent_(plan.keeps_until_taken()),
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
@@ -138,7 +139,9 @@ void ProducerRecorder::chunks_sent(std::span<const ChunkBytes> chunks) {
         }
         current_.sent.bytes += chunk.bytes;
         peak_bins_.add(clock_.position(), chunk.bytes);
-        state_.backlog -= chunk.bytes;
+        if (!keeps_sent_) {
+            state_.backlog -= chunk.bytes;
+        }
         note_backlog(clock_.position());
     }
 }

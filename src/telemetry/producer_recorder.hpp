@@ -97,6 +97,7 @@ class ProducerRecorder {
     std::optional<core::Instant> last_chunk_at_;  ///< shaping
     bool consumers_grant_;  ///< policy `none`: grants come from consumers, so every wait for one is a wait
                             ///< for a slot
+    bool keeps_sent_;       ///< what was sent is backlog until it is taken
     Latencies& latencies_;
     Sink sink_;
 

@@ -336,9 +336,12 @@ FlowTotals totals_of(const RunRecord& record) {
     for (const RankRecord& rank : record.ranks) {
         totals += rank.summary.run;
     }
-    const bool ledgers_known = !record.ranks.empty() &&
-                               std::all_of(record.ranks.begin(), record.ranks.end(),
-                                           [](const RankRecord& rank) { return rank.summary.ledger_known; });
+    const auto accounted_for = [&](const RankRecord& rank) {
+        return rank.summary.ledger_known ||
+               (record.recovery && record.recovery->is_without_ledger(rank.summary.node));
+    };
+    const bool ledgers_known =
+        !record.ranks.empty() && std::all_of(record.ranks.begin(), record.ranks.end(), accounted_for);
     if (ledgers_known) {
         const auto flow = [](const core::Tally& tally) { return Flow{tally.events, tally.bytes}; };
         const LedgerSums sums = sum_ledgers(record.ranks);
@@ -347,7 +350,8 @@ FlowTotals totals_of(const RunRecord& record) {
         // Where nothing is lost on the way, what a consumer never had whole is among what its producer lost.
         totals.lost =
             flow(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete : sums.producers.lost);
-        totals.received = flow(sums.consumers.received);
+        // Of consumers that were lost the scheduler has the account.
+        totals.received = flow(record.recovery ? sums.scheduler.received : sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate_events;
         totals.results = flow(sums.scheduler.results);
@@ -397,6 +401,9 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["faults"] = list_of(record.faults);
     json["lost_range_count"] = std::max(record.lost_range_count, std::uint64_t{record.lost.size()});
     json["lost"] = list_of(record.lost);
+    if (record.recovery) {
+        json["recovery"] = to_json(*record.recovery);
+    }
 
     Json plan = Json::object();
     for (const auto& [option, value] : record.plan_options) {

@@ -21,6 +21,7 @@
 #include "telemetry/latencies.hpp"
 #include "telemetry/network_verdict.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/recovery.hpp"
 #include "telemetry/switch_counters.hpp"
 #include "telemetry/verdict.hpp"
 
@@ -88,6 +89,7 @@ struct RunRecord {
     std::uint64_t fault_count = 0;
     std::vector<core::LostRange> lost;  ///< the first ones
     std::uint64_t lost_range_count = 0;
+    std::optional<Recovery> recovery;  ///< --on-failure continue, after a regular end
 };
 
 /// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.

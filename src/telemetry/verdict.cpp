@@ -38,6 +38,8 @@ const char* cause_text(Cause cause) {
             return "lost datagrams";
         case Cause::buffer:
             return "the buffer";
+        case Cause::consumers_lost:
+            return "consumers that were lost";
         case Cause::integrity:
             return "integrity";
     }
@@ -289,6 +291,16 @@ std::string not_judged_text(const Producers& producers, std::int64_t planned_sec
                      producers.whole_seconds, planned_seconds, fullest_text(producers));
 }
 
+/// Whether what went wrong first did so after a consumer had fallen silent, or is only that events were left
+/// at the end.
+bool follows_a_loss(const Producers& producers, const RunFacts& facts) {
+    if (facts.recovery == nullptr || facts.recovery->losses.empty()) {
+        return false;
+    }
+    const std::int64_t first = earlier(producers.first_overflow_second, producers.sets.first_late_second);
+    return first == no_second || first >= second_of(facts.recovery->losses.front().silent_since);
+}
+
 void add_cause(const Finding& finding, const RunFacts& facts, Verdict& verdict) {
     verdict.cause = finding.cause;
     verdict.text += fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
@@ -322,7 +334,10 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
         verdict.text += ' ' + lost_text(plan, losses);
     }
     if (overflow || late || (lost && losses.by_producers > 0)) {
-        add_cause(find_cause(plan, ranks, facts), facts, verdict);
+        add_cause(follows_a_loss(producers, facts)
+                      ? Finding{Cause::consumers_lost, "until then every set was on time."}
+                      : find_cause(plan, ranks, facts),
+                  facts, verdict);
     } else if (lost) {
         add_cause({Cause::losses, "no producer was held up."}, facts, verdict);
     }
@@ -346,6 +361,8 @@ const char* cause_name(Cause cause) {
             return "losses";
         case Cause::buffer:
             return "buffer";
+        case Cause::consumers_lost:
+            return "consumers_lost";
         case Cause::integrity:
             return "integrity";
     }
@@ -378,6 +395,9 @@ Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const R
         if (losses.all() > 0 && facts.complete) {
             verdict.text += ' ' + lost_text(plan, losses);
         }
+    }
+    if (facts.recovery != nullptr && facts.recovery->loss_count > 0) {
+        verdict.text += ' ' + recovery_text(*facts.recovery);
     }
     if (const std::string integrity = integrity_text(ranks, facts); !integrity.empty()) {
         if (verdict.cause == Cause::none) {

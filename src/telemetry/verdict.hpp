@@ -17,6 +17,7 @@
 #include "core/plan.hpp"
 #include "telemetry/network_verdict.hpp"
 #include "telemetry/rank_summary.hpp"
+#include "telemetry/recovery.hpp"
 #include "telemetry/second_collector.hpp"
 #include "telemetry/switch_counters.hpp"
 
@@ -30,6 +31,7 @@ enum class Cause : std::uint8_t {
     producer_late,      ///< the producer itself did not run or generate in time
     losses,             ///< events did not arrive whole (transport datagram)
     buffer,             ///< a set is larger than the buffer, and what does not fit is dropped
+    consumers_lost,     ///< the run went on without consumers that were lost
     integrity,          ///< events were corrupt or duplicate, or the integrity check failed
 };
 /// "none", "consumers_blocked", ...: as in run.json.
@@ -69,6 +71,7 @@ struct RunFacts {
     const core::NetworkPlan* simulated = nullptr;  ///< the network of a simulation; nullptr: measured
     const NetworkVerdict* network = nullptr;
     const SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
+    const Recovery* recovery = nullptr;      ///< of a run that outlives consumers
 };
 
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);

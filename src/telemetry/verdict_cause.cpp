@@ -316,6 +316,9 @@ std::string advice_for(Cause cause, bool simulated) {
                                "socket buffers (--socket-buffer)";
         case Cause::buffer:
             return "make --buffer at least as large as a set";
+        case Cause::consumers_lost:
+            return "give producers more --buffer for the time in which a loss is not noticed, a shorter "
+                   "--silence-timeout, or more consumers";
         case Cause::integrity:
         case Cause::none:
             break;

@@ -1,8 +1,8 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import (counter_charts, heat_maps, latency_charts, matplotlib_figures, page_parts, switch_charts, switch_counters,
-               switch_reading_charts, time_charts)
+from . import (counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, switch_charts,
+               switch_counters, switch_reading_charts, time_charts)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -93,7 +93,8 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "switch": _switch(run), "faults": _faults(record), "plan": list(run.plan.items()), "environment": _flat(record["environment"]),
+        "switch": _switch(run), "losses": lost_consumers.table(run), "faults": _faults(record),
+        "plan": list(run.plan.items()), "environment": _flat(record["environment"]),
     }
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import lost_consumers
 from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, BarChart, Line, Panel, TimeChart
 from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds,
                      over_window, rates, target_rate)
@@ -111,6 +112,9 @@ def throughput(run):
         x = run.rows("consumer").seconds
         panels.append(Panel("Blocked consumers", f"of {len(run.rows('consumer'))}", whole_numbers=True, least_top=1.0, lines=[
             Line("most at one instant", x, blocked[1], "highest"), Line("mean", x, blocked[0], "mean")]))
+    lost = lost_consumers.panel(run)
+    if lost is not None:
+        panels.append(lost)
     fairness = fairness_by_second(run)
     if fairness is not None:
         x = run.rows("consumer").seconds

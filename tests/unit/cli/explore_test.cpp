@@ -132,7 +132,7 @@ TEST_CASE("every option that a simulation takes is drawn, with each of its words
              {"event-size", {"fixed", "normal", "lognormal", "trace"}},
              {"result-size", {"none", "normal", "lognormal", "mixture", "trace"}},
              {"busy", {"none", "fixed", "exponential", "lognormal", "pareto", "poisson", "trace"}},
-             {"fault", {"pause", "slow", "degrade", "delay", "die"}}}) {
+             {"fault", {"pause", "slow", "degrade", "delay", "die", "cut"}}}) {
         for (const std::string& kind : kinds) {
             INFO("--" << name << " " << kind);
             CHECK(drawn[name].count(kind) > 0);

@@ -104,6 +104,11 @@ class Driven {
         scheduler_.on_time(now, out);
         return out;
     }
+    Actions lost(std::uint32_t consumer) {
+        Actions out;
+        scheduler_.on_consumer_lost(now, {consumer}, out);
+        return out;
+    }
     Actions finish() {
         Actions out;
         scheduler_.finish(out);

@@ -17,7 +17,7 @@ TEST_CASE("A granted event leaves as chunks with a window of them under way") {
     CHECK(begun.chunks[0].place == PlaceId{1});
     CHECK(begun.chunks[0].stream == StreamId{0});
     CHECK(begun.chunks[1].chunk ==
-          ChunkDescription{EventId::of(self, 0), {100}, {40}, {40}, 1, at_ms(0), at_ms(30)});
+          ChunkDescription{EventId::of(self, 0), {100}, {40}, {40}, 1, 0, at_ms(0), at_ms(30)});
     REQUIRE(of_kind(begun, Observation::Kind::granted).size() == 1);
     CHECK(of_kind(begun, Observation::Kind::granted)[0].elapsed == Duration::milliseconds(20));
     CHECK(of_kind(begun, Observation::Kind::granted)[0].peer == NodeId{Role::consumer, 2});
@@ -27,7 +27,7 @@ TEST_CASE("A granted event leaves as chunks with a window of them under way") {
     const Actions next = producer.sent(at_ms(40), 0, 0);
     REQUIRE(next.chunks.size() == 1);
     CHECK(next.chunks[0].chunk ==
-          ChunkDescription{EventId::of(self, 0), {100}, {80}, {20}, 2, at_ms(0), at_ms(30)});
+          ChunkDescription{EventId::of(self, 0), {100}, {80}, {20}, 2, 0, at_ms(0), at_ms(30)});
     CHECK(producer->backlog() == Bytes{360});
 
     CHECK(producer.sent(at_ms(50), 0, 1).chunks.empty());

@@ -105,6 +105,24 @@ TEST_CASE("a death needs no end") {
     CHECK(disturbance.length == Duration::max());
 }
 
+TEST_CASE("a consumer that dies may be started again") {
+    const Disturbance disturbance = disturbance_of("die:consumer=1,at=4s,back=9s");
+    CHECK(disturbance.kind == Disturbance::Kind::die);
+    CHECK(disturbance.at == Instant{} + Duration::seconds(4));
+    CHECK(disturbance.length == Duration::seconds(5));
+    CHECK(message_has(objection_to("die:producer=1,at=4s,back=9s"), "back= is for a consumer that dies"));
+    CHECK(message_has(objection_to("pause:consumer=1,at=4s,for=1s,back=9s"), "back= is for"));
+    CHECK(message_has(objection_to("die:consumer=1,at=4s,back=4s"), "must be later"));
+    CHECK(message_has(objection_to("die:consumer=1,back=4s"), "back= needs at="));
+    CHECK(message_has(objection_to("die:consumer=1,at=4s,for=4s"), "die has no end"));
+}
+
+TEST_CASE("a consumer may be cut off, for a while or for good") {
+    CHECK(disturbance_of("cut:consumer=1,at=4s,for=2s").length == Duration::seconds(2));
+    CHECK(disturbance_of("cut:consumer=1,at=4s").length == Duration::max());
+    CHECK(message_has(objection_to("cut:producer=1,at=4s"), "cut is for a consumer"));
+}
+
 TEST_CASE("a delay concerns all messages") {
     const Disturbance disturbance = disturbance_of("delay:extra=1ms");
     CHECK(disturbance.kind == Disturbance::Kind::delay);
@@ -139,7 +157,7 @@ TEST_CASE("a wrong disturbance is refused with what is wrong and an example") {
     for (const Case& it : {
              Case{"", "there is no disturbance ''"},
              Case{"explode:consumer=1", "there is no disturbance 'explode'"},
-             Case{"explode:consumer=1", "pause, die, slow, degrade, delay, drift and flood"},
+             Case{"explode:consumer=1", "pause, die, cut, slow, degrade, delay, drift and flood"},
              Case{"Pause:consumer=1,for=1s", "there is no disturbance 'Pause'"},
              Case{"die", "names no node"},
              Case{"die:", "names no node"},
