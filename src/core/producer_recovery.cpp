@@ -1,7 +1,7 @@
 // The producer's part of --on-failure continue: an event stays in its buffer until the scheduler confirms
-// that it is done, and is taken back from a consumer that was lost. Messages of the scheduler come in order, so
-// whatever was done before the loss has been confirmed when the Revoke comes: both sides agree on which events
-// are sent again.
+// that it is done, and is taken back from a consumer that was lost. Messages of the scheduler come in order,
+// so whatever was done before the loss has been confirmed when the Revoke comes: both sides agree on which
+// events are sent again.
 #include <algorithm>
 
 #include "core/producer.hpp"

@@ -118,8 +118,9 @@ class Checker {
         bool asked = false;     ///< pull: the consumer has asked the producer
         bool declined = false;  ///< nothing will come into it
         bool carries = false;
-        bool delivered = false;    ///< since it was granted
-        bool outstanding = false;  ///< in the accounts of the scheduler: granted, and neither done nor declined
+        bool delivered = false;  ///< since it was granted
+        bool outstanding =
+            false;  ///< in the accounts of the scheduler: granted, and neither done nor declined
         core::EventId event;
     };
     void event_changed(core::Instant now, core::NodeId node, const core::Observation& observation);
