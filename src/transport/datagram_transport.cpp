@@ -18,7 +18,7 @@ constexpr int receives_per_poll = 8;
 
 DatagramTransport::DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan,
                                      DatagramOptions options)
-    : TransportBase(comm, std::move(roles), std::move(plan)),
+    : MpiTransport(comm, std::move(roles), std::move(plan)),
       options_(std::move(options)),
       unreachable_(plan_.consumers, false),
       // Each chunk may be doubled on purpose.

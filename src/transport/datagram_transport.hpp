@@ -22,8 +22,8 @@
 #include "transport/datagram_header.hpp"
 #include "transport/datagram_socket.hpp"
 #include "transport/datagram_warmup.hpp"
+#include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
-#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
@@ -33,9 +33,9 @@ struct DatagramOptions {
     std::string network;        ///< name of an interface, or a network like 10.0.0.0/8; empty: chosen
 };
 
-class DatagramTransport final : public TransportBase {
+class DatagramTransport final : public MpiTransport {
   public:
-    /// Collective, see TransportBase. Opens the socket and allocates a producer's chunk buffers. Throws
+    /// Collective, see MpiTransport. Opens the socket and allocates a producer's chunk buffers. Throws
     /// CapacityError and TransportError, in both cases on this rank only.
     DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan, DatagramOptions options);
     DatagramTransport(const DatagramTransport&) = delete;

@@ -17,16 +17,15 @@
 #include <span>
 #include <vector>
 
+#include "transport/control_channel.hpp"
 #include "transport/mpi_support.hpp"
 #include "transport/receive_memory.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {
 
-class MpiControl {
+class MpiControl final : public ControlChannel {
   public:
-    /// 80 messages of 48 bytes. Below every eager limit, headers included: Open MPI's shared memory has 4096.
-    static constexpr std::size_t packet_limit = 3840;
     static constexpr int packet_tag = 0;
     static constexpr int warmup_tag = 1;
 
@@ -36,12 +35,11 @@ class MpiControl {
     MpiControl(const MpiControl&) = delete;
     MpiControl& operator=(const MpiControl&) = delete;
     /// Does not touch MPI: call close() first. Memory that MPI may still use is given up, not freed.
-    ~MpiControl();
+    ~MpiControl() override;
 
-    /// Copies and sends. Throws TransportError when the bound of packets under way is reached.
-    void send(Rank to, std::span<const std::byte> packet);
-    /// Appends packets that arrived; at most one ring of them.
-    void poll(Polled& found);
+    void send(Rank to, std::span<const std::byte> packet) override;
+    /// Appends at most one ring of packets.
+    void poll(Polled& found) override;
 
     // For who has other requests to test, and tests all of them with one call: each call that finds nothing
     // makes progress, and gives up the core where ranks share cores.
@@ -63,14 +61,10 @@ class MpiControl {
     /// As poll(), when that test completed the receive with this status (null: did not).
     void poll_after(const MPI_Status* status, Polled& found);
 
-    [[nodiscard]] std::size_t under_way() const { return sending_.size(); }
+    [[nodiscard]] std::size_t under_way() const override { return sending_.size(); }
 
-    /// Withdraws the receives; nothing may be sent afterwards. Packets that came after the last poll are
-    /// lost. False: the deadline passed with some neither arrived nor withdrawn.
-    bool close(Deadline deadline);
-
-    std::uint64_t packets_sent = 0;
-    std::uint64_t packets_received = 0;
+    /// Withdraws the receives.
+    bool close(Deadline deadline) override;
 
   private:
     using Packet = std::unique_ptr<std::byte[]>;

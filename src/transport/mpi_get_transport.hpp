@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "core/ring_queue.hpp"
+#include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/rma_notices.hpp"
 #include "transport/rma_window.hpp"
-#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
-class MpiGetTransport final : public TransportBase {
+class MpiGetTransport final : public MpiTransport {
   public:
-    /// Collective, see TransportBase. Allocates a consumer's chunk buffers, and finds out whether a
+    /// Collective, see MpiTransport. Allocates a consumer's chunk buffers, and finds out whether a
     /// producer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
     MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
     MpiGetTransport(const MpiGetTransport&) = delete;

@@ -1,6 +1,4 @@
-// The small messages before second 0: one each way between the scheduler and every other rank, and one from
-// every consumer to every producer, so that the connections that control packets take exist before anything
-// is measured. Both sides compute from the roles how many there are; there is nothing to agree on.
+// The greetings before second 0 (greeting_partners.hpp) over MPI.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "core/role_map.hpp"
+#include "transport/greeting_partners.hpp"
 #include "transport/mpi_support.hpp"
 #include "transport/receive_memory.hpp"
 
@@ -27,7 +26,9 @@ class MpiGreetings {
 
     /// Greetings that are through, sent and received, and how many there will be.
     [[nodiscard]] std::int64_t done() const { return sent_ + received_; }
-    [[nodiscard]] std::int64_t total() const { return static_cast<std::int64_t>(to_.size()) + expected_; }
+    [[nodiscard]] std::int64_t total() const {
+        return static_cast<std::int64_t>(partners_.to.size()) + partners_.expected;
+    }
 
     /// Withdraws what is still posted; false when something is under way that cannot be.
     bool cancel(Deadline deadline);
@@ -37,11 +38,10 @@ class MpiGreetings {
 
     MPI_Comm comm_;
     int tag_;
-    std::vector<int> to_;
+    GreetingPartners partners_;
     std::int64_t handed_over_ = 0;
     std::int64_t sent_ = 0;
     std::vector<MPI_Request> sends_;
-    std::int64_t expected_ = 0;
     std::int64_t posted_ = 0;
     std::int64_t received_ = 0;
     ReceiveMemory memory_;

@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "core/ring_queue.hpp"
+#include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/rma_notices.hpp"
 #include "transport/rma_window.hpp"
-#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
-class MpiPutTransport final : public TransportBase {
+class MpiPutTransport final : public MpiTransport {
   public:
-    /// Collective, see TransportBase. Allocates a producer's chunk buffers, and finds out whether a
+    /// Collective, see MpiTransport. Allocates a producer's chunk buffers, and finds out whether a
     /// consumer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
     MpiPutTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
     MpiPutTransport(const MpiPutTransport&) = delete;

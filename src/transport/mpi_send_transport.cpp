@@ -30,7 +30,7 @@ void check_tags(const core::Plan& plan) {
 }  // namespace
 
 MpiSendTransport::MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : TransportBase(comm, std::move(roles), std::move(plan)) {
+    : MpiTransport(comm, std::move(roles), std::move(plan)) {
     check_tags(plan_);
     switch (self_.role) {
         case core::Role::scheduler:

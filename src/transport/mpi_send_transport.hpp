@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "core/ring_queue.hpp"
+#include "transport/mpi_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
-#include "transport/transport_base.hpp"
 
 namespace weir::transport {
 
-class MpiSendTransport final : public TransportBase {
+class MpiSendTransport final : public MpiTransport {
   public:
-    /// Collective, see TransportBase. Allocates the chunk buffers of this rank's role. Throws CapacityError
+    /// Collective, see MpiTransport. Allocates the chunk buffers of this rank's role. Throws CapacityError
     /// (memory, or more slots than MPI has tags) and TransportError, in both cases on this rank only.
     MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
     MpiSendTransport(const MpiSendTransport&) = delete;

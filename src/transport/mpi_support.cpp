@@ -38,6 +38,13 @@ void throw_from_statuses(int code, std::span<const MPI_Status> statuses, const c
     throw TransportError(operation, Rank{}, mpi_error_text(code));
 }
 
+MPI_Comm duplicate(MPI_Comm comm) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return copy;
+}
+
 core::NodeId node_of_this_rank(MPI_Comm comm, const core::RoleMap& roles) {
     int rank = -1;
     int ranks = 0;

@@ -4,18 +4,16 @@
 
 #include <mpi.h>
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
 
 #include "core/role_map.hpp"
+#include "transport/deadline.hpp"
 #include "transport/transport_error.hpp"
 
 namespace weir::transport {
-
-using Deadline = std::chrono::steady_clock::time_point;
 
 /// What MPI calls an error.
 [[nodiscard]] std::string mpi_error_text(int code);
@@ -45,6 +43,9 @@ std::size_t complete_some(std::span<MPI_Request> requests, std::span<int> finish
     }
     return completed;
 }
+
+/// A copy of `comm` whose errors are returned; collective.
+[[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
 
 /// The part that this rank of `comm` plays; `comm` has as many ranks as there are roles.
 core::NodeId node_of_this_rank(MPI_Comm comm, const core::RoleMap& roles);

@@ -18,13 +18,6 @@ constexpr std::chrono::milliseconds destructor_limit{300};
 constexpr std::chrono::milliseconds close_limit{1000};
 constexpr std::chrono::microseconds nap{50};
 
-MPI_Comm duplicate(MPI_Comm comm) {
-    MPI_Comm copy = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
-    check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return copy;
-}
-
 }  // namespace
 
 TransportBase::TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
@@ -33,16 +26,13 @@ TransportBase::TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan
       self_(node_of_this_rank(comm, roles_)),
       bounds_(ChunkBounds::of(plan_)) {
     WEIR_ASSERT(plan_.producers == roles_.producers() && plan_.consumers == roles_.consumers());
-    // What is collective comes first: whatever one rank finds wrong after this keeps no other rank waiting
-    // here.
-    data_comm_ = duplicate(comm);
     control_comm_ = duplicate(comm);
+    // All ranks have the same plan, and throw the same.
     if (core::chunk_capacity_bytes(plan_) > core::chunk_size_limit_bytes) {
         throw CapacityError("a chunk of " + std::to_string(core::chunk_capacity_bytes(plan_)) +
-                            " bytes does not fit into one MPI message: --chunk-size must be at most " +
+                            " bytes does not fit into one message: --chunk-size must be at most " +
                             std::to_string(core::chunk_size_limit_bytes) + " bytes");
     }
-    control_ = std::make_unique<MpiControl>(control_comm_, control_receives(), control_sends());
 }
 
 TransportBase::~TransportBase() = default;
@@ -123,6 +113,7 @@ bool TransportBase::shut_down(core::Duration limit) {
     if (warming_up() || !wait_until([this] { return all_left() && packets_under_way() == 0; })) {
         return false;
     }
+    expect_departures();
     MPI_Request barrier = MPI_REQUEST_NULL;
     check_mpi(MPI_Ibarrier(control_comm_, &barrier), "MPI_Ibarrier at the end");
     const bool together = wait_until([&barrier] {
@@ -131,11 +122,9 @@ bool TransportBase::shut_down(core::Duration limit) {
         return done != 0;
     });
     dropped.clear();
-    if (!together || !stop_receiving(deadline, dropped) || !release_data(deadline) ||
-        !control_->close(deadline)) {
+    if (!together || !stop_receiving(deadline, dropped) || !release(deadline) || !control_->close(deadline)) {
         return false;
     }
-    check_mpi(MPI_Comm_free(&data_comm_), "MPI_Comm_free");
     check_mpi(MPI_Comm_free(&control_comm_), "MPI_Comm_free");
     shut_down_ = true;
     return true;

@@ -1,6 +1,6 @@
-// What all transports over MPI have in common: control packets, warm-up, the orderly end and the disorderly
-// one. Data and control have communicators of their own. How a chunk gets into its slot is what `send`, `put`
-// and `get` differ in (mpi_send_transport.hpp, mpi_put_transport.hpp, mpi_get_transport.hpp).
+// What all transports have in common: control packets, warm-up, the orderly end and the disorderly one. How a
+// chunk gets into its slot is what they differ in; what carries control packets, and the end of what carries
+// data, comes from the engine: mpi_transport.hpp, ucx_send_transport.hpp.
 //
 // Life of an object, on every rank: construct (collective) - expose_buffers (collective) - begin_warmup,
 // warmup_step until true - the contract - shut_down (collective) - destroy - MPI_Finalize. After an error:
@@ -20,8 +20,9 @@
 #include "core/role_map.hpp"
 #include "transport/buffers.hpp"
 #include "transport/chunk_header.hpp"
+#include "transport/control_channel.hpp"
+#include "transport/deadline.hpp"
 #include "transport/disturbing_transport.hpp"
-#include "transport/mpi_control.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
 #include "transport/warmup.hpp"
@@ -51,15 +52,15 @@ class TransportBase : public Transport, public ChunkDisturber {
     ~TransportBase() override;
 
     // The contract.
-    [[nodiscard]] std::size_t packet_limit() const final { return MpiControl::packet_limit; }
+    [[nodiscard]] std::size_t packet_limit() const final { return ControlChannel::packet_limit; }
     void send_packet(Rank to, std::span<const std::byte> packet) final;
     void poll(Polled& found) final;
     void close_places() final;
     [[nodiscard]] std::size_t packets_under_way() const final;
 
-    /// Collective, once, when all ranks have constructed theirs: makes those chunk buffers that peers reach
-    /// into reachable. Throws CapacityError and TransportError, maybe on this rank only: others may then hang
-    /// here, so the job must be aborted.
+    /// Collective, once, when all ranks have constructed theirs: makes this rank, and those chunk buffers
+    /// that peers reach into, reachable. Throws CapacityError and TransportError, maybe on this rank only:
+    /// others may then hang here, so the job must be aborted.
     virtual void expose_buffers() {}
 
     // Warm-up. All ranks do it, before any place is opened; until it is done no chunk may be sent. Also fills
@@ -71,6 +72,10 @@ class TransportBase : public Transport, public ChunkDisturber {
     /// complete.
     [[nodiscard]] bool warmup_step();
     [[nodiscard]] WarmupProgress warmup_progress() const;
+
+    /// For exchanges outside this class that poll nothing: what was sent goes on its way. What arrives is
+    /// kept for the next poll(). Nothing where the exchanges themselves make progress.
+    virtual void make_progress() {}
 
     // End.
 
@@ -94,19 +99,26 @@ class TransportBase : public Transport, public ChunkDisturber {
   protected:
     /// Collective over `comm`, which is duplicated and may be freed afterwards; rank r of it plays
     /// roles.node(r). MPI must be initialised. Throws TransportError, and CapacityError for a chunk of 2 GiB.
+    /// The derived constructor calls use_control().
     TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+
+    /// What carries control packets.
+    void use_control(std::unique_ptr<ControlChannel> control) { control_ = std::move(control); }
 
     // What each transport does in its own way.
 
     [[nodiscard]] virtual std::unique_ptr<Warmup> make_warmup() = 0;
-    /// Makes progress with chunks and appends what finished; may poll for packets with them, see control().
+    /// Makes progress with chunks and appends what finished; may poll for packets with them, and calls
+    /// control_polled() then.
     virtual void poll_data(Polled& found) = 0;
     /// From now on no chunk is taken in; `late` gets those that had arrived. False: `deadline` came first.
     virtual bool stop_receiving(Deadline deadline, Polled& late) = 0;
     /// Whether nothing that a peer waits for is still with this rank.
     [[nodiscard]] virtual bool all_left() const { return chunks_under_way() == 0; }
-    /// Frees what MPI holds for data; all ranks are in here. False: `deadline` came first.
-    virtual bool release_data(Deadline deadline) = 0;
+    /// All ranks are ending: that a peer cannot be reached any more is no error from now on.
+    virtual void expect_departures() {}
+    /// Frees what the engine holds for data; all ranks are in here. False: `deadline` came first.
+    virtual bool release(Deadline deadline) = 0;
 
     /// For destructors: withdraws everything, data by `withdraw_data`, unless shut_down() has done it. False:
     /// something is under way that nobody can call back, and it must not end in memory that has a new owner.
@@ -119,13 +131,12 @@ class TransportBase : public Transport, public ChunkDisturber {
     [[nodiscard]] std::optional<DisturbanceKind> next_disturbance() {
         return std::exchange(next_disturbance_, std::nullopt);
     }
-    /// For poll_data().
-    [[nodiscard]] MpiControl& control() { return *control_; }
-    /// poll_data() has polled it.
+    /// poll_data() has polled for packets.
     void control_polled() { control_polled_ = true; }
     void count_sent(std::size_t payload_bytes);
     void count_received(std::size_t payload_bytes);
     [[nodiscard]] bool warming_up() const { return warmup_ != nullptr && !warm_; }
+    /// Packets that may be under way to this rank before it polls, and from it.
     [[nodiscard]] std::size_t control_receives() const;
     [[nodiscard]] std::size_t control_sends() const;
 
@@ -133,16 +144,15 @@ class TransportBase : public Transport, public ChunkDisturber {
     core::Plan plan_;
     core::NodeId self_;
     ChunkBounds bounds_;
-    MPI_Comm data_comm_ = MPI_COMM_NULL;
     MPI_Comm control_comm_ = MPI_COMM_NULL;
     bool closed_ = false;  ///< no place is open any more
 
   private:
-    std::unique_ptr<MpiControl> control_;
+    std::unique_ptr<ControlChannel> control_;
     bool control_polled_ = false;
     std::unique_ptr<Warmup> warmup_;
     bool warm_ = false;
-    bool shut_down_ = false;  ///< nothing is left that MPI could know of
+    bool shut_down_ = false;  ///< nothing is left that MPI or UCX could know of
     Polled late_;             ///< what arrived while places were closed
     std::optional<DisturbanceKind> next_disturbance_;
     TransportCounters counters_;

@@ -1,11 +1,10 @@
-// The exchange before second 0, as a transport over MPI sees it: connections, memory pages and RDMA
-// registrations come into being in it, before anything is measured. Every transport moves its own kind of
-// traffic.
+// The exchange before second 0, as a transport sees it: connections, memory pages and RDMA registrations come
+// into being in it, before anything is measured. Every transport moves its own kind of traffic.
 #pragma once
 
 #include <cstdint>
 
-#include "transport/mpi_support.hpp"
+#include "transport/deadline.hpp"
 
 namespace weir::transport {
 
