@@ -51,6 +51,16 @@ if(ibverbs_FOUND)
     target_compile_definitions(weir_ibverbs INTERFACE WEIR_HAVE_IBVERBS)
 endif()
 
+# For --engine ucx. Its headers only: a program that was built with them loads the library when it is asked for.
+if(PkgConfig_FOUND)
+    pkg_check_modules(ucx QUIET ucx>=1.13)
+endif()
+add_library(weir_ucx INTERFACE)
+if(ucx_FOUND)
+    target_include_directories(weir_ucx SYSTEM INTERFACE ${ucx_INCLUDE_DIRS})
+    target_compile_definitions(weir_ucx INTERFACE WEIR_HAVE_UCX)
+endif()
+
 if(WEIR_TESTS)
     find_package(Catch2 QUIET)
     if(NOT Catch2_FOUND)

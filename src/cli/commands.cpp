@@ -176,7 +176,8 @@ bool accepts(const Command& command, const config::Option& option) {
         return false;
     }
     const bool simulates = command.name == "simulate";
-    return simulates ? option.name != "role" : !config::is_for_simulations(option.group);
+    return simulates ? option.name != "role" && !option.only_measured
+                     : !config::is_for_simulations(option.group);
 }
 
 std::span<const CommandOption> shorthand_options() {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -35,7 +36,8 @@ void add_options(const config::RunRequest& request, std::string& text) {
                                                                  : ' ';
         const bool unused_rate =
             value.name == "rate" && request.plan.generation == core::Generation::saturate;
-        text += fmt::format("  {} {:20}{}{}\n", mark, value.name, value.value,
+        text += fmt::format("  {} {:{}}{}{}\n", mark, value.name,
+                            std::max<std::size_t>(20, value.name.size() + 1), value.value,
                             unused_rate ? " (not used: as fast as possible)" : "");
     }
 }

@@ -123,6 +123,7 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     settings.output = live_form(request.output);
     settings.records_hosts = request.counters;
     settings.datagrams = {request.socket_buffer, request.datagram_network};
+    settings.engine = request.engine;
     describe(request, settings);
     settings.environment = environment_of(request, job);
     for (const std::string& text : request.injections) {

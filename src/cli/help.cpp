@@ -37,19 +37,19 @@ std::string option_line(const AnyOption& option) {
     return line + '\n';
 }
 
-std::string group_lines(OptionGroup group) {
+std::string group_lines(const Command& command, OptionGroup group) {
     std::string lines;
     for (const Option& option : config::option_table()) {
-        if (option.group == group) {
+        if (option.group == group && accepts(command, option)) {
             lines += option_line(option);
         }
     }
     return lines;
 }
 
-std::string group_page(OptionGroup group) {
+std::string group_page(const Command& command, OptionGroup group) {
     return fmt::format("{}: {}\n{}{}", config::group_name(group), config::group_title(group),
-                       group_lines(group), group_note(group));
+                       group_lines(command, group), group_note(group));
 }
 
 bool has_any_of(const Command& command, OptionGroup group) {
@@ -97,10 +97,10 @@ std::string help_page(const Command& command, std::string_view topic) {
             continue;
         }
         if (topic == config::group_name(group)) {
-            return group_page(group);
+            return group_page(command, group);
         }
         names += fmt::format("{} ", config::group_name(group));
-        all += fmt::format("{}{}", all.empty() ? "" : "\n", group_page(group));
+        all += fmt::format("{}{}", all.empty() ? "" : "\n", group_page(command, group));
     }
     if (topic == "all") {
         return all;

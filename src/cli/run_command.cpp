@@ -13,6 +13,7 @@
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
 #include "transport/disturbing_transport.hpp"
+#include "transport/ucx_availability.hpp"
 
 namespace weir::cli {
 
@@ -25,6 +26,15 @@ void check_injections(const config::RunRequest& request) {
         } catch (const std::invalid_argument& error) {
             throw config::UsageError(std::string("--inject: ") + error.what());
         }
+    }
+}
+
+void check_engine(const config::RunRequest& request) {
+    if (request.engine.engine != core::Engine::ucx) {
+        return;
+    }
+    if (const std::string reason = transport::why_no_ucx(); !reason.empty()) {
+        throw config::UsageError("--engine: ucx: " + reason);
     }
 }
 
@@ -50,6 +60,7 @@ void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched)
 int run_command(const std::vector<config::GivenOption>& options) {
     config::RunRequest request = config::resolve(options);
     check_injections(request);
+    check_engine(request);
     const LaunchedAs launched = launched_as();
     apply_early_layout(request, launched);
     if (request.dry_run) {

@@ -252,6 +252,22 @@ void check_building(RunRequest& request) {
     }
 }
 
+void check_engine(RunRequest& request) {
+    core::EnginePlan& engine = request.engine;
+    if (engine.engine == core::Engine::ucx && request.plan.transport != core::TransportKind::send) {
+        throw UsageError("--engine: ucx carries --transport send only; use that, or the engine mpi");
+    }
+    if (engine.engine == core::Engine::ucx) {
+        return;
+    }
+    for (const char* option : {"control-traffic-class", "data-traffic-class"}) {
+        if (request.given(option) && request.origin(option) >= request.origin("engine")) {
+            throw UsageError(fmt::format("--{}: needs --engine ucx; MPI has one class for all", option));
+        }
+    }
+    engine.control_traffic_class = engine.data_traffic_class = std::nullopt;
+}
+
 void check_result_size(RunRequest& request) {
     core::Plan& plan = request.plan;
     if (plan.result_size.kind == DistributionKind::none) {
@@ -434,6 +450,9 @@ void derive(RunRequest& request) {
     check_busy(request);
     check_result_size(request);
     check_datagram_options(request);
+    if (!request.simulated) {
+        check_engine(request);
+    }
     derive_packets(request);
     check_busy_consumers(request.plan);
     check_places(request.plan);

@@ -133,7 +133,8 @@ std::string near_option(std::string_view text) {
 std::vector<GivenOption> plan_values(const RunRequest& request) {
     std::vector<GivenOption> values;
     for (const Option& option : option_table()) {
-        if (!option.in_plan || (is_for_simulations(option.group) && !request.simulated)) {
+        if (!option.in_plan || (is_for_simulations(option.group) && !request.simulated) ||
+            (option.only_measured && request.simulated)) {
             continue;
         }
         if (std::string value = option.get(request); !value.empty()) {

@@ -50,8 +50,9 @@ struct Option {
     /// The value in force, canonical; reading it back gives the same. Empty: not set.
     std::string (*get)(const RunRequest&) = nullptr;
     bool repeatable = false;
-    bool in_scenario = true;  ///< may stand in a scenario file
-    bool in_plan = true;      ///< is part of what a run measures (`plan` in run.json)
+    bool in_scenario = true;     ///< may stand in a scenario file
+    bool in_plan = true;         ///< is part of what a run measures (`plan` in run.json)
+    bool only_measured = false;  ///< means nothing in a simulation; a scenario may hold it for both
 
     /// The default as help shows it; empty: none.
     [[nodiscard]] constexpr std::string_view shown_default() const {

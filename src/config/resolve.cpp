@@ -131,6 +131,10 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
                     fmt::format("--{}: is for `weir simulate`; a measured run uses the network that it finds",
                                 given.name));
             }
+            if (option.only_measured && simulated) {
+                throw UsageError(
+                    fmt::format("--{}: is for `weir run`; a simulation moves no data", given.name));
+            }
             apply(request, option, given.value, Origin::command_line, "--" + given.name);
         }
     }

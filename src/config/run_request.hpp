@@ -13,6 +13,7 @@
 #include "config/distributions.hpp"
 #include "config/quantities.hpp"
 #include "config/switch_description.hpp"
+#include "core/engine_plan.hpp"
 #include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
@@ -69,6 +70,7 @@ struct RunRequest {
 
     core::Bytes socket_buffer;     ///< of datagrams' sockets; 0: the kernel's default
     std::string datagram_network;  ///< interface or network of datagrams; empty: chosen
+    core::EnginePlan engine;       ///< of a measured run
 
     /// What a simulation assumes; `simulated`: this is one.
     bool simulated = false;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include "config/option_rows.hpp"
@@ -27,6 +28,14 @@ constexpr Choice<core::TransportKind> transports[] = {{"send", core::TransportKi
                                                       {"put", core::TransportKind::put},
                                                       {"get", core::TransportKind::get},
                                                       {"datagram", core::TransportKind::datagram}};
+
+constexpr Choice<core::Engine> engines[] = {{"mpi", core::Engine::mpi}, {"ucx", core::Engine::ucx}};
+
+constexpr std::uint32_t largest_traffic_class = 255;
+
+std::string traffic_class_text(const std::optional<std::uint32_t>& value) {
+    return value ? fmt::format("{}", *value) : std::string{};
+}
 
 constexpr core::Bytes largest_socket_buffer{std::int64_t{1} << 30};
 constexpr std::size_t interface_name_limit = 15;
@@ -68,6 +77,29 @@ constexpr Option transfer_rows[] = {
      .default_value = "send",
      .set = [](RunRequest& r, Text text) { r.plan.transport = choose(text, transports); },
      .get = [](const RunRequest& r) { return chosen(r.plan.transport, transports); }},
+    {.name = "engine",
+     .syntax = syntax_of<engines>,
+     .help = "what carries it: MPI, or UCX directly (transport send)",
+     .default_value = "mpi",
+     .set = [](RunRequest& r, Text text) { r.engine.engine = choose(text, engines); },
+     .get = [](const RunRequest& r) { return chosen(r.engine.engine, engines); },
+     .only_measured = true},
+    {.name = "control-traffic-class",
+     .syntax = "N",
+     .help = "engine ucx: RDMA traffic class of control packets",
+     .default_text = "UCX's",
+     .set = [](RunRequest& r,
+               Text text) { r.engine.control_traffic_class = count(text, 0, largest_traffic_class); },
+     .get = [](const RunRequest& r) { return traffic_class_text(r.engine.control_traffic_class); },
+     .only_measured = true},
+    {.name = "data-traffic-class",
+     .syntax = "N",
+     .help = "engine ucx: RDMA traffic class of data",
+     .default_text = "UCX's",
+     .set = [](RunRequest& r,
+               Text text) { r.engine.data_traffic_class = count(text, 0, largest_traffic_class); },
+     .get = [](const RunRequest& r) { return traffic_class_text(r.engine.data_traffic_class); },
+     .only_measured = true},
     {.name = "chunk-size",
      .syntax = "SIZE",
      .help = "largest message of data",

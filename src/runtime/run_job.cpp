@@ -23,6 +23,7 @@ struct Signalled {
 int JobRun::run() {
     job_.set_waiting_hook([this] {
         watchdog_.alive();
+        transport_.make_progress();
         if (caught_signal() != 0) {
             throw Signalled{caught_signal()};
         }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/engine_plan.hpp"
 #include "core/units.hpp"
 #include "participant/run_description.hpp"
 #include "runtime/host_facts.hpp"
@@ -22,6 +23,7 @@ struct RunSettings : participant::RunDescription {
     telemetry::LiveForm output = telemetry::LiveForm::text;
 
     transport::DatagramOptions datagrams;
+    core::EnginePlan engine;
 
     std::vector<transport::Disturbance> faults;  ///< to be injected, in tests
 

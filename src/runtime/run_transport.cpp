@@ -18,8 +18,8 @@ using participant::exit_ok;
 bool RunTransport::make(const Agree& agree) {
     std::string objection;
     try {
-        mpi_ = transport::make_transport(job_.communicator(), settings_.roles, settings_.plan,
-                                         settings_.datagrams);
+        base_ = transport::make_transport(job_.communicator(), settings_.roles, settings_.plan,
+                                          {settings_.datagrams, settings_.engine});
     } catch (const std::runtime_error& error) {
         objection = error.what();
     }
@@ -28,9 +28,9 @@ bool RunTransport::make(const Agree& agree) {
     }
     watchdog_.set_explanation([this] { return what_it_waits_for(); });
     expose_buffers(agree);
-    transport_ = mpi_.get();
+    transport_ = base_.get();
     if (!settings_.faults.empty()) {
-        injection_ = std::make_unique<transport::DisturbingTransport>(*mpi_, *mpi_, settings_.faults);
+        injection_ = std::make_unique<transport::DisturbingTransport>(*base_, *base_, settings_.faults);
         transport_ = injection_.get();
     }
     return true;
@@ -39,7 +39,7 @@ bool RunTransport::make(const Agree& agree) {
 void RunTransport::expose_buffers(const Agree& agree) {
     std::string objection;
     try {
-        mpi_->expose_buffers();
+        base_->expose_buffers();
     } catch (const std::runtime_error& error) {
         objection = error.what();
         // The others may be waiting inside MPI for this rank, and then they do not come.
@@ -64,21 +64,21 @@ void RunTransport::expose_buffers(const Agree& agree) {
 
 /// Another thread calls it.
 std::string RunTransport::what_it_waits_for() const {
-    const int rank = mpi_->waits_for();
+    const int rank = base_->waits_for();
     return rank < 0
                ? std::string{}
                : fmt::format("waiting for {} to let a one-sided transfer end", rank_text(settings_, rank));
 }
 
 void RunTransport::warm_up(IdleStrategy& idle, const std::function<void(const std::string& line)>& report) {
-    mpi_->begin_warmup();
+    base_->begin_warmup();
     warm_up_together(
-        job_, settings_, idle, [this] { return mpi_->warmup_step(); },
-        [this] { return mpi_->warmup_progress(); }, report);
+        job_, settings_, idle, [this] { return base_->warmup_step(); },
+        [this] { return base_->warmup_progress(); }, report);
 }
 
 int RunTransport::end_in_order(int status) {
-    if (!mpi_->shut_down(core::Duration::seconds(5))) {
+    if (!base_->shut_down(core::Duration::seconds(5))) {
         Job::abort(status == exit_ok ? exit_failed : status);
     }
     return status;

@@ -37,6 +37,13 @@ class RunTransport {
 
     [[nodiscard]] transport::Transport& transport() { return *transport_; }
 
+    /// While ranks wait for each other outside the loop: what the transport has under way goes on.
+    void make_progress() {
+        if (base_) {
+            base_->make_progress();
+        }
+    }
+
     /// Collective, when no rank sends anything any more. Returns `status`, the exit status of the process;
     /// ends the job if it cannot end in order.
     int end_in_order(int status);
@@ -48,7 +55,7 @@ class RunTransport {
     Job& job_;
     Watchdog& watchdog_;
     const RunSettings& settings_;
-    std::unique_ptr<transport::TransportBase> mpi_;
+    std::unique_ptr<transport::TransportBase> base_;
     std::unique_ptr<transport::DisturbingTransport> injection_;
     transport::Transport* transport_ = nullptr;
 };

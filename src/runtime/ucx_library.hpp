@@ -1,6 +1,7 @@
-// Which UCX there is. weir does not link it: Open MPI does, or loads a component that does, or has none. So
-// the dynamic loader is asked, by the name that every UCX since 1.0 has had; the rejected choice, linking UCX
-// for its version alone, would make it a dependency, and could name another UCX than the one that MPI uses.
+// Which UCX there is. weir does not link it: Open MPI does, or loads a component that does, or has none (and
+// transport/ucx_api.hpp loads it). So the dynamic loader is asked, by the name that every UCX since 1.0 has
+// had; the rejected choice, linking UCX for its version alone, would make it a dependency, and could name
+// another UCX than the one that MPI uses.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,8 @@ struct UcxLibrary {
     std::string file;     ///< that it was loaded from
 };
 
-/// The UCX that is in this process because MPI loaded it. After MPI_Init; nothing: MPI does not use UCX.
+/// The UCX that is in this process because MPI, or the engine ucx, loaded it. After MPI_Init; nothing:
+/// neither uses UCX.
 std::optional<UcxLibrary> loaded_ucx(const char* name = ucx_library_name);
 
 /// The UCX that a program would get, which is loaded for that. MPI can have one of its own, where only its

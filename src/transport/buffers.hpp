@@ -55,6 +55,8 @@ class ChunkBuffers {
     [[nodiscard]] std::size_t message_bytes() const { return message_bytes_; }
     /// The bytes of buffer `index`, message_bytes() of them.
     [[nodiscard]] std::span<std::byte> at(std::size_t index) const;
+    /// All of them in one piece.
+    [[nodiscard]] std::span<std::byte> memory() const { return {memory_, count_ * stride_}; }
     void abandon() noexcept { arena_.abandon(); }
 
   private:

@@ -3,20 +3,41 @@
 #include "transport/mpi_get_transport.hpp"
 #include "transport/mpi_put_transport.hpp"
 #include "transport/mpi_send_transport.hpp"
+#ifdef WEIR_HAVE_UCX
+#include "transport/ucx_send_transport.hpp"
+#else
+#include "transport/ucx_availability.hpp"
+#endif
 
 namespace weir::transport {
 
+namespace {
+
+std::unique_ptr<TransportBase> make_ucx_send(MPI_Comm comm, const core::RoleMap& roles,
+                                             const core::Plan& plan, const core::EnginePlan& engine) {
+#ifdef WEIR_HAVE_UCX
+    return std::make_unique<UcxSendTransport>(comm, roles, plan, engine);
+#else
+    static_cast<void>(comm), static_cast<void>(roles), static_cast<void>(plan), static_cast<void>(engine);
+    throw TransportError("--engine ucx", Rank{}, why_no_ucx());
+#endif
+}
+
+}  // namespace
+
 std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, const core::RoleMap& roles,
-                                              const core::Plan& plan, const DatagramOptions& datagrams) {
+                                              const core::Plan& plan, const TransportOptions& options) {
     switch (plan.transport) {
         case core::TransportKind::send:
-            return std::make_unique<MpiSendTransport>(comm, roles, plan);
+            return options.engine.engine == core::Engine::ucx
+                       ? make_ucx_send(comm, roles, plan, options.engine)
+                       : std::make_unique<MpiSendTransport>(comm, roles, plan);
         case core::TransportKind::put:
             return std::make_unique<MpiPutTransport>(comm, roles, plan);
         case core::TransportKind::get:
             return std::make_unique<MpiGetTransport>(comm, roles, plan);
         case core::TransportKind::datagram:
-            return std::make_unique<DatagramTransport>(comm, roles, plan, datagrams);
+            return std::make_unique<DatagramTransport>(comm, roles, plan, options.datagrams);
     }
     return nullptr;
 }

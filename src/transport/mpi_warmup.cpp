@@ -13,8 +13,6 @@ namespace weir::transport {
 namespace {
 
 constexpr std::int64_t sends_at_a_time = 64;
-/// Work of one step: some milliseconds at most.
-constexpr std::size_t fill_bytes_per_step = std::size_t{16} << 20U;
 constexpr int receives_per_step = 256;
 
 }  // namespace

@@ -2,6 +2,7 @@
 // into being in it, before anything is measured. Every transport moves its own kind of traffic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "transport/deadline.hpp"
@@ -25,6 +26,10 @@ class Warmup {
 
     /// Withdraws what is still posted; false when something is under way that cannot be.
     virtual bool cancel(Deadline deadline) = 0;
+
+  protected:
+    /// Memory that one step fills at most: some milliseconds.
+    static constexpr std::size_t fill_bytes_per_step = std::size_t{16} << 20U;
 };
 
 }  // namespace weir::transport

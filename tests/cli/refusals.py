@@ -1,11 +1,12 @@
 """Bad command lines and bad input: one clear line that names the option and what would be right, exit status 2."""
 
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from weir_command import CommandTest
+from weir_command import WEIR, CommandTest
 
 
 class Values(CommandTest):
@@ -58,6 +59,22 @@ class Values(CommandTest):
             self.refused([*datagram, "--chunk-size", size], "--chunk-size: ", "18B", "65.507kB")
         self.refused([*datagram, "--datagram-network", "fe80::/64"], "--datagram-network: 'fe80::/64' is IPv6")
         self.refused(["run", "--socket-buffer", "1MiB"], "--socket-buffer: needs --transport datagram")
+
+    def test_engines(self):
+        self.refused(["run", "--engine", "verbs"], "--engine: 'verbs' is not one of: mpi, ucx")
+        for transport in ("put", "get", "datagram"):
+            self.refused(["run", "--engine", "ucx", "--transport", transport], "--engine: ucx carries --transport send only")
+        self.refused(["run", "--control-traffic-class", "8"], "--control-traffic-class: needs --engine ucx")
+        self.refused(["run", "--engine", "ucx", "--data-traffic-class", "256"], "--data-traffic-class: 256", "255")
+        self.refused(["simulate", "--engine", "ucx"], "--engine: is for `weir run`", command="weir simulate")
+
+    def test_an_engine_whose_library_cannot_be_loaded(self):
+        """Built with UCX or not: one line, before anything is started."""
+        if "libucp.so" in subprocess.run(["ldd", WEIR], capture_output=True, text=True, check=True).stdout:
+            self.skipTest("no program starts without UCX where the MPI library itself needs it, as Open MPI 5 does")
+        with tempfile.TemporaryDirectory() as directory:
+            Path(directory, "libucp.so.0").write_text("not a library: the loader gives up here\n")
+            self.refused(["run", "--engine", "ucx", "--dry-run"], "--engine: ucx: ", "use the engine mpi", LD_LIBRARY_PATH=directory)
 
 
 class Combinations(CommandTest):

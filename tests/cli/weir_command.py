@@ -30,9 +30,9 @@ class CommandTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), f"{arguments}: {done}")
         return done.stdout
 
-    def refused(self, arguments, *parts, command="weir run"):
+    def refused(self, arguments, *parts, command="weir run", **variables):
         """Exit status 2, nothing on stdout, one line on stderr that begins with the command and has all parts."""
-        done = weir(*arguments)
+        done = weir(*arguments, **variables)
         report = f"{arguments}: {done}"
         self.assertEqual(done.returncode, 2, report)
         self.assertEqual(done.stdout, "", report)

@@ -1,4 +1,4 @@
-// A transport over MPI between real ranks: events of random sizes go through slots at every verify level
+// A transport between real ranks: events of random sizes go through slots at every verify level
 // while numbered packets go between all ranks; every injected fault must be seen, and nothing else. Run with
 // 3 or more ranks and the name of the transport; the exit status is the result. With a second argument, only
 // scenarios whose name contains it.
@@ -26,7 +26,15 @@ bool lossy_tested() {
     return tested == core::TransportKind::datagram;
 }
 
+bool over_ucx() {
+    return tested_options.engine.engine == core::Engine::ucx;
+}
+
 bool choose_transport(const std::string& name) {
+    if (name == "ucx-send") {
+        tested_options.engine.engine = core::Engine::ucx;
+        return true;
+    }
     for (const auto& [known, value] :
          {std::pair{"send", core::TransportKind::send}, std::pair{"put", core::TransportKind::put},
           std::pair{"get", core::TransportKind::get}, std::pair{"datagram", core::TransportKind::datagram}}) {
@@ -104,9 +112,9 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
 /// Slots are closed while a chunk is on its way: it is found or withdrawn from, and nothing hangs.
 void close_under_way(const core::RoleMap& roles) {
     core::Plan plan = make_plan(roles, 1000, core::Verify::full);
-    const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
+    const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan, tested_options);
     net->expose_buffers();
-    if (lossy_tested()) {  // addresses are exchanged in it
+    if (lossy_tested() || over_ucx()) {  // addresses are exchanged in it, or connections made
         net->begin_warmup();
         while (!net->warmup_step()) {
             usleep(nap_us);
@@ -120,7 +128,7 @@ void close_under_way(const core::RoleMap& roles) {
         net->open_place({0});
         net->open_place({1});
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_for_all(*net);
     if (sender) {
         net->send_chunk({.to = {0},
                          .place = {1},
@@ -138,7 +146,7 @@ void close_under_way(const core::RoleMap& roles) {
         check(found.sent.size() == (tested == core::TransportKind::get ? 0 : 1),
               "a small chunk leaves without the receiver's help, unless that has to fetch it");
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_for_all(*net);
     usleep(20000);
     net->close_places();
     net->poll(found);
@@ -164,7 +172,7 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
     const core::Plan plan = make_plan(roles, 1000, core::Verify::full);
     const auto begin = Clock::now();
     {
-        const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
+        const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan, tested_options);
         net->expose_buffers();
         if (roles.node(rank).role == core::Role::consumer) {
             net->open_place({0});
@@ -176,7 +184,7 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
 void refused_plans(const core::RoleMap& roles) {
     const auto refused = [&roles](const core::Plan& plan) {
         try {
-            const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan);
+            const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan, tested_options);
         } catch (const transport::CapacityError& error) {
             return std::string(error.what());
         }
@@ -186,7 +194,7 @@ void refused_plans(const core::RoleMap& roles) {
     check(refused(plan).find("--chunk-size") != std::string::npos, "a chunk of 2 GiB is refused");
     plan = make_plan(roles, 1000, core::Verify::none);
     plan.slots = 4000000000;
-    if (tested == core::TransportKind::send) {
+    if (tested == core::TransportKind::send && !over_ucx()) {
         check(refused(plan).find("--slots") != std::string::npos, "more slots than tags are refused");
     }
     plan = make_plan(roles, 1000, core::Verify::none);
@@ -208,7 +216,7 @@ int main(int argc, char** argv) {
         give_up("needs 3 ranks or more");
     }
     if (argc < 2 || !choose_transport(argv[1])) {
-        give_up("usage: transport_test send|put|get|datagram [SCENARIO]");
+        give_up("usage: transport_test send|put|get|datagram|ucx-send [SCENARIO]");
     }
     const std::string wanted = argc > 2 ? argv[2] : "";
     try {

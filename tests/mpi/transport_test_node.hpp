@@ -30,6 +30,7 @@ using transport::Rank;
 inline int rank = -1;
 inline int ranks = 0;
 inline int failures = 0;
+inline transport::TransportOptions tested_options;
 using Clock = std::chrono::steady_clock;
 constexpr int nap_us = 100;
 constexpr std::uint64_t events_per_producer = 12;
@@ -49,6 +50,17 @@ inline void check(bool holds, const std::string& what) {
 }
 
 enum class Kind : std::uint32_t { traffic, grant, decline, sent, quit };
+
+/// A barrier in which the transport goes on, as it does in the exchanges of a run.
+inline void wait_for_all(transport::TransportBase& net) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    for (int done = 0; done == 0;) {
+        net.make_progress();
+        MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
+        usleep(done != 0 ? 0 : nap_us);
+    }
+}
 
 /// Every packet of the test begins with this; `traffic` is followed by `size` bytes that the seed fixes.
 struct Packet {
@@ -83,7 +95,7 @@ class Node {
           plan_(scenario.plan),
           roles_(roles),
           self_(roles.node(rank)),
-          transport_(transport::make_transport(MPI_COMM_WORLD, roles, plan_)),
+          transport_(transport::make_transport(MPI_COMM_WORLD, roles, plan_, tested_options)),
           inner_(*transport_),
           faulty_(inner_, inner_, faults_of(scenario)),
           net_(scenario.fault ? static_cast<transport::Transport&>(faulty_) : inner_),

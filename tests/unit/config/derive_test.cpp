@@ -1,6 +1,10 @@
 #include "config/derive.hpp"
 
+#include <map>
+#include <string>
+
 #include "catch.hpp"
+#include "config/option_table.hpp"
 #include "config/resolve.hpp"
 #include "refusal.hpp"
 
@@ -12,6 +16,15 @@ namespace {
 
 std::string refused(const Given& given) {
     return refusal_of([&] { resolve(given); });
+}
+
+/// What run.json has of it, by name.
+std::map<std::string, std::string> plan_of(const RunRequest& request) {
+    std::map<std::string, std::string> plan;
+    for (const GivenOption& value : plan_values(request)) {
+        plan[value.name] = value.value;
+    }
+    return plan;
 }
 
 }  // namespace
@@ -213,6 +226,36 @@ TEST_CASE("options of datagrams mean something with datagrams only") {
         CHECK(contains(refused({{"transport", "datagram"}, {"datagram-network", network}}),
                        "--datagram-network: "));
     }
+}
+
+TEST_CASE("the engine ucx carries the transport send, with a traffic class each for control and data") {
+    CHECK(resolve(Given{}).engine.engine == weir::core::Engine::mpi);
+    CHECK(plan_of(resolve(Given{})).at("engine") == "mpi");
+    const RunRequest request =
+        resolve(Given{{"engine", "ucx"}, {"control-traffic-class", "0"}, {"data-traffic-class", "104"}});
+    CHECK(request.engine.engine == weir::core::Engine::ucx);
+    CHECK(request.engine.control_traffic_class == 0U);
+    CHECK(request.engine.data_traffic_class == 104U);
+    const auto plan = plan_of(request);
+    CHECK(plan.at("engine") == "ucx");
+    CHECK(plan.at("control-traffic-class") == "0");
+    CHECK(plan.at("data-traffic-class") == "104");
+
+    for (const char* transport : {"put", "get", "datagram"}) {
+        CAPTURE(transport);
+        CHECK(contains(refused({{"engine", "ucx"}, {"transport", transport}}),
+                       "--engine: ucx carries --transport send only"));
+    }
+    CHECK(contains(refused({{"data-traffic-class", "8"}}), "--data-traffic-class: needs --engine ucx"));
+    CHECK(contains(refused({{"engine", "ucx"}, {"control-traffic-class", "256"}}),
+                   "--control-traffic-class: "));
+}
+
+TEST_CASE("a simulation has no engine") {
+    const Given given{{"engine", "ucx"}};
+    CHECK(contains(refusal_of([&] { resolve(given, true); }), "--engine: is for `weir run`"));
+    CHECK(plan_of(resolve(Given{}, true)).count("engine") == 0);
+    CHECK(plan_of(resolve(Given{{"transport", "put"}}, true)).at("transport") == "put");
 }
 
 TEST_CASE("event building refuses what cannot work together") {

@@ -1,0 +1,108 @@
+// One context of UCP with one worker, and its endpoints to other ranks. Control packets and data have a
+// network each: the traffic class is a property of a context, and messages of one context share their queues.
+// An endpoint fails alone (error handling mode `peer`); its rank is reported a moment later, and nothing goes
+// to it any more.
+//
+// Everything happens on one thread. Callbacks of UCP only record: no call that may make progress is in them.
+#pragma once
+
+#include <mpi.h>
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/deadline.hpp"
+#include "transport/transport_error.hpp"
+#include "transport/ucx_api.hpp"
+
+namespace weir::transport {
+
+class UcxNetwork {
+  public:
+    struct Settings {
+        const char* purpose = "";  ///< for messages: "control packets"
+        int ranks = 0;
+        std::optional<std::uint32_t> traffic_class;
+        /// Of UCX, without UCX_ in front; what the environment sets instead stays.
+        std::vector<std::pair<std::string, std::string>> defaults;
+        bool leaves_control = false;  ///< control packets still go when an endpoint of this has failed
+    };
+
+    /// Throws TransportError.
+    explicit UcxNetwork(Settings settings);
+    UcxNetwork(const UcxNetwork&) = delete;
+    UcxNetwork& operator=(const UcxNetwork&) = delete;
+    /// Gives context and worker up, without freeing them, after abandon() or if close() did not succeed.
+    ~UcxNetwork();
+
+    /// Of this rank's worker, for set_addresses() of the others.
+    [[nodiscard]] std::string address() const;
+    /// By rank. Before the first endpoint().
+    void set_addresses(std::vector<std::string> addresses) { addresses_ = std::move(addresses); }
+
+    /// `callback` gets the messages of this kind. `keeps_data`: it may keep what it gets.
+    void receive(unsigned kind, ucp_am_recv_callback_t callback, void* argument, bool keeps_data);
+    /// For as long as this object lives. Throws TransportError.
+    [[nodiscard]] ucp_mem_h register_memory(std::span<std::byte> memory);
+
+    /// The endpoint to a rank; connects at the first call. nullptr: it has failed.
+    [[nodiscard]] ucp_ep_h endpoint(int rank);
+    /// A call that concerned this rank returned an error.
+    void fail(int rank, ucs_status_t status);
+
+    void progress();
+    /// Throws TransportError for a rank whose endpoint failed a moment ago, once per rank.
+    void report_failures();
+    /// Other ranks are ending: failures are no news any more.
+    void ignore_failures() { ignores_failures_ = true; }
+
+    /// Closes all endpoints; what is under way is cancelled, and its callbacks called. False: the deadline
+    /// came first.
+    bool close(Deadline deadline);
+    /// UCX may still reach into memory: what it holds stays until the process ends.
+    void abandon() { abandoned_ = true; }
+
+    [[nodiscard]] const UcxApi& api() const { return api_; }
+    [[nodiscard]] ucp_worker_h worker() const { return worker_; }
+
+  private:
+    struct Peer {
+        UcxNetwork* network = nullptr;
+        int rank = -1;
+        ucp_ep_h endpoint = nullptr;
+        bool failed = false;
+    };
+    struct Failure {
+        int rank = -1;
+        ucs_status_t status = UCS_OK;
+        Deadline report_at;
+    };
+
+    static void endpoint_failed(void* peer, ucp_ep_h endpoint, ucs_status_t status);
+    void make_context();
+    void make_worker();
+
+    Settings settings_;
+    const UcxApi& api_;
+    ucp_context_h context_ = nullptr;
+    ucp_worker_h worker_ = nullptr;
+    std::vector<ucp_mem_h> memories_;
+    std::vector<std::string> addresses_;
+    std::vector<Peer> peers_;  ///< by rank; UCX has pointers to them
+    std::vector<Failure> failures_;
+    bool ignores_failures_ = false;
+    std::vector<ucs_status_ptr_t> closing_;
+    bool closed_ = false;
+    bool abandoned_ = false;
+};
+
+/// Collective over `comm`: the address of every rank, by rank. Throws TransportError.
+[[nodiscard]] std::vector<std::string> exchange_addresses(MPI_Comm comm, const std::string& mine);
+
+}  // namespace weir::transport

@@ -1,0 +1,198 @@
+#include "transport/ucx_send_transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "transport/arrived_chunk.hpp"
+#include "transport/ucx_warmup.hpp"
+
+namespace weir::transport {
+
+UcxSendTransport::UcxSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan,
+                                   const core::EnginePlan& engine)
+    : TransportBase(comm, std::move(roles), std::move(plan)) {
+    auto control =
+        std::make_unique<UcxControl>(UcxNetwork::Settings{.purpose = "control packets",
+                                                          .ranks = roles_.ranks(),
+                                                          .traffic_class = engine.control_traffic_class,
+                                                          .defaults = {},
+                                                          .leaves_control = false},
+                                     roles_.rank(self_), control_sends());
+    control_ = control.get();
+    use_control(std::move(control));
+    if (self_.role != core::Role::scheduler) {
+        set_up_data(engine);
+    }
+}
+
+void UcxSendTransport::set_up_data(const core::EnginePlan& engine) {
+    std::size_t sendings = 0;
+    if (self_.role == core::Role::producer) {
+        buffers_ = ChunkBuffers::for_producer(plan_);
+        outgoing_ = OutgoingChunks(plan_, buffers_);
+        sendings = std::max(outgoing_.entries(), UcxWarmup::sends_at_a_time);
+    } else {
+        buffers_ = ChunkBuffers::for_consumer(plan_);
+        const std::size_t per_place = buffers_.count() / plan_.places();
+        for (std::uint32_t place = 0; place < plan_.places(); ++place) {
+            places_.push_back(
+                {core::RingQueue<std::size_t>(per_place), core::RingQueue<std::size_t>(per_place)});
+            for (std::size_t buffer = 0; buffer < per_place; ++buffer) {
+                places_.back().idle.push(place * per_place + buffer);
+            }
+        }
+    }
+    // Larger than a segment of its transports, an eager message would be put together in memory of UCX and
+    // copied once more. More rails than one would use other devices than the one that was asked for.
+    data_ = std::make_unique<UcxData>(
+        UcxNetwork::Settings{.purpose = "data",
+                             .ranks = roles_.ranks(),
+                             .traffic_class = engine.data_traffic_class,
+                             .defaults = {{"RNDV_THRESH", "8k"}, {"MAX_RNDV_RAILS", "1"}},
+                             .leaves_control = true},
+        roles_.rank(self_), buffers_, sendings);
+}
+
+UcxSendTransport::~UcxSendTransport() {
+    const bool clean =
+        withdraw_all([this](Deadline deadline) { return data_ == nullptr || data_->close(deadline); });
+    if (!clean) {
+        buffers_.abandon();
+    }
+}
+
+void UcxSendTransport::expose_buffers() {
+    control_->network().set_addresses(exchange_addresses(control_comm_, control_->network().address()));
+    auto of_data =
+        exchange_addresses(control_comm_, data_ == nullptr ? std::string() : data_->network().address());
+    if (data_ != nullptr) {
+        data_->network().set_addresses(std::move(of_data));
+    }
+}
+
+std::unique_ptr<Warmup> UcxSendTransport::make_warmup() {
+    return std::make_unique<UcxWarmup>(self_, roles_, plan_, *control_, data_.get(), buffers_);
+}
+
+void UcxSendTransport::make_progress() {
+    control_->network().progress();
+    if (data_ != nullptr) {
+        data_->progress();
+    }
+}
+
+void UcxSendTransport::open_place(core::PlaceId place) {
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
+    WEIR_ASSERT(!warming_up() && !closed_);
+    Buffers& buffers = places_[place.value];
+    while (!buffers.idle.empty()) {
+        buffers.available.push(buffers.idle.pop());
+    }
+    begin_receiving();
+}
+
+void UcxSendTransport::send_chunk(const core::SendChunk& chunk) {
+    WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
+    WEIR_ASSERT(!warming_up());
+    const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
+    const auto message = outgoing_.message(entry);
+    for (int copy = outgoing_.at(entry).copies; copy > 0; --copy) {
+        data_->send(UcxData::Kind::chunk, rank_of(chunk.to), chunk.place.value, message, entry);
+    }
+    count_sent(payload_bytes(message.size()));
+}
+
+void UcxSendTransport::poll_data(Polled& found) {
+    if (data_ == nullptr) {
+        return;
+    }
+    data_->progress();
+    complete_sent(found);
+    if (!closed_) {
+        begin_receiving();
+        complete_received(found);
+    }
+    data_->report_failures();
+}
+
+void UcxSendTransport::complete_sent(Polled& found) {
+    for (const UcxData::Sent& sent : data_->sent()) {
+        const OutgoingChunks::Chunk& chunk = outgoing_.at(sent.sending);
+        if (outgoing_.end_copy(sent.sending) && sent.delivered) {
+            found.sent.push_back({chunk.stream, chunk.sequence});
+        }
+    }
+    data_->sent().clear();
+}
+
+void UcxSendTransport::begin_receiving() {
+    std::vector<UcxData::Arrival>& arrivals = data_->arrivals(UcxData::Kind::chunk);
+    for (const UcxData::Arrival& arrival : arrivals) {
+        if (arrival.place >= places_.size()) {
+            throw TransportError("receiving data over UCX", arrival.source,
+                                 "a chunk for place " + std::to_string(arrival.place) + " of " +
+                                     std::to_string(places_.size()));
+        }
+    }
+    std::erase_if(arrivals, [this](const UcxData::Arrival& arrival) {
+        Buffers& buffers = places_[arrival.place];
+        if (buffers.available.empty()) {
+            return false;
+        }
+        data_->receive(arrival, buffers.available.pop());
+        return true;
+    });
+}
+
+void UcxSendTransport::complete_received(Polled& found) {
+    for (const UcxData::Received& received : data_->received()) {
+        const UcxData::Arrival& arrival = received.arrival;
+        if (received.complete) {
+            found.chunks.push_back(inspect_chunk(buffers_.at(received.buffer).first(arrival.bytes),
+                                                 core::PlaceId{arrival.place}, arrival.source, bounds_,
+                                                 plan_.verify));
+            count_received(payload_bytes(arrival.bytes));
+        }
+        places_[arrival.place].idle.push(received.buffer);
+    }
+    data_->received().clear();
+}
+
+bool UcxSendTransport::stop_receiving(Deadline deadline, Polled& late) {
+    if (self_.role != core::Role::consumer) {
+        closed_ = true;
+        return true;
+    }
+    if (!closed_) {
+        data_->progress();
+        begin_receiving();
+        data_->drop_arrivals();
+        closed_ = true;
+    }
+    std::vector<UcxData::Arrival>& waiting = data_->arrivals(UcxData::Kind::chunk);
+    for (const UcxData::Arrival& arrival : waiting) {
+        data_->drop(arrival);
+    }
+    waiting.clear();
+    while (data_->receiving() > 0 && std::chrono::steady_clock::now() < deadline) {
+        data_->progress();
+    }
+    complete_received(late);
+    return data_->receiving() == 0;
+}
+
+void UcxSendTransport::expect_departures() {
+    control_->network().ignore_failures();
+    if (data_ != nullptr) {
+        data_->network().ignore_failures();
+    }
+}
+
+bool UcxSendTransport::release(Deadline deadline) {
+    return data_ == nullptr || data_->close(deadline);
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,62 @@
+// Transport `send` over the engine `ucx`: control packets and data over UCP directly, each in a context of
+// its own (ucx_control.hpp, ucx_data.hpp). MPI starts the ranks and exchanges the addresses of their workers,
+// once; after that it carries nothing until the end. A chunk goes from a producer's chunk buffer into a
+// buffer of the place that open_place() made available; one that finds none waits.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "core/engine_plan.hpp"
+#include "core/ring_queue.hpp"
+#include "transport/buffers.hpp"
+#include "transport/outgoing_chunks.hpp"
+#include "transport/transport_base.hpp"
+#include "transport/ucx_control.hpp"
+#include "transport/ucx_data.hpp"
+
+namespace weir::transport {
+
+class UcxSendTransport final : public TransportBase {
+  public:
+    /// Collective, see TransportBase. Allocates and registers the chunk buffers of this rank's role. Throws
+    /// CapacityError and TransportError, in both cases on this rank only.
+    UcxSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan, const core::EnginePlan& engine);
+    UcxSendTransport(const UcxSendTransport&) = delete;
+    UcxSendTransport& operator=(const UcxSendTransport&) = delete;
+    ~UcxSendTransport() override;
+
+    void expose_buffers() override;
+    void make_progress() override;
+    void open_place(core::PlaceId place) override;
+    void send_chunk(const core::SendChunk& chunk) override;
+    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
+
+  private:
+    /// Chunk buffers of a place, by index among all.
+    struct Buffers {
+        core::RingQueue<std::size_t> idle;       ///< inspected; available again when the place is opened
+        core::RingQueue<std::size_t> available;  ///< for chunks to come
+    };
+
+    std::unique_ptr<Warmup> make_warmup() override;
+    void poll_data(Polled& found) override;
+    bool stop_receiving(Deadline deadline, Polled& late) override;
+    void expect_departures() override;
+    bool release(Deadline deadline) override;
+
+    void set_up_data(const core::EnginePlan& engine);
+    void complete_sent(Polled& found);
+    void begin_receiving();
+    void complete_received(Polled& found);
+
+    ChunkBuffers buffers_;
+    std::unique_ptr<UcxData> data_;  ///< none on the scheduler's rank
+    UcxControl* control_ = nullptr;  ///< the base class owns it
+    OutgoingChunks outgoing_;        ///< producer
+    std::vector<Buffers> places_;    ///< consumer
+};
+
+}  // namespace weir::transport

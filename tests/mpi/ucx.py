@@ -1,0 +1,102 @@
+"""Runs over the engine `ucx`: to the planned end with every pattern of control packets, with damaged and doubled chunks, and with
+ranks that are killed, stopped or signalled. Skipped where this weir cannot use UCX."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from weir_run import WEIR, Background, check, check_complete, main, weir
+
+ENDS_WITHIN_S = 10
+SKIPPED = 77
+
+
+def complete(ranks, *options, directory="run"):
+    run = weir(ranks, "--engine", "ucx", "--rate", "20Mb/s", "--interval", "250ms", "--duration", "1s", "--warmup", "250ms",
+               "--verify", "full", *options, directory=directory)
+    check(run.status == 0, f"{options}: exit {run.status}\n{run.stdout}\n{run.stderr}")
+    check_complete(run, ranks)
+    plan = run.json["plan"]
+    check((plan["engine"], plan["transport"]) == ("ucx", "send"), f"{plan}")
+    check(run.json["environment"]["ucx_version"], "run.json does not name the UCX")
+    return run
+
+
+def every_pattern():
+    complete(3, "--event-size", "64KiB")
+    complete(4, "--event-size", "lognormal:48KiB,deviation=32KiB", "--policy", "none", directory="none")
+    complete(7, "--event-size", "64KiB", "--pattern", "build", "--initiation", "pull", "--requests", "3", directory="pull")
+    complete(7, "--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams", "7", "--busy", "fixed:1ms",
+             "--result-size", "lognormal:5kB,deviation=5kB,max=20kB", directory="small")
+
+
+def saturated():
+    run = complete(4, "--generation", "saturate", "--event-size", "1MiB", "--buffer", "16MiB")
+    check(run.json["totals"]["received_events"] > 20, f"{run.json['totals']}")
+
+
+def traffic_classes():
+    plan = complete(3, "--event-size", "64KiB", "--control-traffic-class", "192", "--data-traffic-class", "0").json["plan"]
+    check((plan["control-traffic-class"], plan["data-traffic-class"]) == ("192", "0"), f"{plan}")
+
+
+def injected(kind, fault, verify):
+    run = weir(4, "--engine", "ucx", "--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB",
+               "--chunk-size", "64KiB", "--interval", "250ms", "--duration", "1s", "--warmup", "0s", "--drain", "1s", "--verify",
+               verify, "--inject", f"{kind}:producer=0,event=3,chunk=2")
+    check(run.status == 1 and run.json["status"] == "failed", f"exit status {run.status}\n{run.stdout}\n{run.stderr}")
+    first = run.json["faults"][0]
+    check(first["kind"] == fault and first["source"] == "producer 0", f"{first}")
+
+
+def corrupt_payload():
+    injected("corrupt-payload", "corrupt_payload", "full")
+
+
+def duplicate():
+    injected("duplicate", "duplicate_chunk", "header")
+
+
+def disturbed(disturb, expect_status, words, environment=None):
+    run = Background(8, "--engine", "ucx", "--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s",
+                     "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "2s", environment=environment)
+    run.wait_for_seconds(1)
+    disturb(run)
+    ended = run.end(ENDS_WITHIN_S)
+    check(ended.json is not None and ended.json["status"] == expect_status, f"{ended.json and ended.json['failure']}")
+    what = ended.json["failure"]["what"]
+    for word in words:
+        check(word in what, f"'{word}' is not in run.json's failure: {what}")
+    check(ended.status != 0, "exit status 0")
+    check(not (ended.directory / "traffic.csv").exists(), "traffic without the accounts of all ranks")
+
+
+def killed_consumer():
+    disturbed(lambda run: run.send(5, signal.SIGKILL), "failed", ["rank 5 (consumer 1 on ", "gone"])
+
+
+def killed_producer_over_tcp():
+    """Where the death closes connections, which other ranks see before they look for dead processes."""
+    disturbed(lambda run: run.send(2, signal.SIGKILL), "failed", ["rank 2 (producer 1 on ", "gone"], {"UCX_TLS": "tcp,self"})
+
+
+def killed_scheduler():
+    disturbed(lambda run: run.send(0, signal.SIGKILL), "failed", ["rank 0 (scheduler on ", "gone"])
+
+
+def stopped_consumer():
+    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 2.0 s"])
+
+
+def interrupted_mpirun():
+    disturbed(lambda run: run.process.send_signal(signal.SIGINT), "interrupted", ["signal"])
+
+
+possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
+if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
+    print(possible.stderr.strip())
+    sys.exit(SKIPPED)
+os.environ.pop("UCX_TLS", None)
+main(every_pattern, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
+     stopped_consumer, interrupted_mpirun)
