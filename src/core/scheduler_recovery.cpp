@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ledger_report.hpp"
 #include "core/plan_limits.hpp"
 #include "core/scheduler.hpp"
 
