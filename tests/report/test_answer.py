@@ -8,6 +8,7 @@ import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
 from conftest import RUNS
 
+from weir_report import units, victims
 from weir_report.answer import make_answer
 from weir_report.figure_results import Settings
 from weir_report.run import read_run
@@ -39,10 +40,24 @@ def test_equal_settings_have_no_winner(make):
     assert "No winner among" in answer.headline and "would have been found" in answer.headline
 
 
+def test_shares_are_in_per_cent_however_small():
+    shown = [units.percentage(value) for value in (0.0, 0.41, 0.05, 0.0042, 6.6e-4, 2.84e-5, 1e-7, 3e-9)]
+    assert shown == ["0 %", "41 %", "5 %", "0.42 %", "0.066 %", "0.0028 %", "0.00001 %", "3.0e-9"]
+
+
+def test_ports_that_stand_out_are_in_the_headline(make, monkeypatch):
+    sentence = "the port p1 drops 2 % of packets, the median of the others is 0.0061 %"
+    monkeypatch.setattr(victims, "find_victims", lambda groups, names: [
+        victims.Victims(names[1], True, None, (), 5, {}, ports=(sentence, sentence, sentence))])
+    answer = make_answer(groups(make, noise=0.004, a=1.0, b=0.5), Settings(decide_by="goodput"))
+    assert answer.headline.count(f"With b, {sentence}.") == 2  # the others stand in the list of who suffers
+
+
 def test_leaders_are_named_with_the_next_and_the_last_setting(make):
     answer = make_answer(groups(make, noise=0.004, a=1.0, b=1.004, c=0.9, d=0.5), Settings(decide_by="goodput"))
     assert {row.setting for row in answer.ranking if row.rank == 1} == {"a", "b"}
-    assert re.search(r"lead: \S+ carries .* \(not told apart\), c \S+ \S+ \(\S+ \S+ less, certain\); last is d .*certain\)\. No", answer.headline)
+    assert re.search(r"share the lead: \S+ carries .*, \S+ \S+ \S+ \(not told apart\); behind is c \S+ \S+ \(\S+ \S+ less, certain\); "
+                     r"last is d .*certain\)\. No", answer.headline)
     assert "No winner between b and a: the goodput differs by " in answer.headline
     first, second = (row.value for row in answer.ranking[:2])
     seen = float(re.search(r"differs by (\S+) ", answer.headline).group(1))

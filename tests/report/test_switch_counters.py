@@ -95,7 +95,7 @@ def test_a_command_that_hangs_is_killed_with_its_children(tmp_path):
     begun = time.monotonic()
     # `sleep` outlives its shell and would keep the pipe open.
     counters, _, problem = switch_reader.read_once("trap '' TERM; sleep 61.25 & echo $! >pid; sleep 61.25", tmp_path, {}, 0.3)
-    assert counters is None and problem == "it did not end within 0.3 s" and time.monotonic() - begun < 5
+    assert counters is None and problem == "its command did not end within 0.3 s" and time.monotonic() - begun < 5
     child = int((tmp_path / "pid").read_text())
     deadline = time.monotonic() + 5
     while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().rpartition(")")[2][:3]:
@@ -151,10 +151,10 @@ def test_a_reading_that_fails_is_missing_and_the_run_goes_on(tmp_path):
     made.after()
     (tmp_path / "run").mkdir()
     made.move_to(tmp_path / "run")
-    assert said == ["      switch not read (before the run): it did not end within 0.2 s"]
+    assert said == ["      switch not read (before the run): its command did not end within 0.2 s"]
     counters = counters_of(tmp_path, tmp_path / "run")
     assert counters.sums == {"pauses_sent": None}
-    assert counters.problems == ("The switch was not read before the run: it did not end within 0.2 s.",)
+    assert counters.problems == ("The switch was not read before the run: its command did not end within 0.2 s.",)
     assert counters.changes[0].why == "it was not read before the run"
 
 
@@ -244,11 +244,11 @@ def test_readings_during_a_run_are_drawn(tmp_path):
 
 
 def test_a_comparison_says_what_is_missing(tmp_path):
-    run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1), problem="it did not end within 10 s")
+    run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1), problem="its command did not end within 10 s")
     other = read_run(RUNS / "measured")
     assert switch_counters.missing([other]) is None
     assert switch_counters.missing([other, run]) == ("The switch's counters are incomplete in 1 of 2 runs (first in run: The switch was not "
-                                                     "read before the run: it did not end within 10 s).")
+                                                     "read before the run: its command did not end within 10 s).")
 
 
 def test_a_counter_that_went_back_is_unknown_also_if_it_is_higher_in_the_end(tmp_path):
@@ -379,7 +379,7 @@ def test_a_campaign_reads_the_switch_around_each_run(sweep):
 
 def test_a_hanging_reader_leaves_the_campaign_complete(sweep):
     said = sweep("read = \"sleep 60\"\nread-limit = \"1s\"\n", "submit", "--local")
-    assert said.count("switch not read (before the run): it did not end within 1 s") == 2
+    assert said.count("switch not read (before the run): its command did not end within 1 s") == 2
     assert "2 complete" in sweep("read = \"sleep 60\"\nread-limit = \"1s\"\n", "status")
 
 

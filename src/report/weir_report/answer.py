@@ -76,7 +76,7 @@ class Answer:
     """What compare_text.py and the page show first. Everything is in the order of the ranking unless it has a name of a
     setting in it."""
 
-    headline: str  # one or two sentences
+    headline: str  # a few sentences, the first one has the answer
     winner: str | None
     decided_by: KeyFigure | None
     chosen: bool  # the user chose the deciding figure (--decide-by)
@@ -143,7 +143,7 @@ def _made(groups, names, ranked, columns, details, values, settings, capacity=No
     suffering = victims.find_victims([groups[index] for index in there], [names[index] for index in there])
     found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity)
     return Answer(
-        headline=answer_headline.headline(found),
+        headline=answer_headline.headline(found, suffering),
         winner=None if ranked.winner is None else names[ranked.winner],
         decided_by=ranked.decided_by,
         chosen=settings.decide_by is not None,

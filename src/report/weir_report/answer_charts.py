@@ -159,7 +159,7 @@ def not_counted(answer):
         return "No host counted anything: there are no counters of network interfaces in these runs."
     missing = [counters[families[0]][0].title for families, _ in _KINDS if families and all(
         counter.value is None for family in families for counter in counters.get(family, ()))]
-    return f"Not counted in any setting: {', '.join(missing)}." if missing else ""
+    return f"Not counted in any setting: {'; '.join(missing)}." if missing else ""
 
 
 def _hosts(family, families, of_hosts, rows):

@@ -7,9 +7,12 @@ from . import network_mechanisms, statistics, units
 from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
 
+# Sentences on ports in a headline; the answer has all of them.
+PORTS_MAX = 2
 
-def headline(found):
-    """One or two sentences out of answer_text.Findings."""
+
+def headline(found, suffering=()):
+    """A few sentences out of answer_text.Findings, and of ports that stand out (`suffering`: of victims.Victims)."""
     parts = [None if found.capacity else _nothing_on_time(found)]
     if found.ranked.decided_by is None:
         parts.append("No winner: no figure that could decide differs between these runs.")
@@ -21,6 +24,7 @@ def headline(found):
         parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
     else:
         parts += _no_winner(found)
+    parts += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
     return " ".join(part for part in parts if part)
 
 
@@ -89,18 +93,19 @@ def _no_winner(found):
         parts.append(f"{_sustains(found, leaders)}, {_with(found, others)} (certain){because(found, others[0], leaders[0])}.")
     elif others:
         parts.append(_lead(found, leaders, others, figure))
-    names = f"these {len(leaders)}" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
+    names = f"these {len(leaders)} settings" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
     parts.append(f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: {_least_found(found, leaders)}")
     return parts
 
 
 def _lead(found, leaders, others, figure):
-    """pfc and ecn lead: pfc sustains 5.5 Gb/s per producer, ecn 5.4 Gb/s (not told apart), none 4.3 Gb/s (1.1 Gb/s less, certain)"""
-    best = leaders[0]
-    words = [f"{best.setting} {does(figure, best.text, found.capacity)}",
-             *(f"{row.setting} {row.text} (not told apart)" for row in leaders[1:2]), _behind(found, best, others[0], figure)]
+    """pfc and ecn share the lead: pfc sustains 5.5 Gb/s per producer, ecn 5.4 Gb/s (not told apart); behind is none 4.3 Gb/s (1.1 Gb/s
+    less, certain)"""
+    best, end = leaders[0], leaders[-1]
+    words = f"{best.setting} {does(figure, best.text, found.capacity)}, {end.setting} {end.text} (not told apart)"
     last = f"; last is {_behind(found, best, others[-1], figure)}" if len(others) > 1 else ""
-    return f"{listed([row.setting for row in leaders])} lead: {', '.join(words)}{last}."
+    return (f"{listed([row.setting for row in leaders])} share the lead: {words}; behind is {_behind(found, best, others[0], figure)}"
+            f"{last}.")
 
 
 def _behind(found, best, row, figure):

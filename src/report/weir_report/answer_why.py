@@ -78,7 +78,7 @@ class Counter:
             return "not counted"
         if self.share is not None:
             ports = f" ({self.ports} of {units.counted(self.counting, 'port')})" if self.ports and self.ports < self.counting else ""
-            return f"{units.share(self.share, 1.0)} of {'the time' if self.of == 'time' else self.of}{ports}"
+            return f"{units.percentage(self.share)} of {'the time' if self.of == 'time' else self.of}{ports}"
         return units.text(self.value, self.unit) if self.unit in ("s", "B") else f"{units.number(round(self.value))} {self.unit}"
 
 

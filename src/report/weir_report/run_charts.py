@@ -56,7 +56,8 @@ def _occupancy(groups, chosen, colours, most):
 
 def _rates(groups, chosen, colours, most):
     row = _row("Slowest consumer: rate received", "b/s", groups, chosen, colours, most, "consumer",
-               lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")), "min")
+               lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")), "min",
+               "too few events for a rate")
     if not row:
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
@@ -105,8 +106,9 @@ def _without_short_ends(run, role, values):
     return np.where(outside & (rows.column("covered_s") < SHORT_S), np.nan, values)
 
 
-def _row(title, unit, groups, chosen, colours, most, role, values_of, how):
-    """The typical run of each group in its colour, others pale behind it; None if no run has such values."""
+def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missing="not recorded"):
+    """The typical run of each group in its colour, others pale behind it; None if no run has such values. `missing`: of a typical run
+    without any."""
     plots = []
     for group, middle, colour_of in zip(groups, chosen, colours):
         others = [run for position, run in enumerate(group.runs) if position != middle][:PALE_MAX]
@@ -124,7 +126,8 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how):
                                   points=is_typical and len(x) <= FEW_POINTS, pale=not is_typical,
                                   notes=[f"second {second:g}" for second in x]))
         ends = series.measured_seconds(group.runs[middle])
-        plots.append(Plot(group.name, lines, _short_name(group.runs[middle]), colour_of,
+        is_drawn = any(not line.pale for line in lines)
+        plots.append(Plot(group.name, lines, _short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"), colour_of,
                           ((-np.inf, ends[0] - 0.5), (ends[1] + 0.5, np.inf)) if ends else ()))
     return PlotRow(title, unit, plots) if any(plot.lines for plot in plots) else None
 

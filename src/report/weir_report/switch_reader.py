@@ -70,7 +70,7 @@ class Call:
         if len(self.output) > OUTPUT_BYTES_MAX:
             self._refuse(f"it printed more than {OUTPUT_BYTES_MAX} bytes")
         elif now - self._begun > self._limit_s:
-            self._refuse(f"it did not end within {self._limit_s:g} s")
+            self._refuse(f"its command did not end within {self._limit_s:g} s")
         if self._kill_at is not None and now > self._kill_at:
             self._send(signal.SIGKILL)
             if now > self._kill_at + GIVE_UP_AFTER_S:

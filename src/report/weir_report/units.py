@@ -44,6 +44,15 @@ def percent(value):
     return "below 0.1 %" if abs(shown) < 0.05 else f"{shown:.1f} %"
 
 
+def percentage(value):
+    """A share of 1 with two digits in per cent, however small it is: 41 %, 0.42 %, 0.0061 %."""
+    if value == 0 or value >= 0.1:
+        return percent(value)
+    if value < 1e-7:
+        return share(value, 1.0)
+    return f"{float(f'{100.0 * value:.2g}'):.8f}".rstrip("0").rstrip(".") + " %"
+
+
 def share(part, whole):
     """A part of a whole with two digits, however small it is, as the summary has it (loss_share in
     src/telemetry/text.cpp): 41 %, 0.42 %, 6.1e-5. None if there is no whole."""

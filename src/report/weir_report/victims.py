@@ -372,8 +372,8 @@ def _ports(runs):
         for port, pairs in of_ports.items():
             if len(pairs) >= max(2.0, PORT_RUNS_FROM * len(runs)):
                 share, others = (float(np.median(values)) for values in zip(*pairs))
-                sentences.append(f"the port {port} {verb} {units.share(share, 1.0)} of packets, the median of the others is "
-                                 f"{units.share(others, 1.0)}")
+                sentences.append(f"the port {port} {verb} {units.percentage(share)} of packets, the median of the others is "
+                                 f"{units.percentage(others)}")
     return sentences
 
 
