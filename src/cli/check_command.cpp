@@ -209,7 +209,7 @@ int end_before_mpi(const CheckResult& local, const std::vector<preflight::Findin
 /// The job under MPI, from the introduction to the exit status.
 class JobCheck {
   public:
-    JobCheck(runtime::Job& job, runtime::Watchdog& watchdog, runtime::AbortMessage& abort_message,
+    JobCheck(runtime::MpiJob& job, runtime::Watchdog& watchdog, runtime::AbortMessage& abort_message,
              const Output& output)
         : job_(job), watchdog_(watchdog), abort_message_(abort_message), output_(output) {}
 
@@ -280,7 +280,7 @@ class JobCheck {
         result_.findings = preflight::in_order(std::move(result_.findings));
         abort_message_.set({});
         output_.print(result_);
-        runtime::Job::abort(participant::exit_requirement);
+        job_.abort(participant::exit_requirement);
     }
 
     /// False: MPI still has messages of it and cannot be ended in order.
@@ -377,14 +377,14 @@ class JobCheck {
             output_.print(result_);
             status = status_of(result_);
             if (!clean) {
-                runtime::Job::abort(status);
+                job_.abort(status);
             }
         }
         watchdog_.enter("end", core::Duration::seconds(60));
         return std::stoi(job_.broadcast(std::to_string(status), 0, "exit status"));
     }
 
-    runtime::Job& job_;
+    runtime::MpiJob& job_;
     runtime::Watchdog& watchdog_;
     runtime::AbortMessage& abort_message_;
     const Output& output_;
@@ -407,7 +407,7 @@ core::Duration probe_time_of(const CommandLine& line) {
 }
 
 /// False: it could not be started, which was printed.
-bool start_mpi(std::optional<runtime::Job>& job, runtime::Watchdog& watchdog) {
+bool start_mpi(std::optional<runtime::MpiJob>& job, runtime::Watchdog& watchdog) {
     int argument_count = 0;
     char** arguments = nullptr;
     watchdog.enter("start-up of MPI", runtime::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
@@ -447,7 +447,7 @@ int check_command(const CommandLine& line) {
         return end_before_mpi(local, reasons, output);
     }
     runtime::AbortMessage abort_message;
-    std::optional<runtime::Job> job;
+    std::optional<runtime::MpiJob> job;
     runtime::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
     if (!start_mpi(job, watchdog)) {
         return participant::exit_failed;
@@ -464,7 +464,7 @@ int check_command(const CommandLine& line) {
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir check: rank {}: {}\n", job->rank(), error.what());
         runtime::AbortMessage::write_now();
-        runtime::Job::abort(participant::exit_failed);
+        job->abort(participant::exit_failed);
     }
 }
 

@@ -16,12 +16,12 @@
 #include "cli/describe.hpp"
 #include "cli/introduction.hpp"
 #include "cli/launcher.hpp"
+#include "cli/start_job.hpp"
 #include "config/checks.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/batch_job.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/host_facts.hpp"
-#include "runtime/job.hpp"
 #include "runtime/run_job.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/watchdog.hpp"
@@ -93,7 +93,7 @@ std::string make_directory(runtime::Job& job, const config::RunRequest& request,
 
 /// A JSON object, for run.json.
 std::string environment_of(const config::RunRequest& request, const runtime::Job& job) {
-    nlohmann::ordered_json environment = runtime::environment_facts(runtime::Job::library_version());
+    nlohmann::ordered_json environment = runtime::environment_facts(job.library());
     environment["weir_version"] = std::string(build_info::version);
     environment["weir_commit"] = std::string(build_info::git_commit);
     environment["compiler"] = std::string(build_info::compiler);
@@ -116,6 +116,13 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
     config::RunRequest request = asked;
     runtime::RunSettings settings;
     settings.roles = agree_on_layout(all, request);
+    if (!request.join.host.empty() && settings.leader_rank() != 0) {
+        throw config::UsageError(
+            fmt::format("--join: the scheduler would be rank {}, and it must be rank 0, which listens; start "
+                        "rank 0 on the "
+                        "scheduler's host, and leave --scheduler-rank out",
+                        settings.leader_rank()));
+    }
     config::check_memory(request.plan, settings.roles, all.hosts, all.memory);
     settings.set_places(std::move(all.places));
     settings.idle_mode = idle_mode(request.idle);
@@ -150,25 +157,23 @@ runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked)
         fmt::print(stderr, "weir run: rank {} {}; no answer from rank {}\n", job.rank(), error.what(),
                    job.leader());
     }
-    runtime::Job::abort(participant::exit_failed);
+    job.abort(participant::exit_failed);
 }
 
 }  // namespace
 
-int execute_run(const config::RunRequest& request) {
+int execute_run(const config::RunRequest& asked) {
     report_assertions();
-    int argument_count = 0;
-    char** arguments = nullptr;
-    std::optional<runtime::Job> job;
     runtime::Watchdog watchdog("weir run", fmt::format("rank {}", launched_as().rank.value_or(0)));
-    watchdog.enter("start-up of MPI", runtime::Job::start_limit,
-                   "`weir check` on the same hosts looks for the reason");
+    StartedJob started;
     try {
-        job.emplace(argument_count, arguments);
+        started = start_job(asked, watchdog);
     } catch (const runtime::JobError& error) {
         fmt::print(stderr, "weir run: {}\n", error.what());
         return participant::exit_failed;
     }
+    const config::RunRequest& request = started.request;
+    const std::unique_ptr<runtime::Job>& job = started.job;
     runtime::install_signal_handlers();
     watchdog.enter("introduction", runtime::Job::initial_exchange_limit + core::Duration::seconds(30));
     job->set_waiting_hook([&] {
@@ -191,9 +196,9 @@ int execute_run(const config::RunRequest& request) {
         end_before_the_layout(*job, error);
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
-        runtime::Job::abort(participant::exit_failed);
+        job->abort(participant::exit_failed);
     }
-    return runtime::run_job(*job, watchdog, *settings);
+    return runtime::run_job(*job, started.communicator, watchdog, *settings);
 }
 
 }  // namespace weir::cli

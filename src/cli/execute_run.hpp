@@ -8,6 +8,6 @@ namespace weir::cli {
 
 /// Runs and returns the exit status (participant/exit_status.hpp). Throws config::UsageError
 /// only where every rank throws the same one; report_usage_error() prints it on one rank.
-int execute_run(const config::RunRequest& request);
+int execute_run(const config::RunRequest& asked);
 
 }  // namespace weir::cli

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/job.hpp"
+#include "runtime/mpi_job.hpp"
 #include "runtime/ucx_library.hpp"
 #include "weir_version.hpp"
 
@@ -35,7 +35,7 @@ std::string version_text() {
         "MPI       {}\n"
         "UCX       {}\n",
         build_info::version, build_info::git_commit, build_info::compiler, build_info::build_type,
-        first_line(runtime::Job::library_version()),
+        first_line(runtime::MpiJob::library_version()),
         ucx ? fmt::format("{} ({})", ucx->version, ucx->file)
             : fmt::format("not found ({})", runtime::ucx_library_name));
 }

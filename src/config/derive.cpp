@@ -254,6 +254,17 @@ void check_building(RunRequest& request) {
 
 void check_engine(RunRequest& request) {
     core::EnginePlan& engine = request.engine;
+    if (!request.join.host.empty()) {
+        if (request.origin("engine") != Origin::preset && engine.engine == core::Engine::mpi) {
+            throw UsageError("--join: starts without MPI, so it needs the engine ucx; leave --engine out");
+        }
+        engine.engine = core::Engine::ucx;
+    }
+    for (const char* option : {"join-token", "ranks"}) {
+        if (request.join.host.empty() && request.given(option)) {
+            throw UsageError(fmt::format("--{}: belongs to --join HOST:PORT, which is missing", option));
+        }
+    }
     if (engine.engine == core::Engine::ucx && request.plan.transport != core::TransportKind::send) {
         throw UsageError("--engine: ucx carries --transport send only; use that, or the engine mpi");
     }

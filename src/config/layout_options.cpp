@@ -33,6 +33,22 @@ void set_scheduler_host(RunRequest& request, std::string_view text) {
     request.roles.scheduler_host = hosts.front();
 }
 
+/// "fn01:7000", "[fe80::1]:7000"
+void set_join(RunRequest& request, std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) {
+        throw UsageError(
+            fmt::format("'{}': write the host that rank 0 runs on and a free port, as fn01:7000", text));
+    }
+    std::string_view host = text.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    }
+    constexpr std::uint64_t largest_port = 65535;
+    request.join.port = fmt::format("{}", parse_count(text.substr(colon + 1), 1, largest_port));
+    request.join.host = std::string(host);
+}
+
 constexpr Option layout_rows[] = {
     {.name = "producers",
      .syntax = "N",
@@ -93,6 +109,35 @@ constexpr Option layout_rows[] = {
          },
      .in_scenario = false,
      .in_plan = false},
+    {.name = "join",
+     .syntax = "HOST:PORT",
+     .help = "start without MPI: rank 0 listens there, the others connect",
+     .default_text = "MPI starts the ranks",
+     .set = set_join,
+     .get =
+         [](const RunRequest& r) {
+             return r.join.host.empty() ? std::string{} : r.join.host + ":" + r.join.port;
+         },
+     .in_scenario = false,
+     .in_plan = false,
+     .only_measured = true},
+    {.name = "join-token",
+     .syntax = "FILE",
+     .help = "file with the token that all processes of --join know",
+     .default_text = "WEIR_JOIN_TOKEN",
+     .set = [](RunRequest& r, Text text) { r.join.token_file = std::string(text); },
+     .get = [](const RunRequest& r) { return r.join.token_file; },
+     .in_scenario = false,
+     .in_plan = false,
+     .only_measured = true},
+    {.name = "ranks",
+     .syntax = "N",
+     .help = "--join without a launcher: this is rank 0 of so many",
+     .set = [](RunRequest& r, Text text) { r.join.ranks = count(text, 3, nodes_limit); },
+     .get = [](const RunRequest& r) { return count_text(r.join.ranks); },
+     .in_scenario = false,
+     .in_plan = false,
+     .only_measured = true},
 };
 
 }  // namespace

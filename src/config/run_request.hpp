@@ -50,6 +50,14 @@ struct RoleRequest {
     std::optional<core::Role> role;  ///< of this rank (MPMD start)
 };
 
+/// A start without MPI.
+struct JoinRequest {
+    std::string host;  ///< where rank 0 listens; empty: MPI starts the job
+    std::string port;
+    std::string token_file;   ///< empty: the token is in the environment
+    std::uint32_t ranks = 0;  ///< 0: the launcher says how many there are, or rank 0
+};
+
 /// One option as it stood on the command line; `name` without dashes.
 struct GivenOption {
     std::string name;
@@ -80,6 +88,7 @@ struct RunRequest {
     std::vector<std::string> faults;  ///< --fault, read by the simulation
 
     RoleRequest roles;
+    JoinRequest join;
     std::string scenario;        ///< name or file as given; empty: none
     std::string scenario_title;  ///< from the scenario
     std::string scenario_found;  ///< from the scenario: what its source found; empty: not said

@@ -1,14 +1,14 @@
 #include "runtime/clock_sync.hpp"
 
+#include <span>
+
 #include "runtime/common_clock.hpp"
-#include "runtime/left_to_mpi.hpp"
 
 namespace weir::runtime {
 
 namespace {
 
-constexpr int question_tag = 21;
-constexpr int reading_tag = 22;
+using enum Job::Block;
 constexpr const char* synchronisation = "clock synchronisation";
 /// The more exchanges, the more likely is one that nothing delayed.
 constexpr int most_exchanges = 25;
@@ -27,22 +27,15 @@ struct Question {
 };
 
 template <typename T>
-void send(Job& job, const T& value, int to, int tag) {
-    LeftToMpi<T> memory(value);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_exchange(MPI_Isend(&*memory, sizeof(T), MPI_BYTE, to, tag, job.communicator(), &request),
-                   synchronisation);
-    job.wait(request, job.exchange_limit(), synchronisation);
+void send(Job& job, const T& value, int to, Job::Block kind) {
+    job.send_block(to, kind, std::as_bytes(std::span(&value, 1)), synchronisation);
 }
 
 template <typename T>
-T receive(Job& job, int from, int tag, core::Duration limit) {
-    LeftToMpi<T> memory;
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_exchange(MPI_Irecv(&*memory, sizeof(T), MPI_BYTE, from, tag, job.communicator(), &request),
-                   synchronisation);
-    job.wait(request, limit, synchronisation);
-    return *memory;
+T receive(Job& job, int from, Job::Block kind, core::Duration limit) {
+    T value{};
+    job.receive_block(from, kind, std::as_writable_bytes(std::span(&value, 1)), limit, synchronisation);
+    return value;
 }
 
 ClockOffset probe(Job& job, int rank) {
@@ -53,8 +46,8 @@ ClockOffset probe(Job& job, int rank) {
         if (exchange >= fewest_exchanges && sent_ns > time_is_up_ns) {
             break;
         }
-        send(job, Question{}, rank, question_tag);
-        const auto remote_ns = receive<std::int64_t>(job, rank, reading_tag, job.exchange_limit());
+        send(job, Question{}, rank, clock_question);
+        const auto remote_ns = receive<std::int64_t>(job, rank, clock_reading, job.exchange_limit());
         const std::int64_t received_ns = monotonic_ns();
         const std::int64_t error_ns = (received_ns - sent_ns + 1) / 2;
         if (error_ns < best.error_ns) {
@@ -68,11 +61,11 @@ ClockOffset answer(Job& job, int reference_rank) {
     core::Duration limit =
         job.exchange_limit() + longest_exchange * (std::int64_t{fewest_exchanges} * job.size());
     while (true) {
-        const auto question = receive<Question>(job, reference_rank, question_tag, limit);
+        const auto question = receive<Question>(job, reference_rank, clock_question, limit);
         if (question.over != 0) {
             return question.result;
         }
-        send(job, monotonic_ns(), reference_rank, reading_tag);
+        send(job, monotonic_ns(), reference_rank, clock_reading);
         limit = job.exchange_limit();
     }
 }
@@ -85,7 +78,7 @@ ClockOffset measure_clock_offset(Job& job, int reference_rank) {
     }
     for (int rank = 0; rank < job.size(); ++rank) {
         if (rank != reference_rank) {
-            send(job, Question{.over = 1, .result = probe(job, rank)}, rank, question_tag);
+            send(job, Question{.over = 1, .result = probe(job, rank)}, rank, clock_question);
         }
     }
     return {};

@@ -6,8 +6,8 @@
 
 #include "preflight/read_settings.hpp"
 #include "runtime/host_facts.hpp"
-#include "runtime/job.hpp"
 #include "runtime/mpi_choice.hpp"
+#include "runtime/mpi_job.hpp"
 
 namespace weir::runtime {
 
@@ -39,7 +39,7 @@ preflight::HostSettings host_snapshot(const std::string& root) {
             settings.variables[name] = value;
         }
     }
-    const std::string library = Job::library_version();
+    const std::string library = MpiJob::library_version();
     settings.versions["MPI"] = library.substr(0, library.find(','));
     return settings;
 }

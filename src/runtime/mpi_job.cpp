@@ -1,4 +1,4 @@
-#include "runtime/job.hpp"
+#include "runtime/mpi_job.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,13 +15,21 @@
 
 namespace weir::runtime {
 
+namespace {
+
+int tag_of(Job::Block kind) {
+    return 21 + static_cast<int>(kind);
+}
+
+}  // namespace
+
 void check_exchange(int status, const char* what) {
     if (status != MPI_SUCCESS) {
         throw JobError(fmt::format("MPI failed in {}: {}", what, transport::mpi_error_text(status)));
     }
 }
 
-Job::Job(int& argc, char**& argv) {
+MpiJob::MpiJob(int& argc, char**& argv) {
     int provided = 0;
     check_exchange(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "start-up");
     check_exchange(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "start-up");
@@ -31,12 +39,12 @@ Job::Job(int& argc, char**& argv) {
     MPI_Comm_size(communicator_, &size_);
 }
 
-Job::~Job() {
+MpiJob::~MpiJob() {
     MPI_Comm_free(&communicator_);
     MPI_Finalize();
 }
 
-std::string Job::library_version() {
+std::string MpiJob::library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
     MPI_Get_library_version(text, &length);
@@ -47,7 +55,7 @@ std::string Job::library_version() {
     return version;
 }
 
-void Job::wait(MPI_Request& request, core::Duration limit, const char* what) const {
+void MpiJob::wait(MPI_Request& request, core::Duration limit, const char* what) {
     Waiting waiting(*this, limit, what);
     while (true) {
         int done = 0;
@@ -59,42 +67,7 @@ void Job::wait(MPI_Request& request, core::Duration limit, const char* what) con
     }
 }
 
-Job::Waiting::Waiting(const Job& job, core::Duration limit, const char* what)
-    : job_(job),
-      limit_(limit),
-      what_(what),
-      began_ns_(monotonic_ns()),
-      next_check_ns_(began_ns_ + check_period.ns) {}
-
-void Job::Waiting::restart() {
-    began_ns_ = monotonic_ns();
-    naps_ = 0;
-}
-
-void Job::Waiting::check() {
-    job_.call_waiting_hook();
-    const std::int64_t now_ns = monotonic_ns();
-    if (now_ns >= next_check_ns_) {
-        next_check_ns_ = now_ns + check_period.ns;
-        job_.check_notices(what_);
-    }
-    if (now_ns - began_ns_ > limit_.ns) {
-        throw ExchangeTimeout(fmt::format("waited {:.0f} s for the other ranks without success: {}",
-                                          limit_.in_seconds(), what_));
-    }
-}
-
-void Job::Waiting::nap() {
-    check();
-    // Short waits are common at first, long ones later: back off from yielding to naps of 1 ms.
-    if (++naps_ < 20) {
-        std::this_thread::yield();
-    } else {
-        std::this_thread::sleep_for(std::chrono::microseconds(std::min(naps_ * 5, 1000)));
-    }
-}
-
-std::vector<std::string> Job::share(const std::string& text, const char* what) {
+std::vector<std::string> MpiJob::share(const std::string& text, const char* what) {
     const auto ranks = static_cast<std::size_t>(size_);
     struct Memory {
         std::string mine;
@@ -112,7 +85,7 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
     check_exchange(MPI_Iallgather(&memory->length, 1, MPI_INT, memory->lengths.data(), 1, MPI_INT,
                                   communicator_, &request),
                    what);
-    wait(request, exchange_limit_, what);
+    wait(request, exchange_limit(), what);
     const std::vector<int>& lengths = memory->lengths;
     std::vector<int>& places = memory->places;
     std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
@@ -120,7 +93,7 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
     check_exchange(MPI_Iallgatherv(memory->mine.data(), memory->length, MPI_CHAR, memory->all.data(),
                                    lengths.data(), places.data(), MPI_CHAR, communicator_, &request),
                    what);
-    wait(request, exchange_limit_, what);
+    wait(request, exchange_limit(), what);
     std::vector<std::string> texts;
     texts.reserve(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -130,8 +103,8 @@ std::vector<std::string> Job::share(const std::string& text, const char* what) {
     return texts;
 }
 
-void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
-                 const std::function<void(int rank, std::span<const std::byte>)>& receive) {
+void MpiJob::gather(std::span<const std::byte> bytes, int root, const char* what,
+                    const std::function<void(int rank, std::span<const std::byte>)>& receive) {
     // Point to point and one rank after the other: thousands of blocks of 50 kB and more need not lie in
     // memory at once, and the counts of a gatherv are int.
     constexpr int tag = 11;
@@ -142,10 +115,10 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
         check_exchange(MPI_Isend(block->data(), static_cast<int>(block->size()), MPI_BYTE, root, tag,
                                  communicator_, &request),
                        what);
-        wait(request, exchange_limit_, what);
+        wait(request, exchange_limit(), what);
         return;
     }
-    Waiting waiting(*this, exchange_limit_, what);
+    Waiting waiting(*this, exchange_limit(), what);
     for (int rank = 0; rank < size_; ++rank) {
         if (rank == root) {
             receive(rank, bytes);
@@ -165,13 +138,13 @@ void Job::gather(std::span<const std::byte> bytes, int root, const char* what,
         block->resize(static_cast<std::size_t>(length));
         MPI_Request request = MPI_REQUEST_NULL;
         check_exchange(MPI_Irecv(block->data(), length, MPI_BYTE, rank, tag, communicator_, &request), what);
-        wait(request, exchange_limit_, what);
+        wait(request, exchange_limit(), what);
         receive(rank, *block);
     }
 }
 
-std::vector<std::optional<std::string>> Job::collect(const std::string& text, int root, core::Duration limit,
-                                                     const char* what) {
+std::vector<std::optional<std::string>> MpiJob::collect(const std::string& text, int root,
+                                                        core::Duration limit, const char* what) {
     constexpr int tag = 12;
     constexpr auto nap = std::chrono::microseconds(200);
     const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
@@ -208,7 +181,7 @@ std::vector<std::optional<std::string>> Job::collect(const std::string& text, in
     return texts;
 }
 
-bool Job::begin_receiving(int tag, const char* what) {
+bool MpiJob::begin_receiving(int tag, const char* what) {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -225,7 +198,7 @@ bool Job::begin_receiving(int tag, const char* what) {
     return true;
 }
 
-int Job::complete_received(std::vector<std::optional<std::string>>& texts, const char* what) {
+int MpiJob::complete_received(std::vector<std::optional<std::string>>& texts, const char* what) {
     int completed = 0;
     for (auto one = receiving_.begin(); one != receiving_.end();) {
         int done = 0;
@@ -241,7 +214,7 @@ int Job::complete_received(std::vector<std::optional<std::string>>& texts, const
     return completed;
 }
 
-std::string Job::broadcast(const std::string& text, int root, const char* what) {
+std::string MpiJob::broadcast(const std::string& text, int root, const char* what) {
     struct Memory {
         std::uint64_t length = 0;
         std::string text;
@@ -250,42 +223,65 @@ std::string Job::broadcast(const std::string& text, int root, const char* what) 
     memory->length = text.size();
     MPI_Request request = MPI_REQUEST_NULL;
     check_exchange(MPI_Ibcast(&memory->length, 1, MPI_UINT64_T, root, communicator_, &request), what);
-    wait(request, exchange_limit_, what);
+    wait(request, exchange_limit(), what);
     memory->text = text;
     memory->text.resize(memory->length);
     check_exchange(MPI_Ibcast(memory->text.data(), static_cast<int>(memory->length), MPI_CHAR, root,
                               communicator_, &request),
                    what);
-    wait(request, exchange_limit_, what);
+    wait(request, exchange_limit(), what);
     return memory->text;
 }
 
-void Job::barrier(const char* what) {
+void MpiJob::barrier(const char* what) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_exchange(MPI_Ibarrier(communicator_, &request), what);
-    wait(request, exchange_limit_, what);
+    wait(request, exchange_limit(), what);
 }
 
-std::vector<Objection> Job::objections(const std::string& mine, const char* what) {
-    std::vector<Objection> found;
-    const auto texts = share(mine, what);
-    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-        if (!texts[rank].empty()) {
-            found.push_back({static_cast<int>(rank), texts[rank]});
-        }
+void MpiJob::begin_round(std::span<const std::byte> mine, const char* what) {
+    if (round_ == nullptr) {
+        round_ = new Round;
     }
-    return found;
+    round_->mine.assign(mine.begin(), mine.end());
+    round_->all.resize(mine.size() * static_cast<std::size_t>(size_));
+    const int bytes = static_cast<int>(mine.size());
+    check_exchange(MPI_Iallgather(round_->mine.data(), bytes, MPI_BYTE, round_->all.data(), bytes, MPI_BYTE,
+                                  communicator_, &round_->request),
+                   what);
 }
 
-void Job::leave(int status) {
-    std::fflush(nullptr);
-    _exit(status);
+std::optional<std::span<const std::byte>> MpiJob::end_round(const char* what) {
+    int done = 0;
+    check_exchange(MPI_Test(&round_->request, &done, MPI_STATUS_IGNORE), what);
+    if (done == 0) {
+        return std::nullopt;
+    }
+    return round_->all;
 }
 
-void Job::abort(int status) {
-    std::fflush(nullptr);
+void MpiJob::send_block(int to, Block kind, std::span<const std::byte> bytes, const char* what) {
+    LeftToMpi<std::vector<std::byte>> memory(bytes.begin(), bytes.end());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_exchange(MPI_Isend(memory->data(), static_cast<int>(memory->size()), MPI_BYTE, to, tag_of(kind),
+                             communicator_, &request),
+                   what);
+    wait(request, exchange_limit(), what);
+}
+
+void MpiJob::receive_block(int from, Block kind, std::span<std::byte> bytes, core::Duration limit,
+                           const char* what) {
+    LeftToMpi<std::vector<std::byte>> memory(bytes.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_exchange(MPI_Irecv(memory->data(), static_cast<int>(memory->size()), MPI_BYTE, from, tag_of(kind),
+                             communicator_, &request),
+                   what);
+    wait(request, limit, what);
+    std::copy(memory->begin(), memory->end(), bytes.begin());
+}
+
+void MpiJob::end_others(int status) {
     MPI_Abort(MPI_COMM_WORLD, status);
-    _exit(status);
 }
 
 }  // namespace weir::runtime

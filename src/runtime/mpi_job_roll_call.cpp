@@ -1,6 +1,6 @@
-// The part of Job that finds out which ranks still answer after an exchange has failed. A rank whose exchange
-// did not end in time notifies the leader. The leader, notified so or waiting itself, calls every rank; who
-// is there, answers. Point to point, because a collective needs everybody.
+// The part of MpiJob that finds out which ranks still answer after an exchange has failed. A rank whose
+// exchange did not end in time notifies the leader. The leader, notified so or waiting itself, calls every
+// rank; who is there, answers. Point to point, because a collective needs everybody.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "runtime/common_clock.hpp"
-#include "runtime/job.hpp"
+#include "runtime/mpi_job.hpp"
 
 namespace weir::runtime {
 
@@ -24,29 +24,29 @@ const char byte_to_send = 0;
 
 }  // namespace
 
-bool Job::has_come(int source, int tag) const {
+bool MpiJob::has_come(int source, int tag) const {
     int there = 0;
     MPI_Status status;
     check_exchange(MPI_Iprobe(source, tag, communicator_, &there, &status), "a roll call");
     return there != 0;
 }
 
-void Job::send_byte(int rank, int tag) const {
+void MpiJob::send_byte(int rank, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
     if (MPI_Isend(&byte_to_send, 1, MPI_CHAR, rank, tag, communicator_, &request) == MPI_SUCCESS) {
         MPI_Request_free(&request);
     }
 }
 
-void Job::check_notices(const char* what) const {
-    if (rank_ == leader_) {
+void MpiJob::check_notices(const char* what) {
+    if (rank_ == leader()) {
         receive_notice(what);
-    } else if (has_come(leader_, call_tag)) {
+    } else if (has_come(leader(), call_tag)) {
         throw ExchangeTimeout(std::string("was called to the roll: ") + what);
     }
 }
 
-void Job::receive_notice(const char* what) const {
+void MpiJob::receive_notice(const char* what) const {
     int there = 0;
     MPI_Status status;
     check_exchange(MPI_Iprobe(MPI_ANY_SOURCE, notice_tag, communicator_, &there, &status), what);
@@ -63,19 +63,14 @@ void Job::receive_notice(const char* what) const {
     check_exchange(MPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, notice_tag, communicator_,
                             MPI_STATUS_IGNORE),
                    what);
-    if (notice.kind != Notice::Kind::failure) {
-        throw ExchangeTimeout("was notified by rank " + std::to_string(status.MPI_SOURCE) +
-                              " that it waits without success: " + what);
-    }
-    const bool exists = notice.rank >= 0 && notice.rank < size_;
-    throw RankFailed(exists ? notice.rank : status.MPI_SOURCE, text_of(notice));
+    throw_notice(notice, status.MPI_SOURCE, what);
 }
 
-void Job::send_notice(const Notice& notice, core::Duration limit) const {
+void MpiJob::send_notice(const Notice& notice, core::Duration limit) {
     // Each its own: MPI may still read the one before.
     static std::list<Notice> notices;
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Isend(&notices.emplace_back(notice), sizeof notice, MPI_BYTE, leader_, notice_tag, communicator_,
+    if (MPI_Isend(&notices.emplace_back(notice), sizeof notice, MPI_BYTE, leader(), notice_tag, communicator_,
                   &request) != MPI_SUCCESS) {
         return;
     }
@@ -89,21 +84,21 @@ void Job::send_notice(const Notice& notice, core::Duration limit) const {
     }
 }
 
-Job::Roll Job::call_roll(core::Duration limit, const std::function<bool()>& stop) {
+MpiJob::Roll MpiJob::call_roll(core::Duration limit, const std::function<bool()>& stop) {
     const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
     const auto time_is_left = [&] { return monotonic_ns() < deadline_ns && !stop(); };
     Roll roll;
-    if (rank_ != leader_) {
+    if (rank_ != leader()) {
         roll.leader_answers = false;
         send_notice(make_notice(Notice::Kind::exchange_timeout, rank_, 0, {}), core::Duration{});
         try {
-            while (!(roll.leader_answers = has_come(leader_, call_tag)) && time_is_left()) {
+            while (!(roll.leader_answers = has_come(leader(), call_tag)) && time_is_left()) {
                 std::this_thread::sleep_for(between_looks);
             }
-            send_byte(leader_, answer_tag);
+            send_byte(leader(), answer_tag);
             // The answer leaves while MPI is called.
             for (int turn = 0; turn < 20; ++turn) {
-                static_cast<void>(has_come(leader_, call_tag));
+                static_cast<void>(has_come(leader(), call_tag));
                 std::this_thread::sleep_for(between_looks);
             }
         } catch (const JobError&) {

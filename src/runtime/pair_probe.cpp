@@ -52,7 +52,7 @@ struct RoundMemory {
 
 class PairProber {
   public:
-    PairProber(Job& job, const ProbeLimits& limits)
+    PairProber(MpiJob& job, const ProbeLimits& limits)
         : job_(job), limits_(limits), memory_(std::make_unique<RoundMemory>()) {}
 
     /// False: the consumer did not answer in time.
@@ -231,7 +231,7 @@ class PairProber {
         sched_yield();
     }
 
-    Job& job_;
+    MpiJob& job_;
     ProbeLimits limits_;
     std::unique_ptr<RoundMemory> memory_;
     std::vector<std::unique_ptr<RoundMemory>> left_;
@@ -240,7 +240,7 @@ class PairProber {
 
 }  // namespace
 
-PairProbes probe_pairs(Job& job, const core::RoleMap& roles, const std::vector<Place>& places,
+PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vector<Place>& places,
                        const preflight::ProbeRounds& rounds, const ProbeLimits& limits) {
     PairProbes probes;
     // What a round has left behind, MPI may still read or write until it is finalized.

@@ -9,7 +9,7 @@
 #include "preflight/probe_result.hpp"
 #include "preflight/probe_rounds.hpp"
 #include "runtime/host_facts.hpp"
-#include "runtime/job.hpp"
+#include "runtime/mpi_job.hpp"
 
 namespace weir::runtime {
 
@@ -27,7 +27,7 @@ struct ProbeLimits {
 
 /// Every rank of the job calls it. Bounded: a pair that does not answer costs the time of an answer, and a
 /// rank that is gone ends the probe.
-PairProbes probe_pairs(Job& job, const core::RoleMap& roles, const std::vector<Place>& places,
+PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vector<Place>& places,
                        const preflight::ProbeRounds& rounds, const ProbeLimits& limits = {});
 
 /// To travel to the rank that reports.

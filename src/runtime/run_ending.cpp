@@ -107,7 +107,7 @@ void RunEnding::end(const RunEnd& end, RankLoop* loop) {
     }
     std::this_thread::sleep_for(std::chrono::nanoseconds(rule.waits.ns));
     if (rule.aborts) {
-        Job::abort(end.status);
+        parts_.job.abort(end.status);
     }
     Job::leave(end.status);
 }

@@ -34,6 +34,8 @@ int JobRun::run() {
         ending_.end_exchange_by_signal(signal.number);
     } catch (const ExchangeTimeout& error) {
         ending_.end_exchange(error);
+    } catch (const RankGone& error) {
+        ending_.end_exchange({.kind = Evidence::Kind::process_gone, .rank = error.rank()});
     } catch (const RankFailed& error) {
         ending_.end_exchange(
             {.kind = Evidence::Kind::cannot_continue, .rank = error.rank(), .text = error.what()});
@@ -101,8 +103,8 @@ RunEnd JobRun::run_loop(RankLoop& loop, const CommonClock& clock, core::Instant 
     return loop.run();
 }
 
-int run_job(Job& job, Watchdog& watchdog, const RunSettings& settings) {
-    return JobRun(job, watchdog, settings).run();
+int run_job(Job& job, MPI_Comm comm, Watchdog& watchdog, const RunSettings& settings) {
+    return JobRun(job, comm, watchdog, settings).run();
 }
 
 }  // namespace weir::runtime

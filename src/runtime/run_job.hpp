@@ -10,6 +10,6 @@ namespace weir::runtime {
 
 /// Returns the exit status, the same on all ranks. Does not return (leaves the process) when the run ended
 /// before its time and MPI cannot be ended in order.
-int run_job(Job& job, Watchdog& watchdog, const RunSettings& settings);
+int run_job(Job& job, MPI_Comm comm, Watchdog& watchdog, const RunSettings& settings);
 
 }  // namespace weir::runtime

@@ -1,7 +1,9 @@
-// A run under MPI on one rank, from the run directory to the exit status. One class in three files:
+// A run on one rank, from the run directory to the exit status. One class in three files:
 // run_job_start.cpp (until all ranks are ready), run_job.cpp (the course of it, and the measurement),
 // run_job_record.cpp (accounts and record).
 #pragma once
+
+#include <mpi.h>
 
 #include <memory>
 #include <optional>
@@ -41,7 +43,7 @@ struct Start {
 
 class JobRun {
   public:
-    JobRun(Job& job, Watchdog& watchdog, const RunSettings& settings)
+    JobRun(Job& job, MPI_Comm comm, Watchdog& watchdog, const RunSettings& settings)
         : job_(job),
           watchdog_(watchdog),
           settings_(settings),
@@ -53,7 +55,7 @@ class JobRun {
           detector_(settings, job.rank(), processes_.ranks()),
           idle_(make_idle()),
           report_(settings, telemetry::utc_text(wall_clock_ns())),
-          transport_(job, watchdog, settings),
+          transport_(job, comm, watchdog, settings),
           ending_({.job = job,
                    .watchdog = watchdog,
                    .settings = settings,

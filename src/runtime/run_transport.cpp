@@ -18,7 +18,7 @@ using participant::exit_ok;
 bool RunTransport::make(const Agree& agree) {
     std::string objection;
     try {
-        base_ = transport::make_transport(job_.communicator(), settings_.roles, settings_.plan,
+        base_ = transport::make_transport(comm_, meeting_, settings_.roles, settings_.plan,
                                           {settings_.datagrams, settings_.engine});
     } catch (const std::runtime_error& error) {
         objection = error.what();
@@ -59,7 +59,7 @@ void RunTransport::expose_buffers(const Agree& agree) {
         std::this_thread::sleep_for(
             std::chrono::milliseconds(1500));  // the leader prints and writes meanwhile
     }
-    Job::abort(exit_failed);
+    job_.abort(exit_failed);
 }
 
 /// Another thread calls it.
@@ -79,7 +79,7 @@ void RunTransport::warm_up(IdleStrategy& idle, const std::function<void(const st
 
 int RunTransport::end_in_order(int status) {
     if (!base_->shut_down(core::Duration::seconds(5))) {
-        Job::abort(status == exit_ok ? exit_failed : status);
+        job_.abort(status == exit_ok ? exit_failed : status);
     }
     return status;
 }

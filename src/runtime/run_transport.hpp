@@ -2,12 +2,15 @@
 // and the rank that a call of MPI is waiting for, for the watchdog's message.
 #pragma once
 
+#include <mpi.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "runtime/idle.hpp"
 #include "runtime/job.hpp"
+#include "runtime/job_meeting.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/watchdog.hpp"
 #include "transport/disturbing_transport.hpp"
@@ -21,9 +24,9 @@ class RunTransport {
     /// names the step in messages.
     using Agree = std::function<bool(const std::string& objection, const char* what)>;
 
-    /// All arguments outlive this object.
-    RunTransport(Job& job, Watchdog& watchdog, const RunSettings& settings)
-        : job_(job), watchdog_(watchdog), settings_(settings) {}
+    /// All arguments outlive this object. `comm`: of the job; MPI_COMM_NULL without MPI.
+    RunTransport(Job& job, MPI_Comm comm, Watchdog& watchdog, const RunSettings& settings)
+        : job_(job), comm_(comm), meeting_(job), watchdog_(watchdog), settings_(settings) {}
     RunTransport(const RunTransport&) = delete;
     RunTransport& operator=(const RunTransport&) = delete;
     ~RunTransport() { watchdog_.set_explanation({}); }
@@ -53,6 +56,8 @@ class RunTransport {
     [[nodiscard]] std::string what_it_waits_for() const;
 
     Job& job_;
+    MPI_Comm comm_;
+    JobMeeting meeting_;
     Watchdog& watchdog_;
     const RunSettings& settings_;
     std::unique_ptr<transport::TransportBase> base_;

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/assertion.hpp"
 #include "core/memory_need.hpp"
 #include "runtime/common_clock.hpp"
-#include "runtime/left_to_mpi.hpp"
 
 namespace weir::runtime {
 
@@ -84,9 +86,8 @@ core::Duration standstill_limit(const RunSettings& settings) {
 /// contents, so what they decide from them alone they decide alike.
 class ProgressRounds {
   public:
-    explicit ProgressRounds(Job& job) : job_(job), next_ns_(monotonic_ns()) {
-        memory_->all.resize(static_cast<std::size_t>(job.size()));
-    }
+    explicit ProgressRounds(Job& job)
+        : job_(job), next_ns_(monotonic_ns()), all_(static_cast<std::size_t>(job.size())) {}
 
     /// Starts a round if it is time, with this rank's `progress()`, or looks whether one has ended: then
     /// true.
@@ -94,54 +95,48 @@ class ProgressRounds {
         const std::int64_t now_ns = monotonic_ns();
         if (!under_way_ && now_ns >= next_ns_) {
             const transport::WarmupProgress now = progress();
-            memory_->mine = {.messages_done = static_cast<std::int64_t>(now.messages_done),
-                             .messages_total = static_cast<std::int64_t>(now.messages_total),
-                             .standstill_ns = now_ns - moved_ns_};
-            check_exchange(MPI_Iallgather(&memory_->mine, sizeof(WarmupPart), MPI_BYTE, memory_->all.data(),
-                                          sizeof(WarmupPart), MPI_BYTE, job_.communicator(), &round_),
-                           warming_up);
+            const WarmupPart mine{.messages_done = static_cast<std::int64_t>(now.messages_done),
+                                  .messages_total = static_cast<std::int64_t>(now.messages_total),
+                                  .standstill_ns = now_ns - moved_ns_};
+            job_.begin_round(std::as_bytes(std::span(&mine, 1)), warming_up);
             under_way_ = true;
         }
         if (!under_way_) {
             return false;
         }
-        int done = 0;
-        check_exchange(MPI_Test(&round_, &done, MPI_STATUS_IGNORE), warming_up);
-        under_way_ = done == 0;
+        const auto blocks = job_.end_round(warming_up);
+        under_way_ = !blocks;
         next_ns_ = now_ns + round_period(job_.size()).ns;
-        if (!under_way_) {
+        if (blocks) {
+            WEIR_ASSERT(blocks->size() == all_.size() * sizeof(WarmupPart));
+            std::memcpy(all_.data(), blocks->data(), blocks->size());
             look_for_movement(now_ns);
         }
         return !under_way_;
     }
 
     /// By rank, as of the last round.
-    [[nodiscard]] const std::vector<WarmupPart>& all() { return memory_->all; }
+    [[nodiscard]] const std::vector<WarmupPart>& all() const { return all_; }
 
     /// As of the last round: how long no message has arrived anywhere, by the clock of rank 0. One clock
     /// decides: ranks see the end of a round at different times, and a rank that gave up one round before the
     /// others would leave them waiting for it.
-    [[nodiscard]] core::Duration standstill() { return core::Duration{memory_->all.front().standstill_ns}; }
+    [[nodiscard]] core::Duration standstill() const { return core::Duration{all_.front().standstill_ns}; }
 
   private:
     void look_for_movement(std::int64_t now_ns) {
         const std::int64_t messages = std::accumulate(
-            memory_->all.begin(), memory_->all.end(), std::int64_t{0},
+            all_.begin(), all_.end(), std::int64_t{0},
             [](std::int64_t before, const WarmupPart& part) { return before + part.messages_done; });
         if (messages != std::exchange(messages_before_, messages)) {
             moved_ns_ = now_ns;
         }
     }
 
-    struct Memory {
-        WarmupPart mine;
-        std::vector<WarmupPart> all;
-    };
     Job& job_;
-    LeftToMpi<Memory> memory_;
-    MPI_Request round_ = MPI_REQUEST_NULL;
     bool under_way_ = false;
     std::int64_t next_ns_;
+    std::vector<WarmupPart> all_;
     std::int64_t moved_ns_ = monotonic_ns();
     std::int64_t messages_before_ = -1;
 };

@@ -16,9 +16,9 @@ constexpr int receives_per_poll = 8;
 
 }  // namespace
 
-DatagramTransport::DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan,
+DatagramTransport::DatagramTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan,
                                      DatagramOptions options)
-    : MpiTransport(comm, std::move(roles), std::move(plan)),
+    : MpiTransport(comm, roles, std::move(plan)),
       options_(std::move(options)),
       unreachable_(plan_.consumers, false),
       // Each chunk may be doubled on purpose.

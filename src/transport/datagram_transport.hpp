@@ -37,7 +37,7 @@ class DatagramTransport final : public MpiTransport {
   public:
     /// Collective, see MpiTransport. Opens the socket and allocates a producer's chunk buffers. Throws
     /// CapacityError and TransportError, in both cases on this rank only.
-    DatagramTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan, DatagramOptions options);
+    DatagramTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan, DatagramOptions options);
     DatagramTransport(const DatagramTransport&) = delete;
     DatagramTransport& operator=(const DatagramTransport&) = delete;
     ~DatagramTransport() override;

@@ -13,24 +13,24 @@ namespace weir::transport {
 
 namespace {
 
-std::unique_ptr<TransportBase> make_ucx_send(MPI_Comm comm, const core::RoleMap& roles,
+std::unique_ptr<TransportBase> make_ucx_send(Meeting& meeting, const core::RoleMap& roles,
                                              const core::Plan& plan, const core::EnginePlan& engine) {
 #ifdef WEIR_HAVE_UCX
-    return std::make_unique<UcxSendTransport>(comm, roles, plan, engine);
+    return std::make_unique<UcxSendTransport>(meeting, roles, plan, engine);
 #else
-    static_cast<void>(comm), static_cast<void>(roles), static_cast<void>(plan), static_cast<void>(engine);
+    static_cast<void>(meeting), static_cast<void>(roles), static_cast<void>(plan), static_cast<void>(engine);
     throw TransportError("--engine ucx", Rank{}, why_no_ucx());
 #endif
 }
 
 }  // namespace
 
-std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, const core::RoleMap& roles,
+std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, Meeting& meeting, const core::RoleMap& roles,
                                               const core::Plan& plan, const TransportOptions& options) {
     switch (plan.transport) {
         case core::TransportKind::send:
             return options.engine.engine == core::Engine::ucx
-                       ? make_ucx_send(comm, roles, plan, options.engine)
+                       ? make_ucx_send(meeting, roles, plan, options.engine)
                        : std::make_unique<MpiSendTransport>(comm, roles, plan);
         case core::TransportKind::put:
             return std::make_unique<MpiPutTransport>(comm, roles, plan);

@@ -7,6 +7,7 @@
 
 #include "core/engine_plan.hpp"
 #include "transport/datagram_transport.hpp"
+#include "transport/meeting.hpp"
 #include "transport/transport_base.hpp"
 
 namespace weir::transport {
@@ -17,9 +18,11 @@ struct TransportOptions {
     core::EnginePlan engine;
 };
 
-/// Collective; arguments and errors are those of the transports' constructors (transport_base.hpp). Engine
-/// ucx: with the transport `send` only, and only where why_no_ucx() has no reason.
-[[nodiscard]] std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, const core::RoleMap& roles,
+/// Collective; arguments and errors are those of the transports' constructors. `meeting` outlives the
+/// transport. Engine ucx: with the transport `send` only, and only where why_no_ucx() has no reason; it does
+/// not use `comm`, which may be MPI_COMM_NULL then.
+[[nodiscard]] std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, Meeting& meeting,
+                                                            const core::RoleMap& roles,
                                                             const core::Plan& plan,
                                                             const TransportOptions& options = {});
 

@@ -23,8 +23,8 @@ std::size_t offers_bound(const core::Plan& plan) {
 
 }  // namespace
 
-MpiGetTransport::MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : MpiTransport(comm, std::move(roles), std::move(plan)),
+MpiGetTransport::MpiGetTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan)
+    : MpiTransport(comm, roles, std::move(plan)),
       notices_(data_comm_, control_receives(),
                control_sends() + 2 * std::size_t{plan_.streams} * plan_.window + offers_bound(plan_),
                roles_.ranks()) {

@@ -23,7 +23,7 @@ class MpiGetTransport final : public MpiTransport {
   public:
     /// Collective, see MpiTransport. Allocates a consumer's chunk buffers, and finds out whether a
     /// producer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
-    MpiGetTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    MpiGetTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan);
     MpiGetTransport(const MpiGetTransport&) = delete;
     MpiGetTransport& operator=(const MpiGetTransport&) = delete;
     ~MpiGetTransport() override;

@@ -22,8 +22,8 @@ std::size_t writes_bound(const core::Plan& plan) {
 
 }  // namespace
 
-MpiPutTransport::MpiPutTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : MpiTransport(comm, std::move(roles), std::move(plan)),
+MpiPutTransport::MpiPutTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan)
+    : MpiTransport(comm, roles, std::move(plan)),
       notices_(data_comm_, control_receives(), control_sends() + writes_bound(plan_), roles_.ranks()),
       waiting_(writes_bound(plan_)) {
     if (self_.role == core::Role::producer) {

@@ -27,7 +27,7 @@ class MpiPutTransport final : public MpiTransport {
   public:
     /// Collective, see MpiTransport. Allocates a producer's chunk buffers, and finds out whether a
     /// consumer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
-    MpiPutTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    MpiPutTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan);
     MpiPutTransport(const MpiPutTransport&) = delete;
     MpiPutTransport& operator=(const MpiPutTransport&) = delete;
     ~MpiPutTransport() override;

@@ -29,8 +29,8 @@ void check_tags(const core::Plan& plan) {
 
 }  // namespace
 
-MpiSendTransport::MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : MpiTransport(comm, std::move(roles), std::move(plan)) {
+MpiSendTransport::MpiSendTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan)
+    : MpiTransport(comm, roles, std::move(plan)) {
     check_tags(plan_);
     switch (self_.role) {
         case core::Role::scheduler:

@@ -19,7 +19,7 @@ class MpiSendTransport final : public MpiTransport {
   public:
     /// Collective, see MpiTransport. Allocates the chunk buffers of this rank's role. Throws CapacityError
     /// (memory, or more slots than MPI has tags) and TransportError, in both cases on this rank only.
-    MpiSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    MpiSendTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan);
     MpiSendTransport(const MpiSendTransport&) = delete;
     MpiSendTransport& operator=(const MpiSendTransport&) = delete;
     ~MpiSendTransport() override;

@@ -8,7 +8,6 @@
 
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
-#include "transport/mpi_support.hpp"
 
 namespace weir::transport {
 
@@ -20,13 +19,9 @@ constexpr std::chrono::microseconds nap{50};
 
 }  // namespace
 
-TransportBase::TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan)
-    : roles_(std::move(roles)),
-      plan_(std::move(plan)),
-      self_(node_of_this_rank(comm, roles_)),
-      bounds_(ChunkBounds::of(plan_)) {
+TransportBase::TransportBase(core::NodeId self, core::RoleMap roles, core::Plan plan)
+    : roles_(std::move(roles)), plan_(std::move(plan)), self_(self), bounds_(ChunkBounds::of(plan_)) {
     WEIR_ASSERT(plan_.producers == roles_.producers() && plan_.consumers == roles_.consumers());
-    control_comm_ = duplicate(comm);
     // All ranks have the same plan, and throw the same.
     if (core::chunk_capacity_bytes(plan_) > core::chunk_size_limit_bytes) {
         throw CapacityError("a chunk of " + std::to_string(core::chunk_capacity_bytes(plan_)) +
@@ -114,18 +109,13 @@ bool TransportBase::shut_down(core::Duration limit) {
         return false;
     }
     expect_departures();
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibarrier(control_comm_, &barrier), "MPI_Ibarrier at the end");
-    const bool together = wait_until([&barrier] {
-        int done = 0;
-        check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Ibarrier at the end");
-        return done != 0;
-    });
+    begin_last_barrier();
+    const bool together = wait_until([this] { return last_barrier_done(); });
     dropped.clear();
     if (!together || !stop_receiving(deadline, dropped) || !release(deadline) || !control_->close(deadline)) {
         return false;
     }
-    check_mpi(MPI_Comm_free(&control_comm_), "MPI_Comm_free");
+    release_control();
     shut_down_ = true;
     return true;
 }
@@ -134,9 +124,7 @@ bool TransportBase::withdraw_all(const std::function<bool(Deadline)>& withdraw_d
     if (shut_down_) {
         return true;
     }
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    bool clean = finalized == 0;
+    bool clean = works();
     if (clean) {
         try {
             const Deadline deadline = std::chrono::steady_clock::now() + destructor_limit;

@@ -8,8 +8,6 @@
 // that finds its memory too small could not say so before the others wait for it.)
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -82,8 +80,8 @@ class TransportBase : public Transport, public ChunkDisturber {
     /// Chunks handed to send_chunk() that have not left yet.
     [[nodiscard]] virtual std::size_t chunks_under_way() const = 0;
     /// The orderly end, collective: waits until everything has left and all ranks are here, then withdraws
-    /// what waits for data and frees what MPI holds. Packets that arrive meanwhile are dropped. `limit`
-    /// bounds the whole; false: it was not enough (then MPI_Finalize may hang: use MPI_Abort). Throws
+    /// what waits for data and frees what the engine holds. Packets that arrive meanwhile are dropped.
+    /// `limit` bounds the whole; false: it was not enough (then MPI_Finalize may hang: use MPI_Abort). Throws
     /// TransportError.
     [[nodiscard]] bool shut_down(core::Duration limit);
 
@@ -97,10 +95,9 @@ class TransportBase : public Transport, public ChunkDisturber {
     void disturb_next_chunk(DisturbanceKind kind) final { next_disturbance_ = kind; }
 
   protected:
-    /// Collective over `comm`, which is duplicated and may be freed afterwards; rank r of it plays
-    /// roles.node(r). MPI must be initialised. Throws TransportError, and CapacityError for a chunk of 2 GiB.
-    /// The derived constructor calls use_control().
-    TransportBase(MPI_Comm comm, core::RoleMap roles, core::Plan plan);
+    /// `self` is this rank's part. Throws CapacityError for a chunk of 2 GiB. The derived constructor calls
+    /// use_control().
+    TransportBase(core::NodeId self, core::RoleMap roles, core::Plan plan);
 
     /// What carries control packets.
     void use_control(std::unique_ptr<ControlChannel> control) { control_ = std::move(control); }
@@ -117,8 +114,16 @@ class TransportBase : public Transport, public ChunkDisturber {
     [[nodiscard]] virtual bool all_left() const { return chunks_under_way() == 0; }
     /// All ranks are ending: that a peer cannot be reached any more is no error from now on.
     virtual void expect_departures() {}
+    /// At the end: begins to wait for all ranks.
+    virtual void begin_last_barrier() = 0;
+    /// Whether all have begun.
+    [[nodiscard]] virtual bool last_barrier_done() = 0;
     /// Frees what the engine holds for data; all ranks are in here. False: `deadline` came first.
     virtual bool release(Deadline deadline) = 0;
+    /// Frees what the engine holds for control; last of all, and all ranks are in here.
+    virtual void release_control() {}
+    /// Whether the engine still works, so that something can be withdrawn.
+    [[nodiscard]] virtual bool works() const { return true; }
 
     /// For destructors: withdraws everything, data by `withdraw_data`, unless shut_down() has done it. False:
     /// something is under way that nobody can call back, and it must not end in memory that has a new owner.
@@ -144,7 +149,6 @@ class TransportBase : public Transport, public ChunkDisturber {
     core::Plan plan_;
     core::NodeId self_;
     ChunkBounds bounds_;
-    MPI_Comm control_comm_ = MPI_COMM_NULL;
     bool closed_ = false;  ///< no place is open any more
 
   private:

@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
 
 #include "core/assertion.hpp"
-#include "transport/mpi_support.hpp"
 
 namespace weir::transport {
 
@@ -204,28 +202,6 @@ bool UcxNetwork::close(Deadline deadline) {
         peer.endpoint = nullptr;
     }
     return true;
-}
-
-std::vector<std::string> exchange_addresses(MPI_Comm comm, const std::string& mine) {
-    int ranks = 0;
-    check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(static_cast<std::size_t>(ranks));
-    check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm),
-              "MPI_Allgather of the lengths of addresses");
-    std::vector<int> offsets(lengths.size());
-    std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-    std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
-    check_mpi(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                             MPI_CHAR, comm),
-              "MPI_Allgatherv of addresses");
-    std::vector<std::string> addresses;
-    addresses.reserve(lengths.size());
-    for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-        addresses.push_back(
-            all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
-    }
-    return addresses;
 }
 
 }  // namespace weir::transport

@@ -6,7 +6,6 @@
 // Everything happens on one thread. Callbacks of UCP only record: no call that may make progress is in them.
 #pragma once
 
-#include <mpi.h>
 #include <ucp/api/ucp.h>
 
 #include <cstddef>
@@ -101,8 +100,5 @@ class UcxNetwork {
     bool closed_ = false;
     bool abandoned_ = false;
 };
-
-/// Collective over `comm`: the address of every rank, by rank. Throws TransportError.
-[[nodiscard]] std::vector<std::string> exchange_addresses(MPI_Comm comm, const std::string& mine);
 
 }  // namespace weir::transport

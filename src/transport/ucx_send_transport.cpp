@@ -11,9 +11,9 @@
 
 namespace weir::transport {
 
-UcxSendTransport::UcxSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan,
+UcxSendTransport::UcxSendTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
                                    const core::EnginePlan& engine)
-    : TransportBase(comm, std::move(roles), std::move(plan)) {
+    : TransportBase(roles.node(meeting.rank()), roles, std::move(plan)), meeting_(meeting) {
     auto control =
         std::make_unique<UcxControl>(UcxNetwork::Settings{.purpose = "control packets",
                                                           .ranks = roles_.ranks(),
@@ -65,9 +65,10 @@ UcxSendTransport::~UcxSendTransport() {
 }
 
 void UcxSendTransport::expose_buffers() {
-    control_->network().set_addresses(exchange_addresses(control_comm_, control_->network().address()));
-    auto of_data =
-        exchange_addresses(control_comm_, data_ == nullptr ? std::string() : data_->network().address());
+    control_->network().set_addresses(
+        meeting_.share(control_->network().address(), "exchange of addresses for control"));
+    auto of_data = meeting_.share(data_ == nullptr ? std::string() : data_->network().address(),
+                                  "exchange of addresses for data");
     if (data_ != nullptr) {
         data_->network().set_addresses(std::move(of_data));
     }

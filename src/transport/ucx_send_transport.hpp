@@ -1,10 +1,8 @@
 // Transport `send` over the engine `ucx`: control packets and data over UCP directly, each in a context of
-// its own (ucx_control.hpp, ucx_data.hpp). MPI starts the ranks and exchanges the addresses of their workers,
+// its own (ucx_control.hpp, ucx_data.hpp). What started the ranks exchanges the addresses of their workers,
 // once; after that it carries nothing until the end. A chunk goes from a producer's chunk buffer into a
 // buffer of the place that open_place() made available; one that finds none waits.
 #pragma once
-
-#include <mpi.h>
 
 #include <memory>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "core/engine_plan.hpp"
 #include "core/ring_queue.hpp"
 #include "transport/buffers.hpp"
+#include "transport/meeting.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/transport_base.hpp"
 #include "transport/ucx_control.hpp"
@@ -21,9 +20,10 @@ namespace weir::transport {
 
 class UcxSendTransport final : public TransportBase {
   public:
-    /// Collective, see TransportBase. Allocates and registers the chunk buffers of this rank's role. Throws
+    /// `meeting` outlives this object. Allocates and registers the chunk buffers of this rank's role. Throws
     /// CapacityError and TransportError, in both cases on this rank only.
-    UcxSendTransport(MPI_Comm comm, core::RoleMap roles, core::Plan plan, const core::EnginePlan& engine);
+    UcxSendTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
+                     const core::EnginePlan& engine);
     UcxSendTransport(const UcxSendTransport&) = delete;
     UcxSendTransport& operator=(const UcxSendTransport&) = delete;
     ~UcxSendTransport() override;
@@ -45,6 +45,8 @@ class UcxSendTransport final : public TransportBase {
     void poll_data(Polled& found) override;
     bool stop_receiving(Deadline deadline, Polled& late) override;
     void expect_departures() override;
+    void begin_last_barrier() override { meeting_.begin_barrier(); }
+    [[nodiscard]] bool last_barrier_done() override { return meeting_.barrier_done(); }
     bool release(Deadline deadline) override;
 
     void set_up_data(const core::EnginePlan& engine);
@@ -52,6 +54,7 @@ class UcxSendTransport final : public TransportBase {
     void begin_receiving();
     void complete_received(Polled& found);
 
+    Meeting& meeting_;
     ChunkBuffers buffers_;
     std::unique_ptr<UcxData> data_;  ///< none on the scheduler's rank
     UcxControl* control_ = nullptr;  ///< the base class owns it

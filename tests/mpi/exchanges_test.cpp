@@ -18,7 +18,7 @@
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/heartbeat_clock.hpp"
-#include "runtime/job.hpp"
+#include "runtime/mpi_job.hpp"
 #include "runtime/pair_probe.hpp"
 #include "runtime/warmup_together.hpp"
 #include "transport/mpi_control.hpp"
@@ -32,7 +32,7 @@ namespace {
 constexpr int slow_rank = 2;
 int failures = 0;
 
-void check(const Job& job, bool holds, const std::string& what) {
+void check(const MpiJob& job, bool holds, const std::string& what) {
     if (!holds) {
         fmt::print(stderr, "rank {}: {}\n", job.rank(), what);
         ++failures;
@@ -45,7 +45,7 @@ void sleep_for(core::Duration time) {
 
 /// Ranks that take 0.3 s for each answer: 25 exchanges with each of them, one rank after the other, would
 /// take longer than the last one waits for its turn.
-void slow_answers(Job& job) {
+void slow_answers(MpiJob& job) {
     job.set_exchange_limit(core::Duration::seconds(5));
     if (job.rank() != 0) {
         job.set_waiting_hook([] { sleep_for(core::Duration::milliseconds(300)); });
@@ -58,7 +58,7 @@ void slow_answers(Job& job) {
 }
 
 /// One rank does not come to a barrier: the leader finds out which.
-void missing_rank(Job& job) {
+void missing_rank(MpiJob& job) {
     constexpr auto comes_late = core::Duration::seconds(6);
     job.set_leader(1);
     job.set_exchange_limit(core::Duration::seconds(1));
@@ -88,7 +88,7 @@ void missing_rank(Job& job) {
 }
 
 /// A rank that cannot go on reports it to the leader, which waits in an exchange.
-void failure_notice(Job& job) {
+void failure_notice(MpiJob& job) {
     if (job.rank() == slow_rank) {
         job.send_notice(make_notice(Notice::Kind::failure, 3, 0, std::string(600, 'x')),
                         core::Duration::seconds(1));
@@ -103,7 +103,7 @@ void failure_notice(Job& job) {
     }
 }
 
-RunSettings settings_of(const Job& job) {
+RunSettings settings_of(const MpiJob& job) {
     RunSettings settings;
     settings.plan.producers = 1;
     settings.plan.consumers = static_cast<std::uint32_t>(job.size() - 2);
@@ -119,7 +119,7 @@ RunSettings settings_of(const Job& job) {
 }
 
 /// Ranks that get through the warm-up at different times leave it together.
-void warm_up(Job& job) {
+void warm_up(MpiJob& job) {
     const RunSettings settings = settings_of(job);
     IdleStrategy idle(IdleMode::nap, core::Duration::microseconds(500));
     const std::int64_t over_ns = monotonic_ns() + (core::Duration::milliseconds(300) * (job.rank() + 1)).ns;
@@ -136,7 +136,7 @@ void warm_up(Job& job) {
 
 /// Nothing arrives any more at one rank: all ranks learn which, although all answer. So do ranks
 /// that see a round end later than the others, and whose clocks therefore differ.
-void stuck_warm_up(Job& job) {
+void stuck_warm_up(MpiJob& job) {
     const RunSettings settings = settings_of(job);
     IdleStrategy idle(IdleMode::nap, core::Duration::microseconds(500));
     const auto step = [&] {
@@ -167,7 +167,7 @@ void stuck_warm_up(Job& job) {
 
 /// A text that is under way and does not arrive in time: its rank counts as silent, and what MPI writes into
 /// later is still there.
-void late_text(Job& job) {
+void late_text(MpiJob& job) {
     // Too large to be sent before it is asked for.
     constexpr std::size_t length = std::size_t{8} << 20U;
     const std::int64_t late_ns = monotonic_ns() + core::Duration::seconds(3).ns;
@@ -197,7 +197,7 @@ void late_text(Job& job) {
 }
 
 /// As a producer that answers so many questions of the probe, and is then too late.
-void answer_late(Job& job, int consumer, std::size_t round, int answers, core::Duration late) {
+void answer_late(MpiJob& job, int consumer, std::size_t round, int answers, core::Duration late) {
     const int tag = static_cast<int>(round) * 4;
     char token = 'x';
     for (int i = 0; i <= answers; ++i) {
@@ -219,7 +219,7 @@ void answer_late(Job& job, int consumer, std::size_t round, int answers, core::D
 /// MPI refuses a receive after others were posted: what these write into is not freed with the object that
 /// was to be made.
 template <typename Make>
-void refuse_a_receive(const Job& job, const Make& make, const char* what) {
+void refuse_a_receive(const MpiJob& job, const Make& make, const char* what) {
     test::fail_receive_after(2);
     try {
         make();
@@ -230,7 +230,7 @@ void refuse_a_receive(const Job& job, const Make& make, const char* what) {
     test::fail_receive_after(-1);
 }
 
-void refused_receive(Job& job) {
+void refused_receive(MpiJob& job) {
     refuse_a_receive(
         job, [&] { const transport::MpiControl control(job.communicator(), 8, 8); }, "a control");
     const RunSettings settings = settings_of(job);
@@ -242,7 +242,7 @@ void refused_receive(Job& job) {
 }
 
 /// A producer whose answers come after the probe has given it up.
-void late_probe(Job& job) {
+void late_probe(MpiJob& job) {
     constexpr int producer = 1;
     constexpr int all_round_trips = 9;
     const RunSettings settings = settings_of(job);
@@ -274,7 +274,7 @@ void late_probe(Job& job) {
 /// host's clock is the truth.
 class DriftingClock {
   public:
-    DriftingClock(Job& job, double gain)
+    DriftingClock(MpiJob& job, double gain)
         : job_(job),
           gain_(gain),
           begin_ns_(monotonic_ns()),
@@ -338,7 +338,7 @@ class DriftingClock {
         return now_ns + std::llround(gain_ * static_cast<double>(now_ns - begin_ns_));
     }
 
-    Job& job_;
+    MpiJob& job_;
     double gain_;
     std::int64_t begin_ns_;
     std::int64_t zero_ns_;
@@ -350,7 +350,7 @@ class DriftingClock {
 };
 
 /// Clocks of which one is fast: followed by heartbeats, all show the same time.
-void drifting_clock(Job& job) {
+void drifting_clock(MpiJob& job) {
     constexpr auto lasts = core::Duration::seconds(8);
     const double gain = job.rank() == slow_rank ? 150e-6 : job.rank() == 3 ? -100e-6 : 0;
     DriftingClock clock(job, gain);
@@ -378,7 +378,7 @@ void drifting_clock(Job& job) {
     }
 }
 
-constexpr std::pair<std::string_view, void (*)(Job&)> cases[] = {
+constexpr std::pair<std::string_view, void (*)(MpiJob&)> cases[] = {
     {"slow_answers", slow_answers}, {"missing_rank", missing_rank},       {"failure_notice", failure_notice},
     {"warm_up", warm_up},           {"stuck_warm_up", stuck_warm_up},     {"late_text", late_text},
     {"late_probe", late_probe},     {"refused_receive", refused_receive}, {"drifting_clock", drifting_clock},
@@ -388,7 +388,7 @@ constexpr std::pair<std::string_view, void (*)(Job&)> cases[] = {
 
 int main(int argc, char** argv) {
     const std::string_view name = argc > 1 ? argv[1] : "";
-    Job job(argc, argv);
+    MpiJob job(argc, argv);
     if (job.size() < 4) {
         fmt::print(stderr, "run with 4 ranks or more\n");
         return EXIT_FAILURE;

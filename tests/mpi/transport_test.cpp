@@ -112,7 +112,7 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
 /// Slots are closed while a chunk is on its way: it is found or withdrawn from, and nothing hangs.
 void close_under_way(const core::RoleMap& roles) {
     core::Plan plan = make_plan(roles, 1000, core::Verify::full);
-    const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan, tested_options);
+    const auto net = transport::make_transport(MPI_COMM_WORLD, meeting, roles, plan, tested_options);
     net->expose_buffers();
     if (lossy_tested() || over_ucx()) {  // addresses are exchanged in it, or connections made
         net->begin_warmup();
@@ -172,7 +172,7 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
     const core::Plan plan = make_plan(roles, 1000, core::Verify::full);
     const auto begin = Clock::now();
     {
-        const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan, tested_options);
+        const auto net = transport::make_transport(MPI_COMM_WORLD, meeting, roles, plan, tested_options);
         net->expose_buffers();
         if (roles.node(rank).role == core::Role::consumer) {
             net->open_place({0});
@@ -184,7 +184,7 @@ void destroy_in_the_middle(const core::RoleMap& roles) {
 void refused_plans(const core::RoleMap& roles) {
     const auto refused = [&roles](const core::Plan& plan) {
         try {
-            const auto net = transport::make_transport(MPI_COMM_WORLD, roles, plan, tested_options);
+            const auto net = transport::make_transport(MPI_COMM_WORLD, meeting, roles, plan, tested_options);
         } catch (const transport::CapacityError& error) {
             return std::string(error.what());
         }

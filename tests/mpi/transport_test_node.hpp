@@ -19,6 +19,7 @@
 
 #include "core/ledger.hpp"
 #include "core/random.hpp"
+#include "mpi_meeting.hpp"
 #include "transport/disturbing_transport.hpp"
 #include "transport/make_transport.hpp"
 
@@ -31,6 +32,7 @@ inline int rank = -1;
 inline int ranks = 0;
 inline int failures = 0;
 inline transport::TransportOptions tested_options;
+inline MpiMeeting meeting;
 using Clock = std::chrono::steady_clock;
 constexpr int nap_us = 100;
 constexpr std::uint64_t events_per_producer = 12;
@@ -95,7 +97,7 @@ class Node {
           plan_(scenario.plan),
           roles_(roles),
           self_(roles.node(rank)),
-          transport_(transport::make_transport(MPI_COMM_WORLD, roles, plan_, tested_options)),
+          transport_(transport::make_transport(MPI_COMM_WORLD, meeting, roles, plan_, tested_options)),
           inner_(*transport_),
           faulty_(inner_, inner_, faults_of(scenario)),
           net_(scenario.fault ? static_cast<transport::Transport&>(faulty_) : inner_),

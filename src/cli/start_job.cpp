@@ -1,0 +1,125 @@
+#include "cli/start_job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "cli/launcher.hpp"
+#include "config/resolve.hpp"
+#include "config/usage_error.hpp"
+#include "runtime/host_facts.hpp"
+#include "runtime/joined_job.hpp"
+#include "runtime/mpi_job.hpp"
+#include "weir_version.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+constexpr const char* token_variable = "WEIR_JOIN_TOKEN";
+/// Of a run with --join these are of the process, and not of the job.
+constexpr std::array own_options{std::string_view{"join"}, std::string_view{"join-token"},
+                                 std::string_view{"ranks"}};
+
+bool is_own(std::string_view name) {
+    return std::find(own_options.begin(), own_options.end(), name) != own_options.end();
+}
+
+std::string read_token(const config::JoinRequest& join) {
+    std::string token;
+    if (!join.token_file.empty()) {
+        std::ifstream file(join.token_file);
+        if (!std::getline(file, token)) {
+            throw config::UsageError(
+                fmt::format(
+                    "--join-token: '{}' cannot be read, or is empty; write the token into its first line",
+                    join.token_file),
+                config::UsageError::Reach::this_host);
+        }
+    } else if (const char* const text = std::getenv(token_variable)) {
+        token = text;
+    }
+    if (token.empty()) {
+        throw config::UsageError(
+            fmt::format("--join: needs a token that all processes know: set {}, or name a file with "
+                        "--join-token (`openssl "
+                        "rand -hex 16` makes one)",
+                        token_variable));
+    }
+    return token;
+}
+
+runtime::JoinTerms terms_of(const config::JoinRequest& join) {
+    return {.address = {join.host, join.port},
+            .token = read_token(join),
+            .version = fmt::format("{} ({})", build_info::version, build_info::git_commit)};
+}
+
+StartedJob lead(const config::RunRequest& asked, int ranks) {
+    runtime::JoinOptions options;
+    for (const config::GivenOption& option : asked.command_line) {
+        if (!is_own(option.name)) {
+            options.emplace_back(option.name, option.value);
+        }
+    }
+    auto job = std::make_unique<runtime::JoinLeader>(terms_of(asked.join), ranks, std::move(options));
+    job->wait_for_ranks(runtime::Job::start_limit,
+                        [](const std::string& line) { fmt::print(stderr, "weir run: {}\n", line); });
+    return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
+}
+
+/// Without options of its own it takes those of rank 0.
+StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
+    const runtime::Place place = runtime::this_place();
+    auto job = std::make_unique<runtime::JoinMember>(
+        terms_of(asked.join),
+        runtime::Hello{.token = {},
+                       .version = {},
+                       .host = place.host,
+                       .pid = getpid(),
+                       .rank = launched.rank ? static_cast<int>(*launched.rank) : -1,
+                       .ranks = launched.size ? static_cast<int>(*launched.size) : -1},
+        runtime::Job::start_limit);
+    config::RunRequest request = asked;
+    std::vector<config::GivenOption> mine = asked.command_line;
+    if (std::all_of(mine.begin(), mine.end(), [](const auto& option) { return is_own(option.name); })) {
+        for (const auto& [name, value] : job->options()) {
+            mine.push_back({name, value});
+        }
+        request = config::resolve(mine);
+    }
+    return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = std::move(request)};
+}
+
+}  // namespace
+
+StartedJob start_job(const config::RunRequest& asked, runtime::Watchdog& watchdog) {
+    if (asked.join.host.empty()) {
+        watchdog.enter("start-up of MPI", runtime::Job::start_limit,
+                       "`weir check` on the same hosts looks for the reason");
+        int argument_count = 0;
+        char** arguments = nullptr;
+        auto job = std::make_unique<runtime::MpiJob>(argument_count, arguments);
+        const MPI_Comm communicator = job->communicator();
+        return {.job = std::move(job), .communicator = communicator, .request = asked};
+    }
+    watchdog.enter("start-up", runtime::Job::start_limit + core::Duration::seconds(10),
+                   "do all processes name the same --join?");
+    const LaunchedAs launched = launched_as();
+    const std::uint32_t ranks = launched.size.value_or(asked.join.ranks);
+    if (launched.rank.value_or(asked.join.ranks == 0 ? 1 : 0) != 0) {
+        return join(asked, launched);
+    }
+    if (ranks == 0) {
+        throw config::UsageError("--join: rank 0 must know how many ranks there are: give --ranks");
+    }
+    return lead(asked, static_cast<int>(ranks));
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,91 @@
+// A TCP connection between two processes of a job that starts without MPI: frames with a kind and a number in
+// both directions. Nothing blocks. What arrives is bounded: a stranger may have connected.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::runtime {
+
+enum class FrameKind : std::uint16_t {
+    hello = 1,  ///< newcomer to leader: who it is, and the token
+    welcome,    ///< leader to newcomer: its rank and the options
+    refusal,    ///< leader to newcomer: a text
+    texts,      ///< of an exchange; numbered
+    round,      ///< of a round; numbered
+    clock_question,
+    clock_reading,
+    notice,     ///< to the leader
+    roll_call,  ///< leader to all
+    roll_answer,
+    leave,  ///< leader to all: with the exit status
+};
+
+struct Frame {
+    FrameKind kind = FrameKind::hello;
+    std::uint32_t number = 0;
+    std::string bytes;
+};
+
+class JoinConnection {
+  public:
+    /// Until the other side is known, it may send frames of so many bytes only.
+    static constexpr std::size_t stranger_limit = std::size_t{64} << 10U;
+    static constexpr std::size_t frame_limit = std::size_t{1} << 30U;
+
+    /// Takes over the socket.
+    explicit JoinConnection(int socket);
+    JoinConnection(const JoinConnection&) = delete;
+    JoinConnection& operator=(const JoinConnection&) = delete;
+    ~JoinConnection();
+
+    /// The other side has said who it is.
+    void trust() { limit_ = frame_limit; }
+
+    /// What does not leave at once leaves with later calls of pump().
+    void send(FrameKind kind, std::string_view bytes, std::uint32_t number = 0);
+    void send(FrameKind kind, std::span<const std::byte> bytes, std::uint32_t number = 0) {
+        send(kind, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), number);
+    }
+    /// Moves what can be moved in both directions now.
+    void pump();
+    /// Nothing more comes, and nothing can be sent.
+    [[nodiscard]] bool closed() const { return closed_; }
+    /// Why; empty: the other side has ended.
+    [[nodiscard]] const std::string& reason() const { return reason_; }
+    /// All that was sent has left this process.
+    [[nodiscard]] bool flushed() const { return closed_ || outgoing_.empty(); }
+
+    [[nodiscard]] bool has(FrameKind kind) const;
+    /// The oldest frame of this kind that came, if there is one.
+    std::optional<Frame> take(FrameKind kind);
+
+    [[nodiscard]] int descriptor() const { return socket_; }
+
+  private:
+    void close(std::string reason);
+    void read();
+    void write();
+    /// False: what came is no frame.
+    bool split();
+
+    int socket_;
+    std::size_t limit_ = stranger_limit;
+    bool closed_ = false;
+    std::string reason_;
+    std::string incoming_;
+    std::string outgoing_;
+    std::deque<Frame> frames_;
+};
+
+/// Several texts as one, and back; nothing: it is not such a text.
+std::string pack_texts(std::span<const std::string> texts);
+std::optional<std::vector<std::string>> unpack_texts(std::string_view packed);
+
+}  // namespace weir::runtime

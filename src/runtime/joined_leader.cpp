@@ -1,0 +1,310 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "runtime/common_clock.hpp"
+#include "runtime/join_socket.hpp"
+#include "runtime/joined_job.hpp"
+
+namespace weir::runtime {
+
+namespace {
+
+/// Connections of strangers that are kept at a time, and for how long.
+constexpr std::size_t newcomers_max = 1024;
+constexpr auto newcomer_patience = core::Duration::seconds(10);
+constexpr auto flush_limit = core::Duration::milliseconds(500);
+constexpr auto between_pumps = std::chrono::microseconds(500);
+
+std::string gone_text(int rank, const std::string& reason) {
+    return fmt::format("rank {} has closed its connection{}", rank, reason.empty() ? "" : ": " + reason);
+}
+
+}  // namespace
+
+JoinLeader::JoinLeader(JoinTerms terms, int ranks, JoinOptions options)
+    : terms_(std::move(terms)),
+      options_(std::move(options)),
+      socket_(listen_at(terms_.address)),
+      connections_(static_cast<std::size_t>(ranks)) {
+    rank_ = 0;
+    size_ = ranks;
+}
+
+JoinLeader::~JoinLeader() {
+    const std::int64_t deadline_ns = monotonic_ns() + flush_limit.ns;
+    const auto flushed = [this] {
+        return std::all_of(connections_.begin(), connections_.end(),
+                           [](const auto& one) { return one == nullptr || one->flushed(); });
+    };
+    while (!flushed() && monotonic_ns() < deadline_ns) {
+        pump();
+        std::this_thread::sleep_for(between_pumps);
+    }
+    ::close(socket_);
+}
+
+void JoinLeader::wait_for_ranks(core::Duration limit,
+                                const std::function<void(const std::string& line)>& report) {
+    constexpr auto first_line = core::Duration::seconds(3);
+    constexpr auto next_lines = core::Duration::seconds(10);
+    const std::int64_t began_ns = monotonic_ns();
+    std::int64_t next_ns = began_ns + first_line.ns;
+    while (missing() > 0) {
+        call_waiting_hook();
+        accept_newcomers();
+        greet_newcomers();
+        const std::int64_t now_ns = monotonic_ns();
+        if (now_ns - began_ns > limit.ns) {
+            throw JobError(fmt::format("--join: {} of {} ranks have not come to {} within {:.0f} s",
+                                       missing(), size_, terms_.address.text(), limit.in_seconds()));
+        }
+        if (now_ns >= next_ns) {
+            next_ns = now_ns + next_lines.ns;
+            report(fmt::format("waiting at {} for {} of {} ranks", terms_.address.text(), missing(), size_));
+        }
+        std::this_thread::sleep_for(between_pumps);
+    }
+}
+
+int JoinLeader::missing() const {
+    return static_cast<int>(std::count(connections_.begin() + 1, connections_.end(), nullptr));
+}
+
+void JoinLeader::accept_newcomers() {
+    for (int socket = accept_one(socket_); socket >= 0; socket = accept_one(socket_)) {
+        newcomers_.push_back({std::make_unique<JoinConnection>(socket), monotonic_ns()});
+        if (newcomers_.size() > newcomers_max) {
+            newcomers_.erase(newcomers_.begin());
+        }
+    }
+}
+
+void JoinLeader::greet_newcomers() {
+    for (Newcomer& newcomer : newcomers_) {
+        newcomer.connection->pump();
+        if (const auto frame = newcomer.connection->take(FrameKind::hello)) {
+            const auto hello = decode_hello(frame->bytes);
+            const std::string refusal = hello ? place_newcomer(newcomer, *hello) : "no greeting of weir";
+            if (!refusal.empty()) {
+                newcomer.connection->send(FrameKind::refusal, refusal);
+            }
+        }
+    }
+    std::erase_if(newcomers_, [](const Newcomer& newcomer) {
+        return newcomer.connection == nullptr || newcomer.connection->closed() ||
+               monotonic_ns() - newcomer.since_ns > newcomer_patience.ns;
+    });
+}
+
+std::string JoinLeader::place_newcomer(Newcomer& newcomer, const Hello& hello) {
+    if (!same_token(hello.token, terms_.token)) {
+        return "the token is not that of rank 0: give both the same WEIR_JOIN_TOKEN or --join-token";
+    }
+    if (hello.version != terms_.version) {
+        return fmt::format(
+            "rank 0 runs weir {}, and this one is weir {}: install the same build on all hosts",
+            terms_.version, hello.version);
+    }
+    if (hello.ranks >= 0 && hello.ranks != size_) {
+        return fmt::format("its launcher has started {} ranks, and rank 0 waits for {}", hello.ranks, size_);
+    }
+    const auto free = hello.rank >= 0 ? connections_.begin() + std::min(hello.rank, size_)
+                                      : std::find(connections_.begin() + 1, connections_.end(), nullptr);
+    if (free == connections_.end() || free == connections_.begin() || *free != nullptr) {
+        return hello.rank >= 0 ? fmt::format("there is a rank {} already, or none is expected", hello.rank)
+                               : fmt::format("all {} ranks are there", size_);
+    }
+    const int rank = static_cast<int>(free - connections_.begin());
+    newcomer.connection->trust();
+    newcomer.connection->send(FrameKind::welcome,
+                              encode(Welcome{.rank = rank, .ranks = size_, .options = options_}));
+    *free = std::move(newcomer.connection);
+    return {};
+}
+
+void JoinLeader::pump() {
+    for (const std::unique_ptr<JoinConnection>& connection : connections_) {
+        if (connection != nullptr) {
+            connection->pump();
+        }
+    }
+}
+
+void JoinLeader::check_notices(const char* what) {
+    pump();
+    for (int rank = 1; rank < size_; ++rank) {
+        JoinConnection& member = connection(rank);
+        if (const auto frame = member.take(FrameKind::notice)) {
+            Notice notice;
+            if (frame->bytes.size() != sizeof notice) {
+                throw ExchangeTimeout("received a notice of " + std::to_string(frame->bytes.size()) +
+                                      " bytes");
+            }
+            std::memcpy(&notice, frame->bytes.data(), sizeof notice);
+            throw_notice(notice, rank, what);
+        }
+        if (member.closed()) {
+            throw RankGone(rank, gone_text(rank, member.reason()));
+        }
+    }
+}
+
+void JoinLeader::send_to_all(FrameKind kind, std::string_view bytes, std::uint32_t number) {
+    for (int rank = 1; rank < size_; ++rank) {
+        connection(rank).send(kind, bytes, number);
+    }
+}
+
+std::string JoinLeader::receive_texts(int rank, const char* what, Waiting& waiting) {
+    JoinConnection& member = connection(rank);
+    while (true) {
+        member.pump();
+        if (auto frame = member.take(FrameKind::texts)) {
+            if (frame->number != exchange_) {
+                throw JobError(fmt::format("rank {} is in another exchange: {}", rank, what));
+            }
+            return std::move(frame->bytes);
+        }
+        if (member.closed()) {
+            throw RankGone(rank, gone_text(rank, member.reason()));
+        }
+        pump();
+        waiting.nap();
+    }
+}
+
+std::vector<std::string> JoinLeader::share(const std::string& text, const char* what) {
+    ++exchange_;
+    Waiting waiting(*this, exchange_limit(), what);
+    std::vector<std::string> texts(static_cast<std::size_t>(size_));
+    texts[0] = text;
+    for (int rank = 1; rank < size_; ++rank) {
+        texts[static_cast<std::size_t>(rank)] = receive_texts(rank, what, waiting);
+    }
+    send_to_all(FrameKind::texts, pack_texts(texts), exchange_);
+    return texts;
+}
+
+void JoinLeader::gather(std::span<const std::byte> bytes, int root, const char* what,
+                        const std::function<void(int rank, std::span<const std::byte>)>& receive) {
+    WEIR_ASSERT(root == 0);
+    ++exchange_;
+    Waiting waiting(*this, exchange_limit(), what);
+    receive(0, bytes);
+    for (int rank = 1; rank < size_; ++rank) {
+        const std::string block = receive_texts(rank, what, waiting);
+        receive(rank, std::as_bytes(std::span(block)));
+    }
+}
+
+std::string JoinLeader::broadcast(const std::string& text, int root, const char* /*what*/) {
+    WEIR_ASSERT(root == 0);
+    ++exchange_;
+    send_to_all(FrameKind::texts, text, exchange_);
+    return text;
+}
+
+void JoinLeader::barrier(const char* what) {
+    static_cast<void>(share({}, what));
+}
+
+void JoinLeader::begin_round(std::span<const std::byte> mine, const char* /*what*/) {
+    ++round_;
+    round_parts_.assign(static_cast<std::size_t>(size_), std::nullopt);
+    round_parts_[0].emplace(reinterpret_cast<const char*>(mine.data()), mine.size());
+}
+
+std::optional<std::span<const std::byte>> JoinLeader::end_round(const char* what) {
+    std::string all;
+    for (int rank = 0; rank < size_; ++rank) {
+        std::optional<std::string>& part = round_parts_[static_cast<std::size_t>(rank)];
+        if (!part) {
+            JoinConnection& member = connection(rank);
+            member.pump();
+            if (auto frame = member.take(FrameKind::round)) {
+                if (frame->number != round_ || frame->bytes.size() != round_parts_[0]->size()) {
+                    throw JobError(fmt::format("rank {} is in another round: {}", rank, what));
+                }
+                part = std::move(frame->bytes);
+            } else if (member.closed()) {
+                throw RankGone(rank, gone_text(rank, member.reason()));
+            } else {
+                return std::nullopt;
+            }
+        }
+        all += *part;
+    }
+    send_to_all(FrameKind::round, all, round_);
+    const auto bytes = std::as_bytes(std::span(all));
+    round_all_.assign(bytes.begin(), bytes.end());
+    return round_all_;
+}
+
+void JoinLeader::send_block(int to, Block kind, std::span<const std::byte> bytes, const char* /*what*/) {
+    connection(to).send(frame_of(kind), bytes);
+}
+
+void JoinLeader::receive_block(int from, Block kind, std::span<std::byte> bytes, core::Duration limit,
+                               const char* what) {
+    Waiting waiting(*this, limit, what);
+    JoinConnection& member = connection(from);
+    while (true) {
+        member.pump();
+        if (const auto frame = member.take(frame_of(kind))) {
+            if (frame->bytes.size() != bytes.size()) {
+                throw JobError(fmt::format("rank {} sent {} bytes: {}", from, frame->bytes.size(), what));
+            }
+            std::memcpy(bytes.data(), frame->bytes.data(), bytes.size());
+            return;
+        }
+        if (member.closed()) {
+            throw RankGone(from, gone_text(from, member.reason()));
+        }
+        waiting.check();
+        std::this_thread::yield();
+    }
+}
+
+void JoinLeader::send_notice(const Notice& /*notice*/, core::Duration /*limit*/) {}  // it would get it itself
+
+Job::Roll JoinLeader::call_roll(core::Duration limit, const std::function<bool()>& stop) {
+    const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
+    Roll roll;
+    send_to_all(FrameKind::roll_call, {}, 0);
+    for (int rank = 1; rank < size_; ++rank) {
+        roll.missing.push_back(rank);
+    }
+    while (!roll.missing.empty() && monotonic_ns() < deadline_ns && !stop()) {
+        pump();
+        std::erase_if(roll.missing,
+                      [this](int rank) { return connection(rank).take(FrameKind::roll_answer).has_value(); });
+        std::this_thread::sleep_for(between_pumps);
+    }
+    return roll;
+}
+
+void JoinLeader::end_others(int status) {
+    for (const std::unique_ptr<JoinConnection>& connection : connections_) {
+        if (connection != nullptr) {
+            connection->send(FrameKind::leave, std::to_string(status));
+        }
+    }
+    const std::int64_t deadline_ns = monotonic_ns() + flush_limit.ns;
+    while (monotonic_ns() < deadline_ns &&
+           std::any_of(connections_.begin(), connections_.end(),
+                       [](const auto& one) { return one != nullptr && !one->flushed(); })) {
+        pump();
+        std::this_thread::sleep_for(between_pumps);
+    }
+}
+
+}  // namespace weir::runtime

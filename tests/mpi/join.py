@@ -1,0 +1,116 @@
+"""Runs that start without MPI (--join): to the planned end by hand and under a launcher; strangers and wrong tokens are refused;
+ranks that are killed end the run. Skipped where this weir cannot use UCX."""
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+from joined import ENVIRONMENT, TOKEN, Joined, free_port, kill_all
+from weir_run import MPIRUN, WEIR, Run, check, check_complete, main
+
+ENDS_WITHIN_S = 10
+SKIPPED = 77
+LOAD = ("--rate", "40Mb/s", "--event-size", "256kB", "--interval", "250ms", "--warmup", "250ms")
+
+
+def by_hand():
+    run = Joined(6, *LOAD, "--producers", "2", "--duration", "1s", "--verify", "full").end(30)
+    check(run.status == 0, f"exit status {run.status}\n{run.stderr}")
+    check_complete(run, 6)
+    check(run.json["plan"]["engine"] == "ucx" and run.json["environment"]["job_ranks"] == 6, f"{run.json['environment']}")
+    check(run.stderr == "", run.stderr)
+
+
+def under_a_launcher():
+    """All processes have the same command line; numbers and count of ranks are the launcher's."""
+    command = [MPIRUN, "-np", "5", WEIR, "run", "--join", f"localhost:{free_port()}", "--out", "run", *LOAD, "--duration", "1s"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False)
+    run = Run("run", done.returncode, done.stdout, done.stderr, 0)
+    check(run.status == 0, f"exit status {run.status}\n{run.stderr}")
+    check_complete(run, 5)
+
+
+def token_in_a_file():
+    with open("token", "w", encoding="utf-8") as file:
+        file.write(TOKEN + "\n")
+    run = Joined(3, *LOAD, "--duration", "1s", missing=1)
+    without = {name: value for name, value in os.environ.items() if name != "WEIR_JOIN_TOKEN"}
+    run.processes.append(run.start("--join-token", "token", environment=without))
+    check(run.end(30).status == 0, run.said())
+
+
+def refused(run, message, *options, environment=None):
+    done = subprocess.run([WEIR, "run", "--join", run.address, *options], capture_output=True, text=True, timeout=20,
+                          env=environment or ENVIRONMENT, check=False)
+    check(done.returncode != 0 and message in done.stderr, f"exit status {done.returncode}: {done.stderr}")
+
+
+def strangers():
+    """None of them gets in, or holds anybody up."""
+    run = Joined(3, *LOAD, "--duration", "4s")
+    host, port = run.address.split(":")
+    run.wait_for_seconds(1)
+    sockets = []
+    for text in (b"GET / HTTP/1.0\r\n\r\n", b"", b"WRJ1" + b"\xff" * 60, os.urandom(4000)):
+        sockets.append(socket.create_connection((host, int(port)), timeout=5))
+        sockets[-1].sendall(text)
+    ended = run.end(20)
+    check(ended.status == 0, f"exit status {ended.status}\n{ended.stderr}")
+    check_complete(ended, 3)
+
+
+def wrong_tokens():
+    run = Joined(4, *LOAD, "--duration", "1s", missing=1)
+    refused(run, "the token is not that of rank 0", environment={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another"})
+    refused(run, "there is a rank 9 already, or none is expected", environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "9"})
+    refused(run, "its launcher has started 5 ranks, and rank 0 waits for 4",
+            environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "5"})
+    run.processes.append(run.start())
+    check(run.end(30).status == 0, run.said())
+
+
+def disturbed(rank, number, words, limit_s=ENDS_WITHIN_S):
+    run = Joined(6, *LOAD, "--producers", "2", "--duration", "60s", "--silence-timeout", "2s")
+    run.wait_for_seconds(1)
+    pid = run.pid(rank)
+    run.send(rank, number)
+    ended = run.end(limit_s, stopped=[pid])
+    check(ended.json["status"] == "failed", f"{ended.json['status']}, {ended.json['failure']}")
+    what = ended.json["failure"]["what"]
+    check(all(word in what for word in words), what)
+
+
+def killed_consumer():
+    disturbed(4, signal.SIGKILL, ["rank 4 (consumer 1 on ", "gone"])
+
+
+def killed_producer():
+    disturbed(1, signal.SIGKILL, ["rank 1 (producer 0 on ", "gone"])
+
+
+def killed_scheduler():
+    disturbed(0, signal.SIGKILL, ["rank 0 (scheduler on ", "gone"])
+
+
+def stopped_consumer():
+    disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2.0 s"])
+
+
+def interrupted():
+    run = Joined(4, *LOAD, "--duration", "60s")
+    run.wait_for_seconds(1)
+    run.processes[0].send_signal(signal.SIGINT)
+    ended = run.end(ENDS_WITHIN_S)
+    check(ended.json["status"] == "interrupted", f"{ended.json['status']}, {ended.json['failure']}")
+
+
+atexit.register(kill_all)
+possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
+if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
+    print(possible.stderr.strip())
+    sys.exit(SKIPPED)
+main(by_hand, under_a_launcher, token_in_a_file, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
+     interrupted)

@@ -1,0 +1,141 @@
+#include "runtime/join_connection.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "catch.hpp"
+
+#include "core/random.hpp"
+#include "runtime/join_protocol.hpp"
+
+using namespace weir;
+using runtime::FrameKind;
+using runtime::JoinConnection;
+
+namespace {
+
+/// A connection, and the bare socket at its other side.
+struct Pair {
+    Pair() {
+        int sockets[2] = {};
+        REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0);
+        here.emplace(sockets[0]);
+        other = sockets[1];
+    }
+    Pair(const Pair&) = delete;
+    Pair& operator=(const Pair&) = delete;
+    ~Pair() {
+        if (other >= 0) {
+            ::close(other);
+        }
+    }
+    void put(std::string_view bytes) const {
+        REQUIRE(::write(other, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    }
+    [[nodiscard]] std::string all() const {
+        std::string bytes(1 << 20, '\0');
+        const ssize_t count = ::read(other, bytes.data(), bytes.size());
+        bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+        return bytes;
+    }
+    std::optional<JoinConnection> here;
+    int other = -1;
+};
+
+}  // namespace
+
+TEST_CASE("Frames arrive in the order of their kind, however their bytes are cut") {
+    Pair from;
+    from.here->send(FrameKind::texts, std::string_view("one"), 1);
+    from.here->send(FrameKind::notice, std::string_view{});
+    from.here->send(FrameKind::texts, std::string(1000, 'x'), 2);
+    const std::string bytes = from.all();
+    core::Random random(1, 1);
+    Pair to;
+    for (std::size_t begin = 0; begin < bytes.size();) {
+        const std::size_t count = std::min<std::size_t>(1 + random.below(40), bytes.size() - begin);
+        to.put(std::string_view(bytes).substr(begin, count));
+        to.here->pump();
+        begin += count;
+    }
+    CHECK(to.here->has(FrameKind::notice));
+    const auto first = to.here->take(FrameKind::texts);
+    const auto second = to.here->take(FrameKind::texts);
+    REQUIRE((first && second));
+    CHECK(first->bytes == "one");
+    CHECK(first->number == 1);
+    CHECK(second->bytes == std::string(1000, 'x'));
+    CHECK_FALSE(to.here->take(FrameKind::texts));
+    CHECK(to.here->take(FrameKind::notice)->bytes.empty());
+    CHECK_FALSE(to.here->closed());
+}
+
+TEST_CASE("A stranger's bytes close the connection") {
+    const auto closed_by = [](const std::string& bytes) {
+        Pair pair;
+        pair.put(bytes);
+        pair.here->pump();
+        return pair.here->closed();
+    };
+    CHECK(closed_by("GET / HTTP/1.0\r\n\r\n"));
+    CHECK(closed_by(std::string(16, '\xff')));
+    Pair large;
+    large.here->send(FrameKind::texts, std::string(JoinConnection::stranger_limit + 1, 'x'));
+    const std::string head = large.all().substr(0, 16);
+    CHECK(closed_by(head));
+    Pair trusted;
+    trusted.here->trust();
+    trusted.put(head);
+    trusted.here->pump();
+    CHECK_FALSE(trusted.here->closed());
+}
+
+TEST_CASE("The end of the other side shows after what it has sent") {
+    Pair pair;
+    Pair source;
+    source.here->send(FrameKind::leave, std::string_view("3"));
+    pair.put(source.all());
+    ::close(pair.other);
+    pair.other = -1;
+    pair.here->pump();
+    CHECK(pair.here->closed());
+    CHECK(pair.here->take(FrameKind::leave)->bytes == "3");
+    pair.here->send(FrameKind::notice, std::string_view("nobody gets it"));
+    CHECK(pair.here->flushed());
+}
+
+TEST_CASE("Texts are packed and unpacked, and what is cut is refused") {
+    const std::vector<std::string> texts{"", "a", std::string("b\0c", 3), std::string(1000, 'd')};
+    const std::string packed = runtime::pack_texts(texts);
+    CHECK(runtime::unpack_texts(packed) == texts);
+    for (std::size_t length = 0; length < packed.size(); ++length) {
+        const auto cut = runtime::unpack_texts(std::string_view(packed).substr(0, length));
+        CHECK((!cut || cut->size() < texts.size()));
+    }
+}
+
+TEST_CASE("Greetings are read back, and anything else is none") {
+    const runtime::Hello hello{
+        .token = "t\xff", .version = "1", .host = "fn01", .pid = 7, .rank = 3, .ranks = -1};
+    const auto read = runtime::decode_hello(runtime::encode(hello));
+    REQUIRE(read);
+    CHECK(read->host == "fn01");
+    CHECK(read->pid == 7);
+    CHECK(read->rank == 3);
+    const runtime::Welcome welcome{.rank = 2, .ranks = 5, .options = {{"rate", "1Gb/s"}, {"tag", "a=b"}}};
+    CHECK(runtime::decode_welcome(runtime::encode(welcome))->options == welcome.options);
+    for (const char* text :
+         {"", "{", "[]", "{}", "null", R"({"token":1})", R"({"rank":"x","ranks":2,"options":[]})"}) {
+        CHECK_FALSE(runtime::decode_hello(text));
+        CHECK_FALSE(runtime::decode_welcome(text));
+    }
+    CHECK(runtime::same_token("abc", "abc"));
+    CHECK_FALSE(runtime::same_token("abc", "abd"));
+    CHECK_FALSE(runtime::same_token("abc", "ab"));
+    CHECK_FALSE(runtime::same_token("", "a"));
+}
