@@ -168,6 +168,8 @@ int execute_run(const config::RunRequest& asked) {
     StartedJob started;
     try {
         started = start_job(asked, watchdog);
+    } catch (const runtime::JobOver&) {
+        return participant::exit_failed;
     } catch (const runtime::JobError& error) {
         fmt::print(stderr, "weir run: {}\n", error.what());
         return participant::exit_failed;

@@ -22,7 +22,9 @@ namespace weir::cli {
 
 namespace {
 
-constexpr const char* token_variable = "WEIR_JOIN_TOKEN";
+constexpr const char* token_variable = runtime::join_token_variable;
+/// How long a process that was given up tries to come back.
+constexpr auto return_limit = core::Duration::seconds(60);
 /// Of a run with --join these are of the process, and not of the job.
 constexpr std::array own_options{std::string_view{"join"}, std::string_view{"join-token"},
                                  std::string_view{"ranks"}};
@@ -61,6 +63,10 @@ runtime::JoinTerms terms_of(const config::JoinRequest& join) {
             .version = fmt::format("{} ({})", build_info::version, build_info::git_commit)};
 }
 
+void print_line(const std::string& line) {
+    fmt::print(stderr, "weir run: {}\n", line);
+}
+
 StartedJob lead(const config::RunRequest& asked, int ranks) {
     runtime::JoinOptions options;
     for (const config::GivenOption& option : asked.command_line) {
@@ -69,23 +75,28 @@ StartedJob lead(const config::RunRequest& asked, int ranks) {
         }
     }
     auto job = std::make_unique<runtime::JoinLeader>(terms_of(asked.join), ranks, std::move(options));
-    job->wait_for_ranks(runtime::Job::start_limit,
-                        [](const std::string& line) { fmt::print(stderr, "weir run: {}\n", line); });
+    job->wait_for_ranks(runtime::Job::start_limit, print_line);
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
 }
 
 /// Without options of its own it takes those of rank 0.
 StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
     const runtime::Place place = runtime::this_place();
+    const char* const again = std::getenv(runtime::join_again_variable);
+    const int rank = again != nullptr ? std::atoi(again)
+                     : launched.rank  ? static_cast<int>(*launched.rank)
+                                      : -1;
     auto job = std::make_unique<runtime::JoinMember>(
         terms_of(asked.join),
         runtime::Hello{.token = {},
                        .version = {},
                        .host = place.host,
                        .pid = getpid(),
-                       .rank = launched.rank ? static_cast<int>(*launched.rank) : -1,
-                       .ranks = launched.size ? static_cast<int>(*launched.size) : -1},
-        runtime::Job::start_limit);
+                       .rank = rank,
+                       .ranks = launched.size ? static_cast<int>(*launched.size) : -1,
+                       .returns = again != nullptr},
+        again != nullptr ? return_limit : runtime::Job::start_limit,
+        launched.rank ? std::function<void(const std::string&)>{} : print_line);
     config::RunRequest request = asked;
     std::vector<config::GivenOption> mine = asked.command_line;
     if (std::all_of(mine.begin(), mine.end(), [](const auto& option) { return is_own(option.name); })) {
@@ -113,7 +124,8 @@ StartedJob start_job(const config::RunRequest& asked, runtime::Watchdog& watchdo
                    "do all processes name the same --join?");
     const LaunchedAs launched = launched_as();
     const std::uint32_t ranks = launched.size.value_or(asked.join.ranks);
-    if (launched.rank.value_or(asked.join.ranks == 0 ? 1 : 0) != 0) {
+    if (std::getenv(runtime::join_again_variable) != nullptr ||
+        launched.rank.value_or(asked.join.ranks == 0 ? 1 : 0) != 0) {
         return join(asked, launched);
     }
     if (ranks == 0) {

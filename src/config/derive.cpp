@@ -375,10 +375,10 @@ void check_on_failure(RunRequest& request) {
         throw UsageError(fmt::format(
             "--on-failure: continue does not work with {} yet; use end, or leave that out", what));
     };
-    if (!request.simulated) {
+    if (!request.simulated && request.join.host.empty()) {
         throw UsageError(
-            "--on-failure: continue is for `weir simulate`: under MPI the death of a rank ends the run; use "
-            "end");
+            "--on-failure: continue needs --join HOST:PORT: under MPI the death of a rank ends the run; add "
+            "that, or use end");
     }
     if (plan.builds()) {
         refuse("--pattern build");

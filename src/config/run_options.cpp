@@ -126,7 +126,7 @@ constexpr Option run_rows[] = {
      .get = [](const RunRequest& r) { return to_text(r.silence_timeout); }},
     {.name = "on-failure",
      .syntax = "end|continue",
-     .help = "when a consumer is lost; continue: simulations only",
+     .help = "when a consumer is lost; continue: simulated, or with --join",
      .default_text = "end",
      .set = [](RunRequest& r, Text text) { r.plan.outlives_consumers = choose(text, failure_ends); },
      .get = [](const RunRequest& r) { return std::string(r.plan.outlives_consumers ? "continue" : ""); }},

@@ -74,7 +74,11 @@ NodeAccount ConsumerNode::account() const {
                         .lost = {},
                         .traffic = telemetry::traffic_entries(core_.received_from()),
                         .event_marks = {},
-                        .datagrams = recorder_.datagrams()};
+                        .datagrams = recorder_.datagrams(),
+                        .broken_off = {.taken_back_events = 0,
+                                       .doubtful_events = 0,
+                                       .refused_bytes = core_.stale().bytes,
+                                       .deliveries = {}}};
     for (const core::EventId event : core_.given_up()) {
         account.lost.push_back(
             {event.producer(), event.sequence(), event.sequence(), core::LostRange::Reason::on_the_way});

@@ -4,6 +4,7 @@
 // nodes holds them by their role (rank_node.hpp).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -17,6 +18,14 @@
 
 namespace weir::participant {
 
+/// --on-failure continue: what came to nothing at consumers that were lost.
+struct BrokenOff {
+    std::uint64_t taken_back_events = 0;           ///< producer: sent in vain, at least in part
+    std::uint64_t doubtful_events = 0;             ///< of them: perhaps received all the same
+    core::Bytes refused_bytes;                     ///< consumer: sent to an earlier life of it
+    std::vector<core::BrokenDelivery> deliveries;  ///< producer: the first ones
+};
+
 /// What a node hands in when the run is over; what its role does not have is empty.
 struct NodeAccount {
     telemetry::RankSummary summary;     ///< with the ledger filled in
@@ -24,6 +33,7 @@ struct NodeAccount {
     std::vector<telemetry::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
     std::vector<telemetry::EventMark> event_marks;    ///< scheduler: when so many events were done
     std::vector<telemetry::PeerDatagrams> datagrams;  ///< producer, consumer: what it counted, by peer
+    BrokenOff broken_off;
 };
 
 class Node {

@@ -79,7 +79,11 @@ NodeAccount ProducerNode::account() const {
             .lost = core_.lost_ranges(),
             .traffic = {},
             .event_marks = {},
-            .datagrams = recorder_.datagrams()};
+            .datagrams = recorder_.datagrams(),
+            .broken_off = {.taken_back_events = core_.taken_back_events(),
+                           .doubtful_events = core_.doubtful_events(),
+                           .refused_bytes = {},
+                           .deliveries = core_.broken_deliveries()}};
 }
 
 }  // namespace weir::participant

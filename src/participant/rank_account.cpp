@@ -13,6 +13,9 @@ struct FixedPart {
     std::int64_t clock_error_ns = 0;
     core::Duration started_late;
     std::uint64_t fault_count = 0;
+    std::uint64_t taken_back_events = 0;
+    std::uint64_t doubtful_events = 0;
+    core::Bytes refused_bytes;
     std::uint64_t faults = 0;
     std::uint64_t lost = 0;
     std::uint64_t traffic = 0;
@@ -20,6 +23,7 @@ struct FixedPart {
     std::uint64_t datagrams = 0;
     std::uint64_t log_error = 0;
     std::uint64_t host_counters = 0;
+    std::uint64_t broken_deliveries = 0;
 };
 static_assert(std::is_trivially_copyable_v<FixedPart>);
 
@@ -58,10 +62,23 @@ bool take_all(std::span<const std::byte>& bytes, Container& items, std::uint64_t
 }  // namespace
 
 std::vector<std::byte> encode_account(const RankAccount& account) {
-    const FixedPart fixed{account.summary,          account.latencies,        account.clock_error_ns,
-                          account.started_late,     account.fault_count,      account.faults.size(),
-                          account.lost.size(),      account.traffic.size(),   account.event_marks.size(),
-                          account.datagrams.size(), account.log_error.size(), account.host_counters.size()};
+    const BrokenOff& broken_off = account.broken_off;
+    const FixedPart fixed{account.summary,
+                          account.latencies,
+                          account.clock_error_ns,
+                          account.started_late,
+                          account.fault_count,
+                          broken_off.taken_back_events,
+                          broken_off.doubtful_events,
+                          broken_off.refused_bytes,
+                          account.faults.size(),
+                          account.lost.size(),
+                          account.traffic.size(),
+                          account.event_marks.size(),
+                          account.datagrams.size(),
+                          account.log_error.size(),
+                          account.host_counters.size(),
+                          broken_off.deliveries.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
     append(bytes, account.faults.data(), account.faults.size());
@@ -71,6 +88,7 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
     append(bytes, account.datagrams.data(), account.datagrams.size());
     append(bytes, account.log_error.data(), account.log_error.size());
     append(bytes, account.host_counters.data(), account.host_counters.size());
+    append(bytes, account.broken_off.deliveries.data(), account.broken_off.deliveries.size());
     return bytes;
 }
 
@@ -85,12 +103,16 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
     account.clock_error_ns = fixed.clock_error_ns;
     account.started_late = fixed.started_late;
     account.fault_count = fixed.fault_count;
+    account.broken_off.taken_back_events = fixed.taken_back_events;
+    account.broken_off.doubtful_events = fixed.doubtful_events;
+    account.broken_off.refused_bytes = fixed.refused_bytes;
     if (!take_all(bytes, account.faults, fixed.faults) || !take_all(bytes, account.lost, fixed.lost) ||
         !take_all(bytes, account.traffic, fixed.traffic) ||
         !take_all(bytes, account.event_marks, fixed.event_marks) ||
         !take_all(bytes, account.datagrams, fixed.datagrams) ||
         !take_all(bytes, account.log_error, fixed.log_error) ||
-        !take_all(bytes, account.host_counters, fixed.host_counters) || !bytes.empty() ||
+        !take_all(bytes, account.host_counters, fixed.host_counters) ||
+        !take_all(bytes, account.broken_off.deliveries, fixed.broken_deliveries) || !bytes.empty() ||
         !account.latencies.adds_up() || !telemetry::is_traffic(account.traffic) ||
         !telemetry::is_datagrams(account.datagrams)) {
         return std::nullopt;

@@ -87,6 +87,14 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
             base_.faults.push_back(fault);
         }
     }
+    recovery_.redelivered_events += account.broken_off.taken_back_events;
+    recovery_.doubtful_events += account.broken_off.doubtful_events;
+    recovery_.refused_bytes += account.broken_off.refused_bytes;
+    for (const core::BrokenDelivery& delivery : account.broken_off.deliveries) {
+        if (recovery_.broken.size() < telemetry::Recovery::listed_max) {
+            recovery_.broken.push_back(delivery);
+        }
+    }
     base_.lost_range_count += account.lost.size();
     for (const core::LostRange& range : account.lost) {
         if (base_.lost.size() < telemetry::RunRecord::listed_max) {
@@ -111,7 +119,36 @@ void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
     base_.switches = std::move(switches);
 }
 
-void RunRecordBuilder::add_recovery(telemetry::Recovery recovery) {
+void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
+                                    const std::vector<core::Instant>& silent_since,
+                                    const telemetry::RecoveryWatch& watch) {
+    const core::Plan& plan = run_.plan;
+    telemetry::Recovery recovery = recovery_;
+    recovery.done_by_lost = scheduler.done_by_lost();
+    recovery.done_too_late = scheduler.done_too_late();
+    recovery.refused_messages = scheduler.refused_messages();
+    for (std::size_t i = 0; i < scheduler.losses().size(); ++i) {
+        const core::Scheduler::Loss& loss = scheduler.losses()[i];
+        recovery.losses.push_back({.consumer = loss.consumer,
+                                   .silent_since = silent_since[i],
+                                   .lost_at = loss.lost_at,
+                                   .back_at = loss.back_at,
+                                   .revoked_grants = loss.revoked,
+                                   .unprocessed_events = loss.unprocessed});
+    }
+    recovery.loss_count = recovery.losses.size();
+    // Sets that come less often than once a second make every second's rate another.
+    if (plan.generation != core::Generation::sets || plan.interval <= core::Duration::seconds(1)) {
+        watch.measure(plan.duration, recovery.losses);
+    }
+    if (recovery.losses.size() > telemetry::Recovery::listed_max) {
+        recovery.losses.resize(telemetry::Recovery::listed_max);
+    }
+    for (std::uint32_t index = 0; index < plan.consumers; ++index) {
+        if (!scheduler.has_reported(core::node_of(core::ConsumerId{index}))) {
+            recovery.without_ledger.push_back({index});
+        }
+    }
     for (telemetry::RankRecord& rank : base_.ranks) {
         if (recovery.is_without_ledger(rank.summary.node)) {
             rank.ended_regularly = false;

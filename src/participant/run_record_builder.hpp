@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "core/network_plan.hpp"
+#include "core/scheduler.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
 #include "telemetry/io_error.hpp"
+#include "telemetry/recovery.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
 #include "telemetry/traffic_matrix.hpp"
@@ -32,7 +34,9 @@ class RunRecordBuilder {
                      std::optional<telemetry::SwitchTotals> switches);
 
     /// --on-failure continue: what happened to consumers. After all ranks were added, before complete().
-    void add_recovery(telemetry::Recovery recovery);
+    /// `silent_since`: of each of the scheduler's losses. `watch` has seen all seconds.
+    void add_recovery(const core::Scheduler& scheduler, const std::vector<core::Instant>& silent_since,
+                      const telemetry::RecoveryWatch& watch);
 
     /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
     /// accounts are there. If it cannot, the record of complete() says so too.
@@ -67,6 +71,7 @@ class RunRecordBuilder {
     telemetry::Latencies latencies_;
     telemetry::TrafficMatrix traffic_;
     telemetry::DatagramMatrix datagrams_;
+    telemetry::Recovery recovery_;  ///< what accounts told
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::vector<std::string> log_errors_;

@@ -68,7 +68,12 @@ telemetry::RankSummary SchedulerNode::summary() const {
 }
 
 NodeAccount SchedulerNode::account() const {
-    return {.summary = summary(), .lost = {}, .traffic = {}, .event_marks = series_.marks(), .datagrams = {}};
+    return {.summary = summary(),
+            .lost = {},
+            .traffic = {},
+            .event_marks = series_.marks(),
+            .datagrams = {},
+            .broken_off = {}};
 }
 
 }  // namespace weir::participant

@@ -77,7 +77,7 @@ ClockOffset measure_clock_offset(Job& job, int reference_rank) {
         return answer(job, reference_rank);
     }
     for (int rank = 0; rank < job.size(); ++rank) {
-        if (rank != reference_rank) {
+        if (rank != reference_rank && job.is_present(rank)) {
             send(job, Question{.over = 1, .result = probe(job, rank)}, rank, clock_question);
         }
     }

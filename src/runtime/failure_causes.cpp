@@ -60,7 +60,9 @@ telemetry::Failure FailureDetector::cause_of(const Evidence& evidence) const {
     const auto of = [&](const std::string& what) { return failure_of(settings_, evidence.rank, what); };
     switch (evidence.kind) {
         case Evidence::Kind::process_gone:
-            return of(fmt::format("{} is gone: its process does not exist any more", name_of(evidence.rank)));
+            return of(fmt::format("{} is gone: {}", name_of(evidence.rank),
+                                  evidence.text.empty() ? "its process does not exist any more"
+                                                        : "its connection has failed: " + evidence.text));
         case Evidence::Kind::silence:
             return leads() ? cause_of_silence(evidence.rank) : of(silence_text(evidence.rank));
         case Evidence::Kind::failure_reported:

@@ -47,6 +47,9 @@ FailureDetector::FailureDetector(const RunSettings& settings, int self, std::vec
       leader_(settings.leader_rank()),
       watched_(settings.places.size(), false),
       heartbeats_(core::heartbeat_periods(settings.roles.ranks(), settings.silence_timeout)),
+      given_up_(settings.places.size(), false),
+      reported_lost_(settings.places.size(), false),
+      lives_(settings.places.size(), 0),
       heard_(settings.places.size()) {
     for (const int rank : watched) {
         watched_[static_cast<std::size_t>(rank)] = true;
@@ -92,7 +95,7 @@ core::Duration FailureDetector::missed_limit() const {
 std::vector<int> FailureDetector::silent_for(core::Duration limit) const {
     std::vector<int> ranks;
     for (int rank = 0; rank < std::ssize(heard_); ++rank) {
-        if (rank != self_ && silence_of(rank) > limit) {
+        if (rank != self_ && !is_given_up(rank) && silence_of(rank) > limit) {
             ranks.push_back(rank);
         }
     }
@@ -153,6 +156,45 @@ Decision FailureDetector::report(const Evidence& evidence) {
     return {.report = make_notice(Notice::Kind::failure, *reported_->rank, 0, reported_->what)};
 }
 
+void FailureDetector::given_up(int rank) {
+    given_up_[static_cast<std::size_t>(rank)] = true;
+    ++lives_[static_cast<std::size_t>(rank)];
+}
+
+void FailureDetector::returned(int rank, std::uint32_t life) {
+    const auto index = static_cast<std::size_t>(rank);
+    given_up_[index] = reported_lost_[index] = false;
+    lives_[index] = life;
+    heard_[index] = now_;
+}
+
+bool FailureDetector::outlives(const Evidence& evidence) const {
+    if (phase_ != Phase::loop || !settings_.plan.outlives_consumers || evidence.rank < 0 ||
+        evidence.rank == self_ || settings_.roles.node(evidence.rank).role != core::Role::consumer) {
+        return false;
+    }
+    // If no other host is heard, it is this one that is cut off.
+    return evidence.kind != Evidence::Kind::silence ||
+           !hears_no_other_host(silent_for({settings_.silence_timeout.ns / 2}));
+}
+
+Decision FailureDetector::judge_outlived(const Evidence& evidence) {
+    const auto index = static_cast<std::size_t>(evidence.rank);
+    if (given_up_[index] || evidence.kind == Evidence::Kind::cannot_continue) {
+        return {};
+    }
+    const telemetry::Failure cause = cause_of(evidence);
+    if (leads()) {
+        return {.lost = cause};
+    }
+    if (reported_lost_[index]) {
+        return {};
+    }
+    reported_lost_[index] = true;
+    return {.report = make_notice(Notice::Kind::failure, evidence.rank, static_cast<int>(lives_[index]),
+                                  cause.what)};
+}
+
 Decision FailureDetector::judge(const Evidence& evidence, core::Instant at) {
     const FailureRule& rule = failure_rule(evidence.kind, phase_);
     if (is_stale(at) && rule.after_stall == AfterStall::ignored) {
@@ -160,6 +202,9 @@ Decision FailureDetector::judge(const Evidence& evidence, core::Instant at) {
     }
     if (is_stale(at) && rule.after_stall == AfterStall::leaves) {
         return end(RunEnd::Kind::leave);
+    }
+    if (outlives(evidence)) {
+        return judge_outlived(evidence);
     }
     switch (leads() ? rule.leader : evidence.rank == leader_ ? rule.about_leader : rule.about_other) {
         case Step::ignore:
@@ -187,7 +232,7 @@ Decision FailureDetector::judge(const Evidence& evidence, core::Instant at) {
     return {};
 }
 
-Decision FailureDetector::judge(const Notice& notice, core::Instant at) {
+Decision FailureDetector::judge(const Notice& notice, int from, core::Instant at) {
     const auto makes_no_sense = [&](const char* what) {
         return judge({.kind = Evidence::Kind::cannot_continue,
                       .rank = self_,
@@ -206,6 +251,15 @@ Decision FailureDetector::judge(const Notice& notice, core::Instant at) {
         case Notice::Kind::signal:
             return judge({.kind = Evidence::Kind::signal_reported, .signal = notice.detail}, at);
         case Notice::Kind::failure:
+            // What a consumer says of itself (its disk is full) ends the run; what others say of it need not.
+            if (const Evidence about{
+                    .kind = Evidence::Kind::failure_reported, .rank = notice.rank, .text = text_of(notice)};
+                from == notice.rank && outlives(about)) {
+                return end(RunEnd::Kind::failed, cause_of(about));
+            } else if (outlives(about) &&
+                       notice.detail != static_cast<int>(lives_[static_cast<std::size_t>(notice.rank)])) {
+                return {};  // about an earlier life
+            }
             return judge(
                 {.kind = Evidence::Kind::failure_reported, .rank = notice.rank, .text = text_of(notice)}, at);
         case Notice::Kind::exchange_timeout:

@@ -24,7 +24,9 @@ struct Decision {
     std::optional<Notice> report = {};  ///< to be sent to the leader
     std::optional<RunEnd> end = {};     ///< of the run on this rank; no decision counts after it
     std::optional<int> missed = {};     ///< leader: this rank begins to be missed; -1: all are heard again
-    bool signal_ends_run = false;       ///< leader: the signal will end the run, its cause is not certain yet
+    std::optional<telemetry::Failure> lost =
+        {};                        ///< leader: this rank is to be given up, and the run goes on
+    bool signal_ends_run = false;  ///< leader: the signal will end the run, its cause is not certain yet
 };
 
 /// The rank that takes the leader's place if that cannot be reached: the lowest one on another host, because
@@ -66,11 +68,21 @@ class FailureDetector {
     /// Something came from `rank` in this turn.
     void heard(int rank) { heard_[static_cast<std::size_t>(rank)] = now_; }
 
+    // --on-failure continue.
+
+    /// The rank has been given up: nothing that is found out about it counts until it is back.
+    void given_up(int rank);
+    /// Another process has taken its place, in its life of this number.
+    void returned(int rank, std::uint32_t life);
+    [[nodiscard]] bool is_given_up(int rank) const { return given_up_[static_cast<std::size_t>(rank)]; }
+    /// Since when nothing was heard of the rank.
+    [[nodiscard]] core::Instant last_heard(int rank) const { return heard_[static_cast<std::size_t>(rank)]; }
+
     /// This rank has found something out. `at`, in the loop: when, by a clock that is read after the evidence
     /// was taken; shows whether this rank was stopped within the turn.
     [[nodiscard]] Decision judge(const Evidence& evidence, core::Instant at = {});
-    /// A notice has come in the loop.
-    [[nodiscard]] Decision judge(const Notice& notice, core::Instant at);
+    /// A notice of rank `from` has come in the loop.
+    [[nodiscard]] Decision judge(const Notice& notice, int from, core::Instant at);
     /// Several times per second in the loop: what follows from the time that has passed.
     [[nodiscard]] Decision look(core::Instant at);
 
@@ -94,6 +106,9 @@ class FailureDetector {
     [[nodiscard]] std::optional<int> silent_rank(core::Duration limit) const;
     [[nodiscard]] bool hears_no_other_host(const std::vector<int>& silent) const;
 
+    /// Whether the run goes on without the rank that the evidence is about.
+    [[nodiscard]] bool outlives(const Evidence& evidence) const;
+    [[nodiscard]] Decision judge_outlived(const Evidence& evidence);
     [[nodiscard]] telemetry::Failure cause_of(const Evidence& evidence) const;
     [[nodiscard]] telemetry::Failure cause_of_silence(int longest) const;
     [[nodiscard]] telemetry::Failure cause_of_failed_transfer(int peer, const std::string& why) const;
@@ -119,6 +134,9 @@ class FailureDetector {
     /// Others wait for these ranks inside MPI and fall silent with them: named first.
     std::vector<int> suspects_;
 
+    std::vector<bool> given_up_;        ///< by rank
+    std::vector<bool> reported_lost_;   ///< by rank: not on the leader, which was told in this life
+    std::vector<std::uint32_t> lives_;  ///< by rank
     Phase phase_ = Phase::exchange;
     core::Instant now_;                 ///< beginning of the turn
     std::vector<core::Instant> heard_;  ///< by rank

@@ -112,6 +112,7 @@ struct RunEnd {
         interrupted,     ///< by `signal`
         leader_lost,     ///< not on the leader: it cannot be reached; `failure` is why
         report_in_vain,  ///< not on the leader: it did not act on this rank's report, which is `failure`
+        taken_out,       ///< this rank was given up: the process begins again, if it can
     };
     Kind kind = Kind::complete;
     int status = 0;  ///< exit status
@@ -153,6 +154,7 @@ inline constexpr std::array end_rules = [] {
     {leader_lost,    deputy, true,         if_leader_did_not, false,         ms(0),    true},
     {leader_lost,    others, false,        no,                false,         ms(1500), true},
     {report_in_vain, others, true,         no,                false,         ms(0),    true},
+    {taken_out,      others, false,        no,                false,         ms(0),    false},
     });
 }();
 // clang-format on

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "runtime/job_news.hpp"
 #include "runtime/notice.hpp"
 
 namespace weir::runtime {
@@ -46,6 +47,12 @@ class RankFailed : public JobError {
 class RankGone : public RankFailed {
   public:
     using RankFailed::RankFailed;
+};
+
+/// A process that was given up finds nobody any more: the others have said why.
+class JobOver : public JobError {
+  public:
+    using JobError::JobError;
 };
 
 /// Why a rank cannot go on.
@@ -97,7 +104,7 @@ class Job {
     virtual void barrier(const char* what) = 0;
 
     /// Why ranks cannot go on (`mine`: this one; empty: it can), lowest rank first, on every rank.
-    std::vector<Objection> objections(const std::string& mine, const char* what);
+    virtual std::vector<Objection> objections(const std::string& mine, const char* what);
 
     // Rounds, for loops that do something else meanwhile: a block of the same size of every rank, by rank,
     // on every rank. One round at a time.
@@ -137,6 +144,24 @@ class Job {
         std::int64_t next_check_ns_;
         int naps_ = 0;
     };
+
+    // --on-failure continue.
+
+    /// For the loop; nullptr: the job ends with its first process that dies.
+    [[nodiscard]] virtual JobNews* news() { return nullptr; }
+    /// Before the loop: the run goes on without ranks of this job that are lost.
+    virtual void outlive(std::vector<bool> /*outlived*/) {}
+    /// Whether the rank is there; after the loop some may not.
+    [[nodiscard]] virtual bool is_present(int /*rank*/) const { return true; }
+    /// Whether this process takes the place of one that was lost. Its exchanges before the loop are those
+    /// that the others made.
+    [[nodiscard]] virtual std::optional<std::uint32_t> returning_life() const { return std::nullopt; }
+    /// A returning process: this rank's clock, and the leader's minus this one's. Throws JobError.
+    virtual std::int64_t compare_clocks(std::int64_t& /*error_ns*/) { return 0; }
+    /// A returning process: everybody learns its address; returns when all know it. Throws JobError.
+    virtual void come_back(const transport::PeerAddress& /*address*/) {}
+    /// The process begins again as one that returns: does not come back where this can be done.
+    virtual void begin_again() {}
 
     /// The rank that receives notices and calls the roll; 0 until it is set. The same on every rank.
     void set_leader(int rank) { leader_ = rank; }

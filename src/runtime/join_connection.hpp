@@ -16,6 +16,7 @@ namespace weir::runtime {
 enum class FrameKind : std::uint16_t {
     hello = 1,  ///< newcomer to leader: who it is, and the token
     welcome,    ///< leader to newcomer: its rank and the options
+    noted,      ///< leader to newcomer: there may be a place for it soon
     refusal,    ///< leader to newcomer: a text
     texts,      ///< of an exchange; numbered
     round,      ///< of a round; numbered
@@ -24,7 +25,12 @@ enum class FrameKind : std::uint16_t {
     notice,     ///< to the leader
     roll_call,  ///< leader to all
     roll_answer,
-    leave,  ///< leader to all: with the exit status
+    history,    ///< leader to a returning process: what was exchanged before the loop
+    address,    ///< returning process to leader, and leader to all: how it is reached
+    known,      ///< to the leader: the address is known here; numbered by rank
+    go,         ///< leader to a returning process: all know it
+    taken_out,  ///< leader to a rank that it has given up
+    leave,      ///< leader to all: with the exit status
 };
 
 struct Frame {

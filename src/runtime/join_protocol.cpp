@@ -1,7 +1,10 @@
 #include "runtime/join_protocol.hpp"
 
-#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "runtime/join_connection.hpp"
 
 namespace weir::runtime {
 
@@ -21,11 +24,15 @@ std::string encode(const Hello& hello) {
                     {"host", hello.host},
                     {"pid", hello.pid},
                     {"rank", hello.rank},
-                    {"ranks", hello.ranks}});
+                    {"ranks", hello.ranks},
+                    {"returns", hello.returns}});
 }
 
 std::string encode(const Welcome& welcome) {
-    return text_of({{"rank", welcome.rank}, {"ranks", welcome.ranks}, {"options", welcome.options}});
+    return text_of({{"rank", welcome.rank},
+                    {"ranks", welcome.ranks},
+                    {"options", welcome.options},
+                    {"life", welcome.life ? Json(*welcome.life) : Json()}});
 }
 
 std::optional<Hello> decode_hello(std::string_view text) {
@@ -36,7 +43,8 @@ std::optional<Hello> decode_hello(std::string_view text) {
                      .host = json.at("host"),
                      .pid = json.at("pid"),
                      .rank = json.at("rank"),
-                     .ranks = json.at("ranks")};
+                     .ranks = json.at("ranks"),
+                     .returns = json.at("returns")};
     } catch (const Json::exception&) {
         return std::nullopt;
     }
@@ -45,12 +53,43 @@ std::optional<Hello> decode_hello(std::string_view text) {
 std::optional<Welcome> decode_welcome(std::string_view text) {
     try {
         const Json json = Json::parse(text);
-        return Welcome{.rank = json.at("rank"),
-                       .ranks = json.at("ranks"),
-                       .options = json.at("options").get<JoinOptions>()};
+        Welcome welcome{.rank = json.at("rank"),
+                        .ranks = json.at("ranks"),
+                        .options = json.at("options").get<JoinOptions>()};
+        if (!json.at("life").is_null()) {
+            welcome.life = json.at("life").get<std::uint32_t>();
+        }
+        return welcome;
     } catch (const Json::exception&) {
         return std::nullopt;
     }
+}
+
+std::string encode(const ReturnedPeer& peer) {
+    // Addresses are bytes of any value, so this is not JSON.
+    return pack_texts(std::vector<std::string>{std::to_string(peer.rank), peer.host, std::to_string(peer.pid),
+                                               std::to_string(peer.address.life), peer.address.control,
+                                               peer.address.data});
+}
+
+std::optional<ReturnedPeer> decode_returned_peer(std::string_view text) {
+    const auto texts = unpack_texts(text);
+    if (!texts || texts->size() != 6) {
+        return std::nullopt;
+    }
+    const auto number = [](const std::string& digits, auto& value) {
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return error == std::errc{} && end == digits.data() + digits.size();
+    };
+    ReturnedPeer peer;
+    if (!number((*texts)[0], peer.rank) || !number((*texts)[2], peer.pid) ||
+        !number((*texts)[3], peer.address.life)) {
+        return std::nullopt;
+    }
+    peer.host = (*texts)[1];
+    peer.address.control = (*texts)[4];
+    peer.address.data = (*texts)[5];
+    return peer;
 }
 
 bool same_token(std::string_view a, std::string_view b) {

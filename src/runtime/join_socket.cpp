@@ -64,7 +64,7 @@ int accept_one(int listening) {
     return accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-int connect_to(const JoinAddress& address, core::Duration limit, std::string& why) {
+int connect_to(const JoinAddress& address, core::Duration limit, std::string& why, bool& refused) {
     const Addresses addresses = addresses_of(address, false);
     for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
         const int socket = ::socket(one->ai_family, one->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -86,6 +86,7 @@ int connect_to(const JoinAddress& address, core::Duration limit, std::string& wh
             return socket;
         }
         why = error_text(error);
+        refused = error == ECONNREFUSED;
         close(socket);
     }
     return -1;

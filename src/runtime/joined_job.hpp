@@ -2,7 +2,10 @@
 // and all exchanges go through rank 0, which is the leader. TCP carries nothing that is measured.
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,7 +24,7 @@ namespace weir::runtime {
 }
 
 /// Rank 0.
-class JoinLeader final : public Job {
+class JoinLeader final : public Job, public JobNews {
   public:
     /// Listens. `ranks` with this one. Throws JobError.
     JoinLeader(JoinTerms terms, int ranks, JoinOptions options);
@@ -46,10 +49,31 @@ class JoinLeader final : public Job {
     void send_notice(const Notice& notice, core::Duration limit) override;
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
 
+    [[nodiscard]] JobNews* news() override { return this; }
+    void outlive(std::vector<bool> outlived) override { outlived_ = std::move(outlived); }
+    [[nodiscard]] bool is_present(int rank) const override {
+        return rank == 0 || connections_[static_cast<std::size_t>(rank)] != nullptr;
+    }
+    std::vector<JobEvent> look() override;
+    [[nodiscard]] bool is_awaited() const override { return !returning_.empty(); }
+    std::uint32_t take_out(int rank) override;
+    void know(int /*rank*/) override {}
+
   private:
     struct Newcomer {
         std::unique_ptr<JoinConnection> connection;
         std::int64_t since_ns = 0;
+        std::optional<Hello> hello = {};
+    };
+    struct Returning {
+        std::unique_ptr<JoinConnection> connection;
+        int rank = -1;
+        bool announced = false;
+        std::vector<int> unaware = {};  ///< who does not know its address yet
+    };
+    struct Exchanged {
+        std::string what;
+        std::string text;
     };
 
     void end_others(int status) override;
@@ -58,21 +82,39 @@ class JoinLeader final : public Job {
     void pump();
     void accept_newcomers();
     void greet_newcomers();
-    /// Why not; empty: it has its place.
-    std::string place_newcomer(Newcomer& newcomer, const Hello& hello);
+    /// Why it is no process of this job; empty: it may be one.
+    [[nodiscard]] std::string refusal_of(const Hello& hello) const;
+    /// False: there is no place for it now. `newcomer` has no connection any more if there is.
+    bool place_newcomer(Newcomer& newcomer);
+    /// The place of a rank that was lost; -1: there is none.
+    [[nodiscard]] int lost_place(const Hello& hello) const;
+    void serve(Returning& returning);
+    void announce(Returning& returning, const std::string& text);
+    void complete(Returning& returning);
+    /// Whether the connection to the rank has ended; throws RankGone unless the run outlives that.
+    bool has_ended(int rank);
     [[nodiscard]] int missing() const;
     [[nodiscard]] JoinConnection& connection(int rank) {
         return *connections_[static_cast<std::size_t>(rank)];
     }
     void send_to_all(FrameKind kind, std::string_view bytes, std::uint32_t number);
-    /// Waits for the frame of this exchange from a rank.
-    std::string receive_texts(int rank, const char* what, Waiting& waiting);
+    /// Waits for the frame of this exchange from a rank; nothing if it is lost.
+    std::optional<std::string> receive_texts(int rank, const char* what, Waiting& waiting);
 
     JoinTerms terms_;
     JoinOptions options_;
     int socket_ = -1;
     std::vector<Newcomer> newcomers_;
     std::vector<std::unique_ptr<JoinConnection>> connections_;  ///< by rank; nullptr: not there, or rank 0
+    std::vector<std::string> hosts_;                            ///< by rank
+    std::vector<Exchanged> history_;
+    std::vector<bool> outlived_;        ///< by rank; empty before the loop
+    std::vector<bool> gone_;            ///< by rank: look() has told of it
+    std::vector<std::uint32_t> lives_;  ///< by rank
+    std::vector<Returning> returning_;
+    std::vector<std::unique_ptr<JoinConnection>> parting_;  ///< to processes that were given up
+    std::vector<JobEvent> events_;
+    std::vector<pollfd> polled_;  ///< of one pump(); kept for its memory
     std::uint32_t exchange_ = 0;
     std::uint32_t round_ = 0;
     std::vector<std::optional<std::string>> round_parts_;
@@ -80,11 +122,13 @@ class JoinLeader final : public Job {
 };
 
 /// Any other rank.
-class JoinMember final : public Job {
+class JoinMember final : public Job, public JobNews {
   public:
     /// Connects, and tries again until rank 0 listens. Throws JobError: why it was refused, or that `limit`
     /// has passed.
-    JoinMember(const JoinTerms& terms, Hello hello, core::Duration limit);
+    /// `report` gets a line if that takes long; may be empty.
+    JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
+               const std::function<void(const std::string& line)>& report);
 
     /// Of the first rank.
     [[nodiscard]] const JoinOptions& options() const { return options_; }
@@ -102,15 +146,37 @@ class JoinMember final : public Job {
                        const char* what) override;
     void send_notice(const Notice& notice, core::Duration limit) override;
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
+    std::vector<Objection> objections(const std::string& mine, const char* what) override;
+
+    [[nodiscard]] JobNews* news() override { return this; }
+    [[nodiscard]] std::optional<std::uint32_t> returning_life() const override { return life_; }
+    std::int64_t compare_clocks(std::int64_t& error_ns) override;
+    void come_back(const transport::PeerAddress& address) override;
+    void begin_again() override;
+    std::vector<JobEvent> look() override;
+    [[nodiscard]] bool is_awaited() const override { return false; }
+    std::uint32_t take_out(int /*rank*/) override { return 0; }
+    void know(int rank) override;
 
   private:
     void end_others(int /*status*/) override {}
     void check_notices(const char* what) override;
-    void receive_welcome(const JoinTerms& terms, std::int64_t deadline_ns);
+    int connect(std::int64_t deadline_ns, const std::function<void(const std::string& line)>& report) const;
+    void receive_welcome(std::int64_t deadline_ns);
+    void receive_history(std::int64_t deadline_ns);
+    /// The next frame of this kind. Throws JobError when it does not come.
+    Frame await(FrameKind kind, std::int64_t deadline_ns);
+    /// What the others exchanged here; nothing: this is no replay.
+    std::optional<std::string> replay(const char* what);
     std::string receive_texts(const char* what);
 
+    JoinTerms terms_;
+    Hello hello_;
     std::unique_ptr<JoinConnection> leader_connection_;
     JoinOptions options_;
+    std::optional<std::uint32_t> life_;
+    std::deque<std::string> history_;  ///< what and text in turn; of a returning process, until come_back()
+    bool replays_ = false;
     std::uint32_t exchange_ = 0;
     std::uint32_t round_ = 0;
     std::vector<std::byte> round_all_;

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +20,9 @@ namespace {
 
 /// Connections of strangers that are kept at a time, and for how long.
 constexpr std::size_t newcomers_max = 1024;
-constexpr auto newcomer_patience = core::Duration::seconds(10);
+constexpr auto newcomer_patience = core::Duration::seconds(30);
+/// How long a newcomer waits for the loss of the process whose place it is to take.
+constexpr auto place_patience = core::Duration::seconds(20);
 constexpr auto flush_limit = core::Duration::milliseconds(500);
 constexpr auto between_pumps = std::chrono::microseconds(500);
 
@@ -34,7 +36,10 @@ JoinLeader::JoinLeader(JoinTerms terms, int ranks, JoinOptions options)
     : terms_(std::move(terms)),
       options_(std::move(options)),
       socket_(listen_at(terms_.address)),
-      connections_(static_cast<std::size_t>(ranks)) {
+      connections_(static_cast<std::size_t>(ranks)),
+      hosts_(static_cast<std::size_t>(ranks)),
+      gone_(static_cast<std::size_t>(ranks)),
+      lives_(static_cast<std::size_t>(ranks)) {
     rank_ = 0;
     size_ = ranks;
 }
@@ -92,11 +97,26 @@ void JoinLeader::greet_newcomers() {
     for (Newcomer& newcomer : newcomers_) {
         newcomer.connection->pump();
         if (const auto frame = newcomer.connection->take(FrameKind::hello)) {
-            const auto hello = decode_hello(frame->bytes);
-            const std::string refusal = hello ? place_newcomer(newcomer, *hello) : "no greeting of weir";
+            newcomer.hello = decode_hello(frame->bytes);
+            const std::string refusal = newcomer.hello ? refusal_of(*newcomer.hello) : "no greeting of weir";
             if (!refusal.empty()) {
                 newcomer.connection->send(FrameKind::refusal, refusal);
+                newcomer.hello.reset();
+                continue;
             }
+            newcomer.connection->send(FrameKind::noted, std::string_view{});
+        }
+        if (!newcomer.hello || place_newcomer(newcomer)) {
+            continue;
+        }
+        // During the run, somebody may be found to be lost in a moment.
+        if (outlived_.empty() || monotonic_ns() - newcomer.since_ns > place_patience.ns) {
+            newcomer.connection->send(
+                FrameKind::refusal,
+                newcomer.hello->rank >= 0
+                    ? fmt::format("there is a rank {} already, or none is expected", newcomer.hello->rank)
+                    : fmt::format("all {} ranks are there", size_));
+            newcomer.hello.reset();
         }
     }
     std::erase_if(newcomers_, [](const Newcomer& newcomer) {
@@ -105,7 +125,7 @@ void JoinLeader::greet_newcomers() {
     });
 }
 
-std::string JoinLeader::place_newcomer(Newcomer& newcomer, const Hello& hello) {
+std::string JoinLeader::refusal_of(const Hello& hello) const {
     if (!same_token(hello.token, terms_.token)) {
         return "the token is not that of rank 0: give both the same WEIR_JOIN_TOKEN or --join-token";
     }
@@ -117,23 +137,77 @@ std::string JoinLeader::place_newcomer(Newcomer& newcomer, const Hello& hello) {
     if (hello.ranks >= 0 && hello.ranks != size_) {
         return fmt::format("its launcher has started {} ranks, and rank 0 waits for {}", hello.ranks, size_);
     }
-    const auto free = hello.rank >= 0 ? connections_.begin() + std::min(hello.rank, size_)
-                                      : std::find(connections_.begin() + 1, connections_.end(), nullptr);
-    if (free == connections_.end() || free == connections_.begin() || *free != nullptr) {
-        return hello.rank >= 0 ? fmt::format("there is a rank {} already, or none is expected", hello.rank)
-                               : fmt::format("all {} ranks are there", size_);
-    }
-    const int rank = static_cast<int>(free - connections_.begin());
-    newcomer.connection->trust();
-    newcomer.connection->send(FrameKind::welcome,
-                              encode(Welcome{.rank = rank, .ranks = size_, .options = options_}));
-    *free = std::move(newcomer.connection);
     return {};
 }
 
+int JoinLeader::lost_place(const Hello& hello) const {
+    const auto is_free = [this](int rank) {
+        return rank > 0 && rank < size_ && outlived_[static_cast<std::size_t>(rank)] &&
+               connections_[static_cast<std::size_t>(rank)] == nullptr &&
+               std::none_of(returning_.begin(), returning_.end(),
+                            [rank](const Returning& one) { return one.rank == rank; });
+    };
+    if (hello.rank >= 0) {
+        return is_free(hello.rank) ? hello.rank : -1;
+    }
+    int free = -1;
+    for (int rank = size_ - 1; rank > 0; --rank) {
+        const bool was_here = hosts_[static_cast<std::size_t>(rank)] == hello.host;
+        if (is_free(rank) && (free < 0 || was_here || hosts_[static_cast<std::size_t>(free)] != hello.host)) {
+            free = rank;
+        }
+    }
+    return free;
+}
+
+bool JoinLeader::place_newcomer(Newcomer& newcomer) {
+    const Hello& hello = *newcomer.hello;
+    int rank = -1;
+    Welcome welcome{.ranks = size_, .options = options_};
+    if (!outlived_.empty()) {
+        rank = lost_place(hello);
+        welcome.life = rank >= 0 ? std::optional(lives_[static_cast<std::size_t>(rank)]) : std::nullopt;
+    } else if (hello.rank >= 0) {
+        rank = hello.rank < size_ && !is_present(hello.rank) ? hello.rank : -1;
+    } else if (missing() > 0) {
+        rank = static_cast<int>(std::find(connections_.begin() + 1, connections_.end(), nullptr) -
+                                connections_.begin());
+    }
+    if (rank < 0) {
+        return false;
+    }
+    welcome.rank = rank;
+    newcomer.connection->trust();
+    newcomer.connection->send(FrameKind::welcome, encode(welcome));
+    hosts_[static_cast<std::size_t>(rank)] = hello.host;
+    if (!welcome.life) {
+        connections_[static_cast<std::size_t>(rank)] = std::move(newcomer.connection);
+        return true;
+    }
+    std::vector<std::string> history;
+    for (const Exchanged& exchanged : history_) {
+        history.push_back(exchanged.what);
+        history.push_back(exchanged.text);
+    }
+    newcomer.connection->send(FrameKind::history, pack_texts(history));
+    returning_.push_back({.connection = std::move(newcomer.connection), .rank = rank});
+    return true;
+}
+
 void JoinLeader::pump() {
+    polled_.clear();
     for (const std::unique_ptr<JoinConnection>& connection : connections_) {
-        if (connection != nullptr) {
+        if (connection != nullptr && !connection->closed()) {
+            const short events = connection->flushed() ? POLLIN : POLLIN | POLLOUT;
+            polled_.push_back({.fd = connection->descriptor(), .events = events, .revents = 0});
+        }
+    }
+    if (polled_.empty() || poll(polled_.data(), polled_.size(), 0) <= 0) {
+        return;
+    }
+    auto next = polled_.begin();
+    for (const std::unique_ptr<JoinConnection>& connection : connections_) {
+        if (connection != nullptr && !connection->closed() && (next++)->revents != 0) {
             connection->pump();
         }
     }
@@ -142,6 +216,9 @@ void JoinLeader::pump() {
 void JoinLeader::check_notices(const char* what) {
     pump();
     for (int rank = 1; rank < size_; ++rank) {
+        if (!is_present(rank)) {
+            continue;
+        }
         JoinConnection& member = connection(rank);
         if (const auto frame = member.take(FrameKind::notice)) {
             Notice notice;
@@ -152,21 +229,33 @@ void JoinLeader::check_notices(const char* what) {
             std::memcpy(&notice, frame->bytes.data(), sizeof notice);
             throw_notice(notice, rank, what);
         }
-        if (member.closed()) {
-            throw RankGone(rank, gone_text(rank, member.reason()));
-        }
+        static_cast<void>(has_ended(rank));
     }
+}
+
+bool JoinLeader::has_ended(int rank) {
+    std::unique_ptr<JoinConnection>& member = connections_[static_cast<std::size_t>(rank)];
+    if (!member->closed()) {
+        return false;
+    }
+    if (outlived_.empty() || !outlived_[static_cast<std::size_t>(rank)]) {
+        throw RankGone(rank, gone_text(rank, member->reason()));
+    }
+    member.reset();
+    return true;
 }
 
 void JoinLeader::send_to_all(FrameKind kind, std::string_view bytes, std::uint32_t number) {
     for (int rank = 1; rank < size_; ++rank) {
-        connection(rank).send(kind, bytes, number);
+        if (is_present(rank)) {
+            connection(rank).send(kind, bytes, number);
+        }
     }
 }
 
-std::string JoinLeader::receive_texts(int rank, const char* what, Waiting& waiting) {
-    JoinConnection& member = connection(rank);
-    while (true) {
+std::optional<std::string> JoinLeader::receive_texts(int rank, const char* what, Waiting& waiting) {
+    while (is_present(rank)) {
+        JoinConnection& member = connection(rank);
         member.pump();
         if (auto frame = member.take(FrameKind::texts)) {
             if (frame->number != exchange_) {
@@ -174,12 +263,13 @@ std::string JoinLeader::receive_texts(int rank, const char* what, Waiting& waiti
             }
             return std::move(frame->bytes);
         }
-        if (member.closed()) {
-            throw RankGone(rank, gone_text(rank, member.reason()));
+        if (has_ended(rank)) {
+            break;
         }
         pump();
         waiting.nap();
     }
+    return std::nullopt;
 }
 
 std::vector<std::string> JoinLeader::share(const std::string& text, const char* what) {
@@ -188,9 +278,13 @@ std::vector<std::string> JoinLeader::share(const std::string& text, const char* 
     std::vector<std::string> texts(static_cast<std::size_t>(size_));
     texts[0] = text;
     for (int rank = 1; rank < size_; ++rank) {
-        texts[static_cast<std::size_t>(rank)] = receive_texts(rank, what, waiting);
+        texts[static_cast<std::size_t>(rank)] = receive_texts(rank, what, waiting).value_or("");
     }
-    send_to_all(FrameKind::texts, pack_texts(texts), exchange_);
+    const std::string packed = pack_texts(texts);
+    send_to_all(FrameKind::texts, packed, exchange_);
+    if (outlived_.empty()) {
+        history_.push_back({what, packed});
+    }
     return texts;
 }
 
@@ -201,15 +295,19 @@ void JoinLeader::gather(std::span<const std::byte> bytes, int root, const char* 
     Waiting waiting(*this, exchange_limit(), what);
     receive(0, bytes);
     for (int rank = 1; rank < size_; ++rank) {
-        const std::string block = receive_texts(rank, what, waiting);
-        receive(rank, std::as_bytes(std::span(block)));
+        if (const auto block = receive_texts(rank, what, waiting)) {
+            receive(rank, std::as_bytes(std::span(*block)));
+        }
     }
 }
 
-std::string JoinLeader::broadcast(const std::string& text, int root, const char* /*what*/) {
+std::string JoinLeader::broadcast(const std::string& text, int root, const char* what) {
     WEIR_ASSERT(root == 0);
     ++exchange_;
     send_to_all(FrameKind::texts, text, exchange_);
+    if (outlived_.empty()) {
+        history_.push_back({what, text});
+    }
     return text;
 }
 
@@ -227,6 +325,9 @@ std::optional<std::span<const std::byte>> JoinLeader::end_round(const char* what
     std::string all;
     for (int rank = 0; rank < size_; ++rank) {
         std::optional<std::string>& part = round_parts_[static_cast<std::size_t>(rank)];
+        if (!part && !is_present(rank)) {
+            part = std::string(round_parts_[0]->size(), '\0');
+        }
         if (!part) {
             JoinConnection& member = connection(rank);
             member.pump();
@@ -235,9 +336,8 @@ std::optional<std::span<const std::byte>> JoinLeader::end_round(const char* what
                     throw JobError(fmt::format("rank {} is in another round: {}", rank, what));
                 }
                 part = std::move(frame->bytes);
-            } else if (member.closed()) {
-                throw RankGone(rank, gone_text(rank, member.reason()));
             } else {
+                static_cast<void>(has_ended(rank));
                 return std::nullopt;
             }
         }
@@ -250,14 +350,20 @@ std::optional<std::span<const std::byte>> JoinLeader::end_round(const char* what
 }
 
 void JoinLeader::send_block(int to, Block kind, std::span<const std::byte> bytes, const char* /*what*/) {
+    if (!is_present(to)) {
+        throw RankGone(to, gone_text(to, {}));
+    }
     connection(to).send(frame_of(kind), bytes);
 }
 
 void JoinLeader::receive_block(int from, Block kind, std::span<std::byte> bytes, core::Duration limit,
                                const char* what) {
     Waiting waiting(*this, limit, what);
-    JoinConnection& member = connection(from);
     while (true) {
+        if (!is_present(from)) {
+            throw RankGone(from, gone_text(from, {}));
+        }
+        JoinConnection& member = connection(from);
         member.pump();
         if (const auto frame = member.take(frame_of(kind))) {
             if (frame->bytes.size() != bytes.size()) {
@@ -266,9 +372,7 @@ void JoinLeader::receive_block(int from, Block kind, std::span<std::byte> bytes,
             std::memcpy(bytes.data(), frame->bytes.data(), bytes.size());
             return;
         }
-        if (member.closed()) {
-            throw RankGone(from, gone_text(from, member.reason()));
-        }
+        static_cast<void>(has_ended(from));
         waiting.check();
         std::this_thread::yield();
     }
@@ -281,7 +385,9 @@ Job::Roll JoinLeader::call_roll(core::Duration limit, const std::function<bool()
     Roll roll;
     send_to_all(FrameKind::roll_call, {}, 0);
     for (int rank = 1; rank < size_; ++rank) {
-        roll.missing.push_back(rank);
+        if (is_present(rank)) {
+            roll.missing.push_back(rank);
+        }
     }
     while (!roll.missing.empty() && monotonic_ns() < deadline_ns && !stop()) {
         pump();

@@ -18,6 +18,10 @@ namespace weir::runtime {
 namespace {
 
 constexpr auto between_attempts = std::chrono::milliseconds(50);
+/// A rank 0 that lives looks for newcomers ten times per second.
+constexpr auto noted_limit = core::Duration::seconds(5);
+/// Before somebody is told that rank 0 is not there.
+constexpr auto patience = core::Duration::seconds(3);
 constexpr auto attempt_limit = core::Duration::seconds(2);
 constexpr auto short_nap = std::chrono::microseconds(500);
 
@@ -28,48 +32,83 @@ constexpr auto short_nap = std::chrono::microseconds(500);
 
 }  // namespace
 
-JoinMember::JoinMember(const JoinTerms& terms, Hello hello, core::Duration limit) {
+JoinMember::JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
+                       const std::function<void(const std::string& line)>& report)
+    : terms_(std::move(terms)), hello_(std::move(hello)) {
     const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
-    std::string why;
-    int socket = -1;
-    while ((socket = connect_to(terms.address, attempt_limit, why)) < 0) {
+    leader_connection_ = std::make_unique<JoinConnection>(connect(deadline_ns, report));
+    leader_connection_->trust();
+    hello_.token = terms_.token;
+    hello_.version = terms_.version;
+    leader_connection_->send(FrameKind::hello, encode(hello_));
+    receive_welcome(deadline_ns);
+    if (life_) {
+        receive_history(deadline_ns);
+    }
+}
+
+int JoinMember::connect(std::int64_t deadline_ns,
+                        const std::function<void(const std::string& line)>& report) const {
+    std::int64_t report_at_ns = monotonic_ns() + patience.ns;
+    while (true) {
+        std::string why;
+        bool refused = false;
+        const int socket = connect_to(terms_.address, attempt_limit, why, refused);
+        if (socket >= 0) {
+            return socket;
+        }
+        if (refused && hello_.returns) {
+            throw JobOver(
+                fmt::format("--join: nobody listens at {} any more: the run is over", terms_.address.text()));
+        }
+        if (report && monotonic_ns() > report_at_ns) {
+            report_at_ns = INT64_MAX;
+            report(fmt::format("waiting for rank 0 at {}: {}", terms_.address.text(), why));
+        }
         if (monotonic_ns() > deadline_ns) {
-            throw JobError(
-                fmt::format("--join: {} cannot be reached: {}; is rank 0 there?", terms.address.text(), why));
+            throw JobError(fmt::format("--join: {} cannot be reached: {}; is rank 0 there?",
+                                       terms_.address.text(), why));
         }
         std::this_thread::sleep_for(between_attempts);
     }
-    leader_connection_ = std::make_unique<JoinConnection>(socket);
-    leader_connection_->trust();
-    hello.token = terms.token;
-    hello.version = terms.version;
-    leader_connection_->send(FrameKind::hello, encode(hello));
-    receive_welcome(terms, deadline_ns);
 }
 
-void JoinMember::receive_welcome(const JoinTerms& terms, std::int64_t deadline_ns) {
+Frame JoinMember::await(FrameKind kind, std::int64_t deadline_ns) {
     while (true) {
         leader_connection_->pump();
-        if (const auto frame = leader_connection_->take(FrameKind::welcome)) {
-            auto welcome = decode_welcome(frame->bytes);
-            if (!welcome || welcome->rank < 1 || welcome->rank >= welcome->ranks) {
-                throw JobError(fmt::format("--join: {} does not answer like weir", terms.address.text()));
-            }
-            rank_ = welcome->rank;
-            size_ = welcome->ranks;
-            options_ = std::move(welcome->options);
-            return;
+        if (auto frame = leader_connection_->take(kind)) {
+            return std::move(*frame);
         }
         if (const auto frame = leader_connection_->take(FrameKind::refusal)) {
-            throw JobError(fmt::format("--join: refused by {}: {}", terms.address.text(), frame->bytes));
+            throw JobError(fmt::format("--join: refused by {}: {}", terms_.address.text(), frame->bytes));
         }
         if (leader_connection_->closed() || monotonic_ns() > deadline_ns) {
-            throw JobError(
-                fmt::format("--join: {} {}", terms.address.text(),
-                            leader_connection_->closed() ? "has closed the connection" : "does not answer"));
+            const std::string what =
+                fmt::format("--join: {} {}", terms_.address.text(),
+                            leader_connection_->closed() ? "has closed the connection" : "does not answer");
+            if (hello_.returns) {
+                throw JobOver(what);
+            }
+            throw JobError(what);
         }
+        call_waiting_hook();
         std::this_thread::sleep_for(short_nap);
     }
+}
+
+void JoinMember::receive_welcome(std::int64_t deadline_ns) {
+    if (hello_.returns) {
+        // The kernel takes connections for a rank 0 that stands still.
+        static_cast<void>(await(FrameKind::noted, monotonic_ns() + noted_limit.ns));
+    }
+    auto welcome = decode_welcome(await(FrameKind::welcome, deadline_ns).bytes);
+    if (!welcome || welcome->rank < 1 || welcome->rank >= welcome->ranks) {
+        throw JobError(fmt::format("--join: {} does not answer like weir", terms_.address.text()));
+    }
+    rank_ = welcome->rank;
+    size_ = welcome->ranks;
+    options_ = std::move(welcome->options);
+    life_ = welcome->life;
 }
 
 void JoinMember::check_notices(const char* what) {
@@ -103,8 +142,12 @@ std::string JoinMember::receive_texts(const char* what) {
 }
 
 std::vector<std::string> JoinMember::share(const std::string& text, const char* what) {
-    leader_connection_->send(FrameKind::texts, text, ++exchange_);
-    auto texts = unpack_texts(receive_texts(what));
+    auto answer = replay(what);
+    if (!answer) {
+        leader_connection_->send(FrameKind::texts, text, ++exchange_);
+        answer = receive_texts(what);
+    }
+    auto texts = unpack_texts(*answer);
     if (!texts || std::ssize(*texts) != size_) {
         throw JobError(fmt::format("rank 0 sent something else than a text of each rank: {}", what));
     }
@@ -124,6 +167,9 @@ void JoinMember::gather(std::span<const std::byte> bytes, int root, const char* 
 
 std::string JoinMember::broadcast(const std::string& /*text*/, int root, const char* what) {
     WEIR_ASSERT(root == 0);
+    if (auto answer = replay(what)) {
+        return std::move(*answer);
+    }
     ++exchange_;
     return receive_texts(what);
 }

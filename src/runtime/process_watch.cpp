@@ -39,6 +39,17 @@ std::vector<int> ProcessWatch::ranks() const {
     return ranks;
 }
 
+void ProcessWatch::forget(int rank) {
+    std::erase_if(processes_, [rank](const Process& process) { return process.rank == rank; });
+}
+
+void ProcessWatch::watch(int rank, pid_t pid) {
+    forget(rank);
+    if (exists(pid)) {
+        processes_.push_back({rank, pid});
+    }
+}
+
 std::optional<int> ProcessWatch::gone() const {
     const auto found = std::find_if(processes_.begin(), processes_.end(),
                                     [](const Process& process) { return !exists(process.pid); });

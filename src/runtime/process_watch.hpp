@@ -23,6 +23,11 @@ class ProcessWatch {
     /// The same, but looks at one rank only: every call costs one system call, whatever the number of ranks.
     [[nodiscard]] std::optional<int> next_gone();
 
+    /// The process of this rank is not watched any more.
+    void forget(int rank);
+    /// Another process of this host is.
+    void watch(int rank, pid_t pid);
+
   private:
     struct Process {
         int rank = -1;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/signals.hpp"
 
 namespace weir::runtime {
+
+using EvidenceKind = Evidence::Kind;
 
 RankLoop::RankLoop(const Parts& parts)
     : parts_(parts),
@@ -23,7 +26,12 @@ RunEnd RankLoop::run() {
     core::Instant now = clock_now();
     last_turn_ = next_heartbeat_ = next_look_ = now;
     parts_.detector.begin_loop(now);
-    parts_.node->on_start(now, actions_);
+    if (parts_.returns) {
+        parts_.node.consumer()->die(now);
+        parts_.node.consumer()->begin_again(actions_);
+    } else {
+        parts_.node->on_start(now, actions_);
+    }
     while (!end_) {
         try {
             turn(now);
@@ -57,6 +65,11 @@ void RankLoop::turn(core::Instant now) {
     found_.clear();
     parts_.transport.poll(found_);
 
+    for (const transport::Unreachable& unreachable : found_.unreachable) {
+        look_for_dead_process();
+        judge(
+            {.kind = EvidenceKind::transfer_failed, .rank = unreachable.rank.value, .text = unreachable.why});
+    }
     parts_.node->record_poll_gap(now, gap);
     record_socket(now);
     parts_.node->on_time(now, actions_);
@@ -75,6 +88,9 @@ void RankLoop::turn(core::Instant now) {
         next_heartbeat_ = now + (is_leader() ? heartbeats_.leader : heartbeats_.others);
         send_heartbeats(now);
     }
+    if (parts_.news != nullptr && (now >= next_look_ || parts_.news->is_awaited())) {
+        follow_news();
+    }
     if (now >= next_look_ || (parts_.detector.signal() == 0 && caught_signal() != 0)) {
         watch_for_failures();
         next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
@@ -91,12 +107,20 @@ void RankLoop::feed_chunks(core::Instant now) {
         }
     } else if (participant::ConsumerNode* const consumer = parts_.node.consumer()) {
         for (const transport::ChunkArrived& chunk : found_.chunks) {
+            const std::size_t observed = actions_.observations.size();
             consumer->on_chunk(now, chunk.place,
                                {.source = parts_.settings.roles.node(chunk.source.value),
                                 .header_intact = chunk.header_intact,
                                 .payload_intact = chunk.payload_intact,
                                 .chunk = chunk.chunk},
                                actions_);
+            const std::span observations = std::span(actions_.observations).subspan(observed);
+            if (parts_.settings.plan.outlives_consumers &&
+                std::any_of(observations.begin(), observations.end(), [](const core::Observation& one) {
+                    return one.kind == core::Observation::Kind::chunk_stale;
+                })) {
+                parts_.transport.open_place(chunk.place);  // it filled the buffer of one that is to come
+            }
         }
     }
 }
@@ -150,7 +174,7 @@ bool RankLoop::receive_packet(core::Instant now, int rank, std::span<const std::
         receive_result(now, rank, packet);
     } else if (kind == PacketKind::notice && decode_packet(packet, notices_)) {
         for (const Notice& notice : notices_) {
-            receive_notice(notice);
+            receive_notice(rank, notice);
         }
     } else {
         return false;
@@ -170,6 +194,7 @@ void RankLoop::receive_messages(core::Instant now, int rank) {
             }
         }
         parts_.node->on_message(now, from, message, actions_);
+        note_revoked(message);
     }
 }
 
@@ -185,6 +210,12 @@ void RankLoop::receive_result(core::Instant now, int rank, std::span<const std::
 void RankLoop::carry_out() {
     for (const core::PlaceId place : actions_.open_places) {
         parts_.transport.open_place(place);
+    }
+    for (const core::StreamId stream : actions_.cancelled) {
+        parts_.transport.cancel(stream);
+    }
+    for (const int rank : std::exchange(revoked_, {})) {
+        parts_.transport.disconnect({rank});
     }
     for (const core::SendChunk& chunk : actions_.chunks) {
         parts_.transport.send_chunk(chunk);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/failure_detector.hpp"
 #include "runtime/heartbeat_clock.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/job_news.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/packet.hpp"
 #include "runtime/process_watch.hpp"
@@ -50,6 +52,12 @@ class RankLoop {
         std::function<void(int rank)> on_missed = {};
         /// Other ranks: called when the common clock was steered. May be empty.
         std::function<void(const CommonClock& clock)> on_clock = {};
+        /// Of a job that started without MPI; else nullptr.
+        JobNews* news = nullptr;
+        /// This process takes the place of a consumer that was lost.
+        bool returns = false;
+        /// --on-failure continue, on the leader: what has happened, for people. May be empty.
+        std::function<void(const std::string& line)> on_loss = {};
     };
     explicit RankLoop(const Parts& parts);
 
@@ -64,6 +72,11 @@ class RankLoop {
 
     [[nodiscard]] const std::vector<telemetry::FaultRecord>& faults() const { return faults_; }
     [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
+    /// --on-failure continue, on the leader: of each rank that was given up, since when nothing was heard of
+    /// it.
+    [[nodiscard]] const std::vector<std::pair<core::NodeId, core::Instant>>& silences() const {
+        return silences_;
+    }
 
   private:
     [[nodiscard]] bool is_leader() const { return parts_.rank == parts_.settings.leader_rank(); }
@@ -81,12 +94,20 @@ class RankLoop {
     void end_if_complete();
     void send_heartbeats(core::Instant now);
 
-    void receive_notice(const Notice& notice);
+    void receive_notice(int from, const Notice& notice);
     void watch_for_failures();
     /// Something failed between ranks. If a process of this host has died, that is the cause: a connection
     /// may show it before anybody has looked.
     void look_for_dead_process();
     void transport_failed(const transport::TransportError& error);
+    // --on-failure continue (rank_loop_losses.cpp).
+    void follow_news();
+    void follow(const JobEvent& event);
+    /// A consumer is given up.
+    void give_up(const telemetry::Failure& cause);
+    /// The scheduler has told this producer that a consumer is lost.
+    void note_revoked(const core::ControlMessage& message);
+
     /// This rank cannot go on.
     void cannot_continue(const std::string& why);
     void judge(const Evidence& evidence);
@@ -111,6 +132,9 @@ class RankLoop {
     core::Instant next_look_;
     core::Instant last_turn_;
     std::optional<RunEnd> end_;
+
+    std::vector<int> revoked_;  ///< ranks, in this turn
+    std::vector<std::pair<core::NodeId, core::Instant>> silences_;
 
     std::vector<telemetry::FaultRecord> faults_;
     std::uint64_t fault_count_ = 0;

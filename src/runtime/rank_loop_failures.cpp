@@ -6,29 +6,27 @@
 
 namespace weir::runtime {
 
-using EvidenceKind = Evidence::Kind;
-
 void RankLoop::watch_for_failures() {
     if (parts_.output.error()) {
         cannot_continue(parts_.output.error()->message());
     }
     FailureDetector& detector = parts_.detector;
     if (const int signal = caught_signal(); signal != 0 && detector.signal() == 0) {
-        judge({.kind = EvidenceKind::signal, .signal = signal});
+        judge({.kind = Evidence::Kind::signal, .signal = signal});
     }
     // After a signal, all at once: the job is being ended.
     const auto gone = detector.signal() != 0 ? parts_.processes.gone() : parts_.processes.next_gone();
     if (gone) {
-        judge({.kind = EvidenceKind::process_gone, .rank = *gone});
+        judge({.kind = Evidence::Kind::process_gone, .rank = *gone});
     }
     apply(detector.look(clock_now()));
 }
 
-void RankLoop::receive_notice(const Notice& notice) {
+void RankLoop::receive_notice(int from, const Notice& notice) {
     if (notice.kind == Notice::Kind::failure) {
         look_for_dead_process();
     }
-    apply(parts_.detector.judge(notice, clock_now()));
+    apply(parts_.detector.judge(notice, from, clock_now()));
     if (notice.kind == Notice::Kind::signal) {
         next_look_ = last_turn_;
     }
@@ -38,20 +36,20 @@ void RankLoop::look_for_dead_process() {
     const auto gone = parts_.processes.gone();
     // Another rank than the leader reports what it has seen itself, unless it can no longer report.
     if (gone && (is_leader() || *gone == parts_.settings.leader_rank())) {
-        judge({.kind = EvidenceKind::process_gone, .rank = *gone});
+        judge({.kind = Evidence::Kind::process_gone, .rank = *gone});
     }
 }
 
 void RankLoop::transport_failed(const transport::TransportError& error) {
     look_for_dead_process();
-    judge({.kind = error.control_works() ? EvidenceKind::transfer_failed : EvidenceKind::network_failed,
+    judge({.kind = error.control_works() ? Evidence::Kind::transfer_failed : Evidence::Kind::network_failed,
            .rank = error.peer().value,
            .text = error.what()});
     actions_.clear();  // it was thrown while they were carried out, and the run ends
 }
 
 void RankLoop::cannot_continue(const std::string& why) {
-    judge({.kind = EvidenceKind::cannot_continue,
+    judge({.kind = Evidence::Kind::cannot_continue,
            .rank = parts_.rank,
            .text = fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why)});
 }
@@ -65,6 +63,9 @@ void RankLoop::apply(const Decision& decision) {
         return;
     }
     end_ = decision.end;
+    if (decision.lost) {
+        give_up(*decision.lost);
+    }
     if (decision.missed && parts_.on_missed) {
         parts_.on_missed(*decision.missed);
     }
@@ -75,7 +76,7 @@ void RankLoop::apply(const Decision& decision) {
         try {
             send_notice(parts_.settings.leader_rank(), *decision.report);
         } catch (const transport::TransportError& error) {
-            judge({.kind = EvidenceKind::network_failed, .rank = error.peer().value, .text = error.what()});
+            judge({.kind = Evidence::Kind::network_failed, .rank = error.peer().value, .text = error.what()});
         }
     }
 }

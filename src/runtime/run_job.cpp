@@ -53,9 +53,22 @@ int JobRun::run() {
 int JobRun::measure() {
     const Start start = agree_on_start();
     HeartbeatClock clock = make_clock(start);
-    const core::Instant begin = core::Instant{} - settings_.plan.warmup;
+    const core::Instant begin = job_.returning_life()
+                                    ? std::max(clock.clock().now(), core::Instant{} - settings_.plan.warmup)
+                                    : core::Instant{} - settings_.plan.warmup;
     if (!open_outputs(start, clock.clock(), begin)) {
         return transport_.end_in_order(participant::exit_failed);
+    }
+    if (settings_.plan.outlives_consumers) {
+        std::vector<bool> outlived;
+        outlived.reserve(static_cast<std::size_t>(job_.size()));
+        for (int rank = 0; rank < job_.size(); ++rank) {
+            outlived.push_back(outlives(rank));
+        }
+        job_.outlive(std::move(outlived));
+    }
+    if (job_.returning_life()) {
+        job_.come_back(transport_.address());
     }
     RankLoop* loop_of_rows = nullptr;
     participant::RowOutput output(
@@ -79,16 +92,39 @@ int JobRun::measure() {
                            if (sampler_) {
                                sampler_->follow(steered);
                            }
+                       },
+                   .news = job_.news(),
+                   .returns = job_.returning_life().has_value(),
+                   .on_loss =
+                       [this](const std::string& line) {
+                           if (is_leader_) {
+                               print_line("weir run: " + line);
+                           }
                        }});
     loop_of_rows = &loop;
     const RunEnd end = run_loop(loop, clock.clock(), begin);
     if (end.kind != RunEnd::Kind::complete) {
-        ending_.end(end, &loop);
+        this->end(end, loop);
     }
     if (sampler_) {
         host_counters_ = telemetry::encode_host(sampler_->stop(clock.clock().now()));
     }
     return record_run(loop, clock);
+}
+
+bool JobRun::outlives(int rank) const {
+    return settings_.plan.outlives_consumers && settings_.roles.node(rank).role == core::Role::consumer;
+}
+
+/// A consumer that the run outlives begins again, unless it was told to leave.
+void JobRun::end(const RunEnd& end, RankLoop& loop) {
+    const bool leaves =
+        end.kind == RunEnd::Kind::leave || end.kind == RunEnd::Kind::interrupted || end.signal != 0;
+    if (outlives(job_.rank()) && !leaves) {
+        static_cast<void>(log_.close());
+        job_.begin_again();
+    }
+    ending_.end(end, &loop);
 }
 
 RunEnd JobRun::run_loop(RankLoop& loop, const CommonClock& clock, core::Instant begin) {

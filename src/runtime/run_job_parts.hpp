@@ -31,6 +31,7 @@
 #include "telemetry/formatting.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_view.hpp"
+#include "telemetry/recovery.hpp"
 #include "telemetry/second_collector.hpp"
 
 namespace weir::runtime {
@@ -79,12 +80,17 @@ class JobRun {
     bool all_can_go_on(const std::string& objection, const char* what);
     std::string make_directory();
     bool prepare();
+    bool prepare_to_return(std::uint32_t life);
     Start agree_on_start();
     [[nodiscard]] HeartbeatClock make_clock(const Start& start) const;
     bool open_outputs(const Start& start, const CommonClock& clock, core::Instant begin);
 
     // run_job.cpp
     int measure();
+    /// --on-failure continue: what happened to consumers; after all accounts were added.
+    void add_recovery(const RankLoop& loop);
+    [[noreturn]] void end(const RunEnd& end, RankLoop& loop);
+    [[nodiscard]] bool outlives(int rank) const;
     RunEnd run_loop(RankLoop& loop, const CommonClock& clock, core::Instant begin);
 
     // run_job_record.cpp: after the measurement.
@@ -93,7 +99,7 @@ class JobRun {
     void expect_file_system(const char* phase, const std::string& path);
     std::string close_log();
     int record_run(const RankLoop& loop, const HeartbeatClock& clock);
-    int write_record();
+    int write_record(const RankLoop& loop);
 
     Job& job_;
     Watchdog& watchdog_;
@@ -113,6 +119,7 @@ class JobRun {
     ClockOffset clock_at_start_;
     std::int64_t clock_measured_ns_ = 0;
     std::unique_ptr<telemetry::LiveView> live_;
+    telemetry::RecoveryWatch recovery_watch_;
     std::unique_ptr<telemetry::SecondCollector> collector_;
     std::optional<participant::RankNode> node_;
     std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters

@@ -1,7 +1,10 @@
 // The part of JobRun after the measurement: every rank's account, and the record of the run on the leader.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "participant/exit_status.hpp"
 #include "runtime/run_job_parts.hpp"
@@ -78,15 +81,35 @@ int JobRun::record_run(const RankLoop& loop, const HeartbeatClock& clock) {
         });
 
     expect_file_system("record of the run", {});
-    int status = is_leader_ ? write_record() : participant::exit_ok;
+    int status = is_leader_ ? write_record(loop) : participant::exit_ok;
     status = std::stoi(job_.broadcast(std::to_string(status), settings_.leader_rank(), "record of the run"));
     expect_small_messages("end");
     return transport_.end_in_order(status);
 }
 
+void JobRun::add_recovery(const RankLoop& loop) {
+    if (!settings_.plan.outlives_consumers) {
+        return;
+    }
+    std::vector<std::pair<core::NodeId, core::Instant>> silences = loop.silences();
+    const core::Scheduler& scheduler = node_->scheduler()->state_machine();
+    std::vector<core::Instant> silent_since;
+    for (const core::Scheduler::Loss& loss : scheduler.losses()) {
+        const auto found = std::find_if(silences.begin(), silences.end(), [&](const auto& silence) {
+            return silence.first == core::node_of(loss.consumer);
+        });
+        silent_since.push_back(found == silences.end() ? loss.lost_at : found->second);
+        if (found != silences.end()) {
+            silences.erase(found);
+        }
+    }
+    report_.add_recovery(scheduler, silent_since, recovery_watch_);
+}
+
 /// The leader, when it has all accounts. Returns the exit status.
-int JobRun::write_record() {
+int JobRun::write_record(const RankLoop& loop) {
     collector_->finish();
+    add_recovery(loop);
     expect_file_system(
         "record of the run",
         settings_.directory + (settings_.plan.lossy() ? "/traffic.csv or datagrams.csv" : "/traffic.csv"));

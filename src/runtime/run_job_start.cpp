@@ -93,6 +93,9 @@ bool JobRun::prepare() {
     if (!transport_.make(agree)) {
         return false;
     }
+    if (const auto life = job_.returning_life()) {
+        return prepare_to_return(*life);
+    }
     if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
         sampler_ = std::make_unique<CounterSampler>(CounterSampler::Task{
             .run_directory = settings_.directory, .host = host_, .duration = settings_.plan.duration});
@@ -104,6 +107,16 @@ bool JobRun::prepare() {
     });
     clock_at_start_ = measure_clock_offset(job_, settings_.leader_rank());
     clock_measured_ns_ = monotonic_ns();
+    return true;
+}
+
+/// In the place of a rank that was lost: nobody warms up with this one.
+bool JobRun::prepare_to_return(std::uint32_t life) {
+    transport_.returns(life);
+    clock_measured_ns_ = monotonic_ns();
+    if (host_ != settings_.host_of(settings_.leader_rank())) {  // else both have one clock
+        clock_at_start_.offset_ns = job_.compare_clocks(clock_at_start_.error_ns);
+    }
     return true;
 }
 
@@ -135,7 +148,10 @@ HeartbeatClock JobRun::make_clock(const Start& start) const {
 bool JobRun::open_outputs(const Start& start, const CommonClock& clock, core::Instant begin) {
     const std::string path =
         settings_.directory + "/ranks/" + telemetry::rank_file_name(job_.rank(), self_.role);
-    const auto cannot_open = log_.open(path, self_.role, start.second_zero_unix_ns);
+    const auto cannot_open =
+        log_.open(path, self_.role, start.second_zero_unix_ns,
+                  job_.returning_life() ? telemetry::CsvLog::Writing::row_by_row_at_the_end
+                                        : telemetry::CsvLog::Writing::row_by_row);
     if (!all_can_go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
         return false;
     }
@@ -149,7 +165,10 @@ bool JobRun::open_outputs(const Start& start, const CommonClock& clock, core::In
                                                           std::fflush(stdout);
                                                       });
         collector_ = std::make_unique<telemetry::SecondCollector>(
-            settings_.plan, [this](const telemetry::ClusterSecond& second) { live_->show(second); });
+            settings_.plan, [this](const telemetry::ClusterSecond& second) {
+                live_->show(second);
+                recovery_watch_.add(second);
+            });
     }
     return true;
 }

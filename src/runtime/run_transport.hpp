@@ -38,6 +38,10 @@ class RunTransport {
     /// Collective, after make(). Throws as warm_up_together() does.
     void warm_up(IdleStrategy& idle, const std::function<void(const std::string& line)>& report);
 
+    /// After make(), of a process that takes the place of one that was lost: instead of warm_up().
+    void returns(std::uint32_t life) { base_->returns(life); }
+    [[nodiscard]] transport::PeerAddress address() const { return base_->address(); }
+
     [[nodiscard]] transport::Transport& transport() { return *transport_; }
 
     /// While ranks wait for each other outside the loop: what the transport has under way goes on.

@@ -141,7 +141,8 @@ class Run {
             }
         }
         if (run.plan.outlives_consumers) {
-            report_.add_recovery(recovery_of(simulator));
+            report_.add_recovery(simulator.scheduler().state_machine(), simulator.silent_since(),
+                                 recovery_watch_);
         }
         if (writes_) {
             note(report_.write_traffic());
@@ -150,49 +151,6 @@ class Run {
         const int status = report_.exit_status(record);
         result_.unmet_requirements = report_.unmet_requirements(record);
         return finish(std::move(record), status);
-    }
-
-    telemetry::Recovery recovery_of(const Simulator& simulator) const {
-        const core::Plan& plan = run_.run.plan;
-        const core::Scheduler& scheduler = simulator.scheduler().state_machine();
-        telemetry::Recovery recovery;
-        recovery.done_by_lost = scheduler.done_by_lost();
-        recovery.done_too_late = scheduler.done_too_late();
-        recovery.refused_messages = scheduler.refused_messages();
-        for (std::size_t i = 0; i < scheduler.losses().size(); ++i) {
-            const core::Scheduler::Loss& loss = scheduler.losses()[i];
-            recovery.losses.push_back({.consumer = loss.consumer,
-                                       .silent_since = simulator.silent_since()[i],
-                                       .lost_at = loss.lost_at,
-                                       .back_at = loss.back_at,
-                                       .revoked_grants = loss.revoked,
-                                       .unprocessed_events = loss.unprocessed});
-        }
-        recovery.loss_count = recovery.losses.size();
-        // Sets that come less often than once a second make every second's rate another.
-        if (plan.generation != core::Generation::sets || plan.interval <= core::Duration::seconds(1)) {
-            recovery_watch_.measure(plan.duration, recovery.losses);
-        }
-        if (recovery.losses.size() > telemetry::Recovery::listed_max) {
-            recovery.losses.resize(telemetry::Recovery::listed_max);
-        }
-        for (std::uint32_t index = 0; index < plan.producers; ++index) {
-            const core::Producer& producer = simulator.producer_node({index}).state_machine();
-            recovery.redelivered_events += producer.taken_back_events();
-            recovery.doubtful_events += producer.doubtful_events();
-            for (const core::BrokenDelivery& delivery : producer.broken_deliveries()) {
-                if (recovery.broken.size() < telemetry::Recovery::listed_max) {
-                    recovery.broken.push_back(delivery);
-                }
-            }
-        }
-        for (std::uint32_t index = 0; index < plan.consumers; ++index) {
-            recovery.refused_bytes += simulator.consumer_node({index}).stale().bytes;
-            if (!scheduler.has_reported(core::node_of(core::ConsumerId{index}))) {
-                recovery.without_ledger.push_back({index});
-            }
-        }
-        return recovery;
     }
 
     SimulationResult broken_off(const telemetry::Failure& failure) {

@@ -242,10 +242,15 @@ MaybeIoError CsvLog::open(std::string path, std::string_view header, Writing wri
     block_.clear();
     length_ = 0;
     error_.reset();
-    if (open_file(O_TRUNC)) {
+    const bool at_the_end = writing_ == Writing::row_by_row_at_the_end;
+    if (open_file(at_the_end ? 0 : O_TRUNC)) {
         return error_;
     }
     open_ = true;
+    if (at_the_end && (length_ = ::lseek(descriptor_, 0, SEEK_END)) > 0) {
+        return error_;
+    }
+    length_ = 0;
     if (!put(header) && writing_ == Writing::in_blocks) {
         close_file();
     }
@@ -266,7 +271,7 @@ MaybeIoError CsvLog::append(std::string_view line) {
     if (!open_) {
         return fail("write", EBADF);
     }
-    if (writing_ == Writing::row_by_row) {
+    if (writing_ != Writing::in_blocks) {
         return put(line);
     }
     block_ += line;

@@ -44,9 +44,10 @@ class CsvLog {
     /// Closes the file and ignores errors; call close() to hear of them.
     ~CsvLog();
 
-    enum class Writing : std::uint8_t { row_by_row, in_blocks };
+    /// `row_by_row_at_the_end`: after the rows that a file of this name has.
+    enum class Writing : std::uint8_t { row_by_row, row_by_row_at_the_end, in_blocks };
 
-    /// Creates (or empties) the file and writes the header.
+    /// Creates (or empties) the file and writes the header; at the end: nothing of the kind if it is there.
     MaybeIoError open(std::string path, core::Role role, std::optional<std::int64_t> unix_ns_at_second_0,
                       Writing writing = Writing::row_by_row);
     /// The same with a header line of the caller's, for rows that come as lines.

@@ -12,7 +12,7 @@ namespace weir::transport {
 namespace {
 
 constexpr std::uint32_t magic = 0x52494557;  // "WEIR" in memory
-constexpr std::uint16_t version = 2;
+constexpr std::uint16_t version = 3;
 constexpr std::size_t checksum_at = 56;
 constexpr std::uint64_t checksum_seed = 0x7765697268656164ULL;
 
@@ -60,7 +60,7 @@ void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDesc
     std::byte* const p = out.data();
     store_little_endian(p, magic);
     store_little_endian(p + 4, version);
-    store_little_endian(p + 6, static_cast<std::uint16_t>(header_bytes));
+    store_little_endian(p + 6, chunk.epoch);
     store_little_endian(p + event_id_at, chunk.event.value);
     store_little_endian(p + 16, static_cast<std::uint64_t>(chunk.event_bytes.count));
     store_little_endian(p + 24, static_cast<std::uint64_t>(chunk.begun_at.ns));
@@ -82,6 +82,7 @@ DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBoun
     const std::byte* const p = received.data();
     const auto event_bytes = load_little_endian<std::uint64_t>(p + 16);
     const auto length = load_little_endian<std::uint32_t>(p + 32);
+    decoded.chunk.epoch = load_little_endian<std::uint16_t>(p + 6);
     decoded.chunk.event = {load_little_endian<std::uint64_t>(p + event_id_at)};
     decoded.chunk.event_bytes = {static_cast<std::int64_t>(event_bytes)};
     decoded.chunk.length = {static_cast<std::int64_t>(length)};
@@ -93,8 +94,7 @@ DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBoun
 
     if (load_little_endian<std::uint32_t>(p) != magic) {
         decoded.state = HeaderState::wrong_magic;
-    } else if (load_little_endian<std::uint16_t>(p + 4) != version ||
-               load_little_endian<std::uint16_t>(p + 6) != header_bytes) {
+    } else if (load_little_endian<std::uint16_t>(p + 4) != version) {
         decoded.state = HeaderState::wrong_version;
     } else if (verify != core::Verify::none &&
                load_little_endian<std::uint64_t>(p + checksum_at) != header_checksum(p)) {

@@ -7,8 +7,8 @@
 //
 //   offset  bytes  field                     offset  bytes  field
 //        0      4  magic "WEIR"                  32      4  length of the payload
-//        4      2  version (2)                   36      4  sequence
-//        6      2  header size (64)              40      8  generated_at, ns
+//        4      2  version (3)                   36      4  sequence
+//        6      2  epoch of the consumer         40      8  generated_at, ns
 //        8      8  event id                      48      8  payload checksum (0: not computed)
 //       16      8  event bytes                   56      8  header checksum over bytes 0..55
 //       24      8  begun_at, ns                              (0: not computed)

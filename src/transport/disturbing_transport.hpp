@@ -60,6 +60,9 @@ class DisturbingTransport final : public Transport {
     void send_chunk(const core::SendChunk& chunk) override;
     void poll(Polled& found) override;
     void close_places() override { inner_.close_places(); }
+    void cancel(core::StreamId stream) override { inner_.cancel(stream); }
+    void disconnect(Rank rank) override { inner_.disconnect(rank); }
+    void reconnect(Rank rank, const PeerAddress& address) override { inner_.reconnect(rank, address); }
     [[nodiscard]] std::size_t packets_under_way() const override { return inner_.packets_under_way(); }
 
     [[nodiscard]] const SocketState* socket_state() const override { return inner_.socket_state(); }

@@ -67,6 +67,7 @@ std::size_t OutgoingChunks::reserve(const core::SendChunk& chunk, std::size_t me
     taken.in_ring = rings_[chunk.stream.value].reserve();
     taken.buffer = chunk.stream.value * per_stream_ + taken.in_ring;
     taken.message_bytes = message_bytes;
+    taken.cancelled = false;
     taken.copies = copies;
     ++under_way_;
     fetch_ahead(chunk.stream, taken.in_ring);
@@ -97,6 +98,13 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Di
         payload[payload.size() / 2] ^= std::byte{1};
     }
     return entry;
+}
+
+void OutgoingChunks::cancel(core::StreamId stream) {
+    const std::size_t first = stream.value * window_;
+    for (std::size_t entry = first; entry < first + window_; ++entry) {
+        chunks_[entry].cancelled = true;
+    }
 }
 
 bool OutgoingChunks::end_copy(std::size_t entry) {

@@ -27,6 +27,7 @@ class OutgoingChunks {
         std::size_t buffer = 0;  ///< of all of this producer's
         std::size_t in_ring = 0;
         std::size_t message_bytes = 0;  ///< header and payload
+        bool cancelled = false;         ///< nobody wants to know any more when it leaves
         int copies = 0;                 ///< of it that have not left: 1, with an injected duplicate 2
     };
 
@@ -51,6 +52,9 @@ class OutgoingChunks {
     [[nodiscard]] std::span<std::byte> message(std::size_t entry) const;
     /// The chunk of a stream that is under way with this sequence number, if there is one.
     [[nodiscard]] std::optional<std::size_t> find(core::StreamId stream, std::uint32_t sequence) const;
+
+    /// All chunks of the stream that are under way are cancelled.
+    void cancel(core::StreamId stream);
 
     /// One copy has left. True when it was the last one: its buffer is free again, and its entry too.
     bool end_copy(std::size_t entry);

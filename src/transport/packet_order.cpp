@@ -33,4 +33,9 @@ void PacketOrder::add(Rank source, std::uint32_t number, std::span<const std::by
     }
 }
 
+void PacketOrder::reset(Rank source) {
+    next_[static_cast<std::size_t>(source.value)] = 0;
+    std::erase_if(waiting_, [source](const auto& entry) { return entry.first.first == source.value; });
+}
+
 }  // namespace weir::transport

@@ -21,6 +21,9 @@ class PacketOrder {
     /// here. `source` is one of the ranks.
     void add(Rank source, std::uint32_t number, std::span<const std::byte> packet, Polled& found);
 
+    /// The rank counts from 0 again; what waited is dropped.
+    void reset(Rank source);
+
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
   private:

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/actions.hpp"
@@ -54,14 +55,30 @@ struct PacketArrived {
     std::size_t size = 0;
 };
 
+/// --on-failure continue: nothing gets to a consumer any more. Found once, until it is back.
+struct Unreachable {
+    Rank rank;
+    std::string why;
+};
+
+/// How a rank is reached. `life`: how often the rank was lost before.
+struct PeerAddress {
+    std::string control;
+    std::string data;
+    std::uint32_t life = 0;
+};
+
 /// What one poll found, in order of discovery. Reused between polls.
 struct Polled {
     std::vector<ChunkSent> sent;
     std::vector<ChunkArrived> chunks;
     std::vector<PacketArrived> packets;
     std::vector<std::byte> bytes;
+    std::vector<Unreachable> unreachable;
 
-    [[nodiscard]] bool empty() const { return sent.empty() && chunks.empty() && packets.empty(); }
+    [[nodiscard]] bool empty() const {
+        return sent.empty() && chunks.empty() && packets.empty() && unreachable.empty();
+    }
     [[nodiscard]] std::span<const std::byte> content(const PacketArrived& packet) const {
         return std::span(bytes).subspan(packet.begin, packet.size);
     }
@@ -70,6 +87,7 @@ struct Polled {
         chunks.clear();
         packets.clear();
         bytes.clear();
+        unreachable.clear();
     }
 };
 
@@ -109,6 +127,17 @@ class Transport {
 
     /// Starts sending one chunk (producers only). At most `window` chunks of a stream may be under way.
     virtual void send_chunk(const core::SendChunk& chunk) = 0;
+
+    // --on-failure continue, where a transport has it. Only for ranks of consumers.
+
+    /// What the stream has under way is not reported as sent any more.
+    virtual void cancel(core::StreamId /*stream*/) {}
+    /// The rank is lost. Nothing goes to it any more and nothing that it sends is taken, until reconnect();
+    /// chunks under way to it are given up, and when this returns their memory is free. Takes a bounded time.
+    /// Throws TransportError if that is not enough.
+    virtual void disconnect(Rank /*rank*/) {}
+    /// The rank is another process now. Disconnects first what is left of the old one.
+    virtual void reconnect(Rank /*rank*/, const PeerAddress& /*address*/) {}
 
     /// Makes progress and appends what finished to `found`. Throws TransportError when the network fails.
     virtual void poll(Polled& found) = 0;

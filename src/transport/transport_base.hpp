@@ -75,6 +75,12 @@ class TransportBase : public Transport, public ChunkDisturber {
     /// kept for the next poll(). Nothing where the exchanges themselves make progress.
     virtual void make_progress() {}
 
+    /// How other ranks reach this one; empty where the transport does without.
+    [[nodiscard]] virtual PeerAddress address() const { return {}; }
+    /// --on-failure continue, before expose_buffers(): this process takes the place of one that was lost, and
+    /// there is no warm-up.
+    virtual void returns(std::uint32_t /*life*/) {}
+
     // End.
 
     /// Chunks handed to send_chunk() that have not left yet.

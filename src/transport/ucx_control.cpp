@@ -1,6 +1,7 @@
 #include "transport/ucx_control.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -13,6 +14,7 @@ UcxControl::UcxControl(UcxNetwork::Settings settings, int self, std::size_t send
       ranks_(settings.ranks),
       send_bound_(sends),
       network_(std::move(settings)),
+      life_of_(static_cast<std::size_t>(ranks_)),
       next_number_(static_cast<std::size_t>(ranks_)),
       order_(ranks_) {
     network_.receive(static_cast<unsigned>(Kind::packet), packet_arrived, this, false);
@@ -30,9 +32,13 @@ UcxControl::~UcxControl() {
 
 void UcxControl::send(Rank to, std::span<const std::byte> packet) {
     WEIR_ASSERT(!closed_ && !packet.empty() && packet.size() <= packet_limit);
+    if (network_.is_outlived(to.value) && !has_room()) {
+        network_.fail(to.value, UCS_ERR_TIMED_OUT);  // what is under way does not leave
+        return;
+    }
     Sending& sending = next_sending(to.value);
     sending.kind = Kind::packet;
-    sending.header = {self_, next_number_[static_cast<std::size_t>(to.value)]++};
+    sending.header = {self_, next_number_[static_cast<std::size_t>(to.value)]++, life_};
     std::memcpy(sending.content.data(), packet.data(), packet.size());
     ++packets_sent;
     begin(sending, packet.size());
@@ -41,15 +47,19 @@ void UcxControl::send(Rank to, std::span<const std::byte> packet) {
 void UcxControl::greet(int rank) {
     Sending& sending = next_sending(rank);
     sending.kind = Kind::greeting;
-    sending.header = {self_, 0};
+    sending.header = {self_, 0, life_};
     begin(sending, 0);
 }
 
-UcxControl::Sending& UcxControl::next_sending(int to) {
+bool UcxControl::has_room() {
     if (under_way() == send_bound_) {
         network_.progress();
     }
-    if (under_way() == send_bound_) {
+    return under_way() < send_bound_;
+}
+
+UcxControl::Sending& UcxControl::next_sending(int to) {
+    if (!has_room()) {
         const auto to_this = std::count_if(all_.begin(), all_.end(), [to](const auto& sending) {
             return sending->under_way && sending->to == to;
         });
@@ -113,7 +123,7 @@ ucs_status_t UcxControl::packet_arrived(void* control, const void* header, std::
     if (read.source < 0 || read.source >= self.ranks_ || bytes == 0 || bytes > packet_limit ||
         (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
         self.unreadable_ = "a message of " + std::to_string(bytes) + " bytes is no control packet";
-    } else if (!self.closed_) {
+    } else if (!self.closed_ && read.life == self.life_of_[static_cast<std::size_t>(read.source)]) {
         self.order_.add(Rank{read.source}, read.number, {static_cast<const std::byte*>(data), bytes},
                         self.arrived_);
     }
@@ -143,7 +153,27 @@ void UcxControl::poll(Polled& found) {
     if (!unreadable_.empty()) {
         throw TransportError("receiving control packets over UCX", Rank{}, std::exchange(unreadable_, {}));
     }
-    network_.report_failures();
+    network_.report_failures(found.unreachable);
+}
+
+void UcxControl::disconnect(int rank) {
+    network_.disconnect(rank);
+    ++life_of_[static_cast<std::size_t>(rank)];
+    const auto to_it = [rank](const auto& sending) { return sending->under_way && sending->to == rank; };
+    const Deadline deadline = std::chrono::steady_clock::now() + UcxNetwork::disconnect_limit;
+    while (!network_.disconnected() || std::any_of(all_.begin(), all_.end(), to_it)) {
+        network_.progress();
+        if (std::chrono::steady_clock::now() >= deadline) {
+            throw TransportError("giving up control packets", Rank{rank}, "they stay under way");
+        }
+    }
+}
+
+void UcxControl::reconnect(int rank, std::string address, std::uint32_t life) {
+    network_.reconnect(rank, std::move(address));
+    life_of_[static_cast<std::size_t>(rank)] = life;
+    next_number_[static_cast<std::size_t>(rank)] = 0;
+    order_.reset(Rank{rank});
 }
 
 bool UcxControl::close(Deadline deadline) {

@@ -30,6 +30,12 @@ class UcxControl final : public ControlChannel {
     [[nodiscard]] std::size_t under_way() const override { return all_.size() - spare_.size(); }
     bool close(Deadline deadline) override;
 
+    /// This process is in its rank's life of this number.
+    void set_life(std::uint32_t life) { life_ = life; }
+    /// transport.hpp.
+    void disconnect(int rank);
+    void reconnect(int rank, std::string address, std::uint32_t life);
+
     // Greetings: messages without content, so that connections exist before anything is measured.
 
     void greet(int rank);
@@ -44,6 +50,7 @@ class UcxControl final : public ControlChannel {
     struct Header {
         std::int32_t source = -1;
         std::uint32_t number = 0;
+        std::uint32_t life = 0;  ///< of the sender's rank
     };
     /// A message that UCX may still read.
     struct Sending {
@@ -61,6 +68,7 @@ class UcxControl final : public ControlChannel {
     static ucs_status_t greeting_arrived(void* control, const void* header, std::size_t header_length,
                                          void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
 
+    [[nodiscard]] bool has_room();
     Sending& next_sending(int to);
     void begin(Sending& sending, std::size_t bytes);
     void end(Sending& sending, ucs_status_t status);
@@ -71,6 +79,8 @@ class UcxControl final : public ControlChannel {
     UcxNetwork network_;
     std::vector<std::unique_ptr<Sending>> all_;
     std::vector<Sending*> spare_;
+    std::uint32_t life_ = 0;
+    std::vector<std::uint32_t> life_of_;      ///< by rank: packets of other lives are not taken
     std::vector<std::uint32_t> next_number_;  ///< by rank
     PacketOrder order_;
     Polled arrived_;          ///< since the last poll

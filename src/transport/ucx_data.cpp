@@ -15,6 +15,7 @@ UcxData::UcxData(UcxNetwork::Settings settings, int self, const ChunkBuffers& bu
       network_(std::move(settings)),
       memory_(network_.register_memory(buffers.memory())),
       handlers_{{{this, Kind::chunk}, {this, Kind::warmup}}},
+      sending_to_(static_cast<std::size_t>(ranks_)),
       sendings_(sendings, Sending{.data = this, .to = -1, .header = {}}),
       receivings_(buffers.count(), Receiving{.data = this, .arrival = {}}) {
     for (Handler& handler : handlers_) {
@@ -43,6 +44,7 @@ void UcxData::send(Kind kind, int to, std::uint32_t place, std::span<const std::
     one.to = to;
     one.header = {self_, place};
     ++sending_;
+    ++sending_to_[static_cast<std::size_t>(to)];
     const ucp_ep_h endpoint = network_.endpoint(to);
     if (endpoint == nullptr) {
         end_sending(sending, UCS_ERR_CANCELED);
@@ -71,6 +73,7 @@ void UcxData::end_sending(std::size_t sending, ucs_status_t status) {
         network_.fail(sendings_[sending].to, status);
     }
     --sending_;
+    --sending_to_[static_cast<std::size_t>(sendings_[sending].to)];
     sent_.push_back({sending, status == UCS_OK});
 }
 
@@ -152,11 +155,22 @@ void UcxData::drop(const Arrival& arrival) {
     network_.api().am_data_release(network_.worker(), arrival.data);
 }
 
-void UcxData::report_failures() {
+void UcxData::disconnect(int rank) {
+    network_.disconnect(rank);
+    const Deadline deadline = std::chrono::steady_clock::now() + UcxNetwork::disconnect_limit;
+    while (!network_.disconnected() || sending_to_[static_cast<std::size_t>(rank)] > 0) {
+        network_.progress();
+        if (std::chrono::steady_clock::now() >= deadline) {
+            throw TransportError("giving up data", Rank{rank}, "they stay under way");
+        }
+    }
+}
+
+void UcxData::report_failures(std::vector<Unreachable>& found) {
     if (!unreadable_.empty()) {
         throw TransportError("receiving data over UCX", Rank{}, std::exchange(unreadable_, {}));
     }
-    network_.report_failures();
+    network_.report_failures(found);
 }
 
 bool UcxData::close(Deadline deadline) {

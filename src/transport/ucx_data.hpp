@@ -62,8 +62,10 @@ class UcxData {
     void drop_arrivals() { drops_ = true; }
 
     void progress() { network_.progress(); }
-    /// Throws TransportError for what progress() has found out.
-    void report_failures();
+    /// Throws TransportError for what progress() has found out; UcxNetwork::report_failures.
+    void report_failures(std::vector<Unreachable>& found);
+    /// transport.hpp. What had been under way to the rank is in sent() when it returns.
+    void disconnect(int rank);
 
     // What has happened, in that order; the caller removes what it has dealt with.
     [[nodiscard]] std::vector<Arrival>& arrivals(Kind kind) {
@@ -117,8 +119,9 @@ class UcxData {
     UcxNetwork network_;
     ucp_mem_h memory_ = nullptr;
     std::array<Handler, 2> handlers_;
-    std::vector<Sending> sendings_;      ///< UCX has pointers to them
-    std::vector<Receiving> receivings_;  ///< by buffer; likewise
+    std::vector<std::size_t> sending_to_;  ///< messages under way, by rank
+    std::vector<Sending> sendings_;        ///< UCX has pointers to them
+    std::vector<Receiving> receivings_;    ///< by buffer; likewise
     std::array<std::vector<Arrival>, 2> arrivals_;
     std::vector<Sent> sent_;
     std::vector<Received> received_;

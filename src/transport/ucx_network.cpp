@@ -1,9 +1,11 @@
 #include "transport/ucx_network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "core/assertion.hpp"
 
@@ -16,6 +18,14 @@ constexpr int rounds_per_poll = 8;
 /// A process closes its connections before it has ended: who looks for dead processes names the cause better,
 /// and finds it within that time.
 constexpr std::chrono::milliseconds report_delay{300};
+
+/// `transports`: UCX_TLS; nullptr: not set.
+bool may_use_shared_memory(const char* transports) {
+    const std::string_view names = transports == nullptr ? "all" : transports;
+    constexpr std::array shared_memory{"all", "sm", "shm", "mm", "posix", "sysv", "xpmem", "^"};
+    return std::any_of(shared_memory.begin(), shared_memory.end(),
+                       [names](std::string_view name) { return names.find(name) != std::string_view::npos; });
+}
 
 }  // namespace
 
@@ -43,8 +53,11 @@ void UcxNetwork::make_context() {
     const auto set = [&](const std::string& name, const std::string& value) {
         api_.check(api_.config_modify(config, name.c_str(), value.c_str()), ("UCX_" + name).c_str());
     };
-    // Without this, endpoints that report failures do not use shared memory.
-    set("MM_ERROR_HANDLING", "y");
+    // Without this, endpoints that report failures do not use shared memory; where that is not used, UCX
+    // warns.
+    if (may_use_shared_memory(std::getenv("UCX_TLS"))) {
+        set("MM_ERROR_HANDLING", "y");
+    }
     for (const auto& [name, value] : settings_.defaults) {
         if (std::getenv(("UCX_" + name).c_str()) == nullptr) {
             set(name, value);
@@ -153,47 +166,75 @@ void UcxNetwork::fail(int rank, ucs_status_t status) {
 void UcxNetwork::progress() {
     for (int round = 0; round < rounds_per_poll && api_.worker_progress(worker_) != 0; ++round) {
     }
+    complete_closing();
 }
 
-void UcxNetwork::report_failures() {
+void UcxNetwork::report_failures(std::vector<Unreachable>& found) {
     if (failures_.empty() || ignores_failures_ ||
         failures_.front().report_at > std::chrono::steady_clock::now()) {
         return;
     }
     const Failure failure = failures_.front();
     failures_.erase(failures_.begin());
-    TransportError error(std::string("sending ") + settings_.purpose + " over UCX", Rank{failure.rank},
-                         api_.status_string(failure.status));
+    const std::string operation = std::string("sending ") + settings_.purpose + " over UCX";
+    if (is_outlived(failure.rank)) {
+        found.push_back({Rank{failure.rank}, operation + ": " + api_.status_string(failure.status)});
+        return;
+    }
+    TransportError error(operation, Rank{failure.rank}, api_.status_string(failure.status));
     if (settings_.leaves_control) {
         throw std::move(error).that_leaves_control();
     }
     throw std::move(error);
 }
 
+void UcxNetwork::disconnect(int rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    peer.failed = true;
+    std::erase_if(failures_, [rank](const Failure& failure) { return failure.rank == rank; });
+    if (peer.endpoint != nullptr && !closed_) {
+        begin_closing(peer);
+        peer.endpoint = nullptr;
+    }
+}
+
+void UcxNetwork::reconnect(int rank, std::string address) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    WEIR_ASSERT(peer.endpoint == nullptr && disconnected());
+    addresses_[static_cast<std::size_t>(rank)] = std::move(address);
+    peer.failed = false;
+}
+
+void UcxNetwork::begin_closing(Peer& peer) {
+    ucp_request_param_t params{};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    params.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const ucs_status_ptr_t request = api_.ep_close_nbx(peer.endpoint, &params);
+    if (status_of(request) == UCS_INPROGRESS) {
+        closing_.push_back(request);
+    }
+}
+
+void UcxNetwork::complete_closing() {
+    std::erase_if(closing_, [this](ucs_status_ptr_t request) {
+        const bool done = api_.request_check_status(request) != UCS_INPROGRESS;
+        if (done) {
+            api_.request_free(request);
+        }
+        return done;
+    });
+}
+
 bool UcxNetwork::close(Deadline deadline) {
     ignores_failures_ = true;
     for (Peer& peer : peers_) {
-        if (closed_ || peer.endpoint == nullptr) {
-            continue;
-        }
-        ucp_request_param_t params{};
-        params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-        params.flags = UCP_EP_CLOSE_FLAG_FORCE;
-        const ucs_status_ptr_t request = api_.ep_close_nbx(peer.endpoint, &params);
-        if (status_of(request) == UCS_INPROGRESS) {
-            closing_.push_back(request);
+        if (!closed_ && peer.endpoint != nullptr) {
+            begin_closing(peer);
         }
     }
     closed_ = true;
     while (!closing_.empty()) {
         progress();
-        std::erase_if(closing_, [this](ucs_status_ptr_t request) {
-            const bool done = api_.request_check_status(request) != UCS_INPROGRESS;
-            if (done) {
-                api_.request_free(request);
-            }
-            return done;
-        });
         if (!closing_.empty() && std::chrono::steady_clock::now() >= deadline) {
             return false;
         }

@@ -8,6 +8,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "transport/deadline.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
 #include "transport/ucx_api.hpp"
 
@@ -24,13 +26,17 @@ namespace weir::transport {
 
 class UcxNetwork {
   public:
+    /// What disconnect() may take: closing an endpoint by force needs a moment of progress.
+    static constexpr std::chrono::seconds disconnect_limit{2};
+
     struct Settings {
         const char* purpose = "";  ///< for messages: "control packets"
         int ranks = 0;
         std::optional<std::uint32_t> traffic_class;
         /// Of UCX, without UCX_ in front; what the environment sets instead stays.
         std::vector<std::pair<std::string, std::string>> defaults;
-        bool leaves_control = false;  ///< control packets still go when an endpoint of this has failed
+        bool leaves_control = false;      ///< control packets still go when an endpoint of this has failed
+        std::vector<bool> outlived = {};  ///< by rank: its failure does not end the run; empty: no rank's
     };
 
     /// Throws TransportError.
@@ -56,8 +62,19 @@ class UcxNetwork {
     void fail(int rank, ucs_status_t status);
 
     void progress();
-    /// Throws TransportError for a rank whose endpoint failed a moment ago, once per rank.
-    void report_failures();
+    /// Throws TransportError for a rank whose endpoint failed a moment ago, once per rank. Ranks that the run
+    /// outlives are appended to `found` instead.
+    void report_failures(std::vector<Unreachable>& found);
+    [[nodiscard]] bool is_outlived(int rank) const {
+        return !settings_.outlived.empty() && settings_.outlived[static_cast<std::size_t>(rank)];
+    }
+    /// Gives up the endpoint to a rank: what is under way is cancelled, and its callbacks are called by
+    /// progress(). From then on it counts as failed.
+    void disconnect(int rank);
+    /// Whether what disconnect() has begun has ended.
+    [[nodiscard]] bool disconnected() const { return closing_.empty(); }
+    /// The rank can be reached there.
+    void reconnect(int rank, std::string address);
     /// Other ranks are ending: failures are no news any more.
     void ignore_failures() { ignores_failures_ = true; }
 
@@ -83,6 +100,8 @@ class UcxNetwork {
         Deadline report_at;
     };
 
+    void begin_closing(Peer& peer);
+    void complete_closing();
     static void endpoint_failed(void* peer, ucp_ep_h endpoint, ucs_status_t status);
     void make_context();
     void make_worker();

@@ -19,7 +19,8 @@ UcxSendTransport::UcxSendTransport(Meeting& meeting, const core::RoleMap& roles,
                                                           .ranks = roles_.ranks(),
                                                           .traffic_class = engine.control_traffic_class,
                                                           .defaults = {},
-                                                          .leaves_control = false},
+                                                          .leaves_control = false,
+                                                          .outlived = outlived_ranks()},
                                      roles_.rank(self_), control_sends());
     control_ = control.get();
     use_control(std::move(control));
@@ -52,7 +53,8 @@ void UcxSendTransport::set_up_data(const core::EnginePlan& engine) {
                              .ranks = roles_.ranks(),
                              .traffic_class = engine.data_traffic_class,
                              .defaults = {{"RNDV_THRESH", "8k"}, {"MAX_RNDV_RAILS", "1"}},
-                             .leaves_control = true},
+                             .leaves_control = true,
+                             .outlived = outlived_ranks()},
         roles_.rank(self_), buffers_, sendings);
 }
 
@@ -66,9 +68,9 @@ UcxSendTransport::~UcxSendTransport() {
 
 void UcxSendTransport::expose_buffers() {
     control_->network().set_addresses(
-        meeting_.share(control_->network().address(), "exchange of addresses for control"));
+        meeting_.share(control_->network().address(), exchange_of_control_addresses));
     auto of_data = meeting_.share(data_ == nullptr ? std::string() : data_->network().address(),
-                                  "exchange of addresses for data");
+                                  exchange_of_data_addresses);
     if (data_ != nullptr) {
         data_->network().set_addresses(std::move(of_data));
     }
@@ -116,13 +118,52 @@ void UcxSendTransport::poll_data(Polled& found) {
         begin_receiving();
         complete_received(found);
     }
-    data_->report_failures();
+    data_->report_failures(found.unreachable);
+}
+
+/// By rank: consumers, if the run outlives them.
+std::vector<bool> UcxSendTransport::outlived_ranks() const {
+    std::vector<bool> outlived(static_cast<std::size_t>(roles_.ranks()), false);
+    for (int rank = 0; rank < roles_.ranks(); ++rank) {
+        outlived[static_cast<std::size_t>(rank)] =
+            plan_.outlives_consumers && roles_.node(rank).role == core::Role::consumer;
+    }
+    return outlived;
+}
+
+PeerAddress UcxSendTransport::address() const {
+    return {.control = control_->network().address(),
+            .data = data_ == nullptr ? std::string() : data_->network().address()};
+}
+
+void UcxSendTransport::disconnect(Rank rank) {
+    control_->disconnect(rank.value);
+    if (self_.role != core::Role::producer) {
+        return;
+    }
+    // Reported here or never: the stream may have another chunk of the same number soon.
+    data_->disconnect(rank.value);
+    std::erase_if(data_->sent(), [&](const UcxData::Sent& sent) {
+        const bool to_it = rank_of(outgoing_.at(sent.sending).to) == rank.value;
+        if (to_it) {
+            outgoing_.end_copy(sent.sending);
+        }
+        return to_it;
+    });
+}
+
+void UcxSendTransport::reconnect(Rank rank, const PeerAddress& address) {
+    disconnect(rank);
+    control_->reconnect(rank.value, address.control, address.life);
+    if (self_.role == core::Role::producer) {
+        data_->network().reconnect(rank.value, address.data);
+    }
 }
 
 void UcxSendTransport::complete_sent(Polled& found) {
     for (const UcxData::Sent& sent : data_->sent()) {
         const OutgoingChunks::Chunk& chunk = outgoing_.at(sent.sending);
-        if (outgoing_.end_copy(sent.sending) && sent.delivered) {
+        if (outgoing_.end_copy(sent.sending) && sent.delivered && !chunk.cancelled) {
             found.sent.push_back({chunk.stream, chunk.sequence});
         }
     }

@@ -32,6 +32,11 @@ class UcxSendTransport final : public TransportBase {
     void make_progress() override;
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
+    void cancel(core::StreamId stream) override { outgoing_.cancel(stream); }
+    void disconnect(Rank rank) override;
+    void reconnect(Rank rank, const PeerAddress& address) override;
+    [[nodiscard]] PeerAddress address() const override;
+    void returns(std::uint32_t life) override { control_->set_life(life); }
     [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
   private:
@@ -49,6 +54,7 @@ class UcxSendTransport final : public TransportBase {
     [[nodiscard]] bool last_barrier_done() override { return meeting_.barrier_done(); }
     bool release(Deadline deadline) override;
 
+    [[nodiscard]] std::vector<bool> outlived_ranks() const;
     void set_up_data(const core::EnginePlan& engine);
     void complete_sent(Polled& found);
     void begin_receiving();

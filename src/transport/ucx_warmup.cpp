@@ -48,14 +48,17 @@ UcxWarmup::UcxWarmup(core::NodeId self, const core::RoleMap& roles, const core::
 bool UcxWarmup::step() {
     control_.network().progress();
     greet();
-    control_.network().report_failures();
+    control_.network().report_failures(unreachable_);
     if (data_ != nullptr) {
         data_->progress();
         complete_sent();
         send();
         begin_receiving();
         complete_received();
-        data_->report_failures();
+        data_->report_failures(unreachable_);
+    }
+    if (!unreachable_.empty()) {
+        throw TransportError("warm-up", unreachable_.front().rank, unreachable_.front().why);
     }
     return messages_done() == messages_total();
 }

@@ -45,6 +45,7 @@ class UcxWarmup final : public Warmup {
     UcxData* data_;
     GreetingPartners partners_;
     std::size_t greeted_ = 0;
+    std::vector<Unreachable> unreachable_;
     std::int64_t per_pair_;
     std::uint64_t fill_seed_ = 0;
 

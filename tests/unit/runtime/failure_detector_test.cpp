@@ -405,3 +405,90 @@ TEST_CASE("The deputy is on another host than the leader, if there is one") {
     CHECK(part_of(settings_of_hosts(own_hosts), 1) == Part::deputy);
     CHECK(part_of(settings_of_hosts(own_hosts), 2) == Part::others);
 }
+
+namespace {
+
+/// With --on-failure continue.
+Rank outliving(int self = leader_rank) {
+    Rank rank(own_hosts, self);
+    rank.settings->plan.outlives_consumers = true;
+    return rank;
+}
+
+Evidence about(int rank, Found kind, const std::string& text = {}) {
+    return {.kind = kind, .rank = rank, .text = text};
+}
+
+Notice notice_about(int rank, int life) {
+    return make_notice(Notice::Kind::failure, rank, life, "why");
+}
+
+}  // namespace
+
+TEST_CASE("A run that outlives consumers gives them up, and ends with any other rank") {
+    for (const Found kind :
+         {Found::process_gone, Found::silence, Found::transfer_failed, Found::failure_reported}) {
+        Rank leader = outliving();
+        const Decision decision = leader.judge(about(3, kind, "why"));
+        REQUIRE(decision.lost);
+        CHECK(decision.lost->rank == 3);
+        CHECK_FALSE(decision.end);
+        CHECK(failure_of_end(leader.judge(about(1, kind, "why"))).rank == 1);
+    }
+    Rank not_outliving;
+    CHECK(failure_of_end(not_outliving.judge(about(3, Found::process_gone))).rank == 3);
+}
+
+TEST_CASE("A consumer that was given up counts again when it is back") {
+    Rank leader = outliving();
+    leader.heard_at(4.9, {1, 2});
+    CHECK(leader.look_at(5.1).lost->rank == 3);
+    leader.detector->given_up(3);
+    CHECK(is_nothing(leader.look_at(5.2)));
+    CHECK_FALSE(leader.judge(about(3, Found::process_gone)).lost);
+    leader.heard_at(9, {1, 2});
+    CHECK(is_nothing(leader.look_at(9)));
+    leader.detector->returned(3, 1);
+    leader.heard_at(13.9, {1, 2});
+    CHECK(is_nothing(leader.look_at(13.9)));
+    CHECK(leader.look_at(14.1).lost->rank == 3);
+}
+
+TEST_CASE("What others say of an earlier life of a consumer does not count") {
+    Rank leader = outliving();
+    CHECK(leader.detector->judge(notice_about(3, 0), 1, leader.now).lost->rank == 3);
+    leader.detector->given_up(3);
+    leader.detector->returned(3, 1);
+    CHECK(is_nothing(leader.detector->judge(notice_about(3, 0), 1, leader.now)));
+    CHECK_FALSE(leader.detector->judge(notice_about(3, 0), 1, leader.now).lost);
+    CHECK(leader.detector->judge(notice_about(3, 1), 1, leader.now).lost->rank == 3);
+}
+
+TEST_CASE("A consumer that says that it cannot go on ends the run") {
+    Rank leader = outliving();
+    const Decision decision = leader.detector->judge(notice_about(3, 0), 3, leader.now);
+    CHECK_FALSE(decision.lost);
+    CHECK(failure_of_end(decision).rank == 3);
+}
+
+TEST_CASE("Another rank reports a lost consumer once in its life, and waits for no answer") {
+    Rank producer = outliving(1);
+    const Decision first = producer.judge(about(2, Found::transfer_failed, "reset"));
+    REQUIRE(first.report);
+    CHECK(first.report->rank == 2);
+    CHECK(first.report->detail == 0);
+    CHECK(is_nothing(producer.judge(about(2, Found::process_gone))));
+    producer.heard_at(4.5, {0});
+    CHECK(is_nothing(producer.look_at(4.6)));
+    producer.detector->returned(2, 3);
+    const Decision again = producer.judge(about(2, Found::transfer_failed, "reset"));
+    REQUIRE(again.report);
+    CHECK(again.report->detail == 3);
+}
+
+TEST_CASE("A leader that hears no other host is cut off itself, also when it could outlive consumers") {
+    Rank leader = outliving();
+    const Decision decision = leader.look_at(5.1);
+    CHECK_FALSE(decision.lost);
+    CHECK(failure_of_end(decision).rank == leader_rank);
+}

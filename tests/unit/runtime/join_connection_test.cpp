@@ -139,3 +139,26 @@ TEST_CASE("Greetings are read back, and anything else is none") {
     CHECK_FALSE(runtime::same_token("abc", "ab"));
     CHECK_FALSE(runtime::same_token("", "a"));
 }
+
+TEST_CASE("How a process that came back is reached is read back, whatever its addresses are") {
+    const runtime::ReturnedPeer peer{
+        .rank = 3,
+        .host = "fn01",
+        .pid = 4711,
+        .address = {.control = std::string("a\0\xff", 3), .data = {}, .life = 2}};
+    const std::string text = runtime::encode(peer);
+    const auto read = runtime::decode_returned_peer(text);
+    REQUIRE(read);
+    CHECK(read->rank == 3);
+    CHECK(read->host == "fn01");
+    CHECK(read->pid == 4711);
+    CHECK(read->address.control == peer.address.control);
+    CHECK(read->address.data.empty());
+    CHECK(read->address.life == 2);
+    for (std::size_t length = 0; length < text.size(); ++length) {
+        static_cast<void>(runtime::decode_returned_peer(std::string_view(text).substr(0, length)));
+    }
+    CHECK_FALSE(runtime::decode_returned_peer(runtime::pack_texts(std::vector<std::string>(6, "x"))));
+    const runtime::Welcome welcome{.rank = 1, .ranks = 2, .options = {}, .life = 7};
+    CHECK(runtime::decode_welcome(runtime::encode(welcome))->life == 7U);
+}

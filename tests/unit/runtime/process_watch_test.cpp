@@ -102,3 +102,20 @@ TEST_CASE("Processes are watched on this host only and only if they exist") {
     CHECK_FALSE(watch.gone());
     CHECK_FALSE(watch.next_gone());
 }
+
+TEST_CASE("A rank's process is forgotten, and another one watched in its place") {
+    Child first;
+    Child second;
+    ProcessWatch watch({{"here", getpid(), {}, 0}, {"here", first.pid(), {}, 0}}, 0);
+    watch.forget(1);
+    first.kill_it();
+    first.collect();
+    CHECK(watch.ranks().empty());
+    CHECK_FALSE(watch.gone());
+    watch.watch(1, second.pid());
+    CHECK(watch.ranks() == std::vector<int>{1});
+    CHECK_FALSE(watch.gone());
+    second.kill_it();
+    CHECK(soon([&] { return watch.gone() == 1; }));
+    second.collect();
+}

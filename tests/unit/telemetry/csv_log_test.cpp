@@ -220,3 +220,16 @@ TEST_CASE("A line that does not fit is taken back") {
     CHECK(log.write(producer_row()));
     CHECK(content(path) == whole);
 }
+
+TEST_CASE("A log can be continued after the rows of another process") {
+    const Directory directory;
+    const std::string path = directory.file("continued.csv");
+    const auto at_the_end = CsvLog::Writing::row_by_row_at_the_end;
+    for (const char* const line : {"1\n", "2\n"}) {
+        CsvLog log;
+        CHECK_FALSE(log.open(path, "second\n", at_the_end));
+        CHECK_FALSE(log.append(line));
+        CHECK_FALSE(log.close());
+    }
+    CHECK(content(path) == "second\n1\n2\n");
+}

@@ -138,3 +138,16 @@ TEST_CASE("a doubled chunk keeps its buffer until both copies have left") {
     CHECK(rig.chunks.end_copy(entry));
     CHECK(rig.chunks.under_way() == 0);
 }
+
+TEST_CASE("what a stream has under way can be cancelled, and what it sends next is not") {
+    Rig rig(core::Verify::header);
+    const std::size_t before = rig.chunks.begin(chunk_of(0, 0), std::nullopt);
+    const std::size_t other = rig.chunks.begin(chunk_of(1, 0), std::nullopt);
+    rig.chunks.cancel({0});
+    const std::size_t after = rig.chunks.begin(chunk_of(0, 1), std::nullopt);
+    CHECK(rig.chunks.at(before).cancelled);
+    CHECK_FALSE(rig.chunks.at(other).cancelled);
+    CHECK_FALSE(rig.chunks.at(after).cancelled);
+    CHECK(rig.chunks.end_copy(before));
+    CHECK_FALSE(rig.chunks.at(rig.chunks.begin(chunk_of(0, 2), std::nullopt)).cancelled);
+}

@@ -62,3 +62,16 @@ TEST_CASE("a gap further on keeps what is behind it") {
     order.add(Rank{0}, 2, bytes_of("c"), found);
     CHECK(text_of(found) == "0:a 0:b 0:c 0:d");
 }
+
+TEST_CASE("a rank that begins again counts from 0, and what waited is dropped") {
+    PacketOrder order(2);
+    Polled found;
+    order.add(Rank{0}, 0, bytes_of("a"), found);
+    order.add(Rank{0}, 5, bytes_of("f"), found);
+    order.add(Rank{1}, 1, bytes_of("y"), found);
+    order.reset(Rank{0});
+    CHECK(order.waiting() == 1);
+    order.add(Rank{0}, 0, bytes_of("new"), found);
+    order.add(Rank{1}, 0, bytes_of("x"), found);
+    CHECK(text_of(found) == "0:a 0:new 1:x 1:y");
+}
