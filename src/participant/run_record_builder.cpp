@@ -160,6 +160,22 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
     base_.recovery = std::move(recovery);
 }
 
+namespace {
+
+void add_ended_lives_of(telemetry::RankSummary& summary, const telemetry::SecondCollector& collector) {
+    if (const telemetry::LiveSample* const ended = collector.ended_lives(summary.node)) {
+        summary.add_sums(telemetry::summary_from(*ended));
+    }
+}
+
+}  // namespace
+
+void RunRecordBuilder::add_ended_lives(const telemetry::SecondCollector& collector) {
+    for (telemetry::RankRecord& rank : base_.ranks) {
+        add_ended_lives_of(rank.summary, collector);
+    }
+}
+
 bool RunRecordBuilder::counts_datagrams() const {
     return run_.plan.lossy() && !datagrams_.pairs().empty();
 }
@@ -246,6 +262,7 @@ telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondColle
             if (const telemetry::LiveSample* report = collector->latest(rank.summary.node)) {
                 rank.summary = telemetry::summary_from(*report);
             }
+            add_ended_lives_of(rank.summary, *collector);
         }
     }
     telemetry::RunFacts facts = facts_of(record);

@@ -38,6 +38,9 @@ class RunRecordBuilder {
     void add_recovery(const core::Scheduler& scheduler, const std::vector<core::Instant>& silent_since,
                       const telemetry::RecoveryWatch& watch);
 
+    /// --on-failure continue: what lost consumers' processes had reported. After all ranks were added.
+    void add_ended_lives(const telemetry::SecondCollector& collector);
+
     /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
     /// accounts are there. If it cannot, the record of complete() says so too.
     telemetry::MaybeIoError write_traffic();

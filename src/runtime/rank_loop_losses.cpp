@@ -42,6 +42,7 @@ void RankLoop::give_up(const telemetry::Failure& cause) {
     WEIR_ASSERT(is_leader() && node.role == core::Role::consumer);
     silences_.emplace_back(node, std::min(parts_.detector.last_heard(rank), last_turn_));
     parts_.detector.given_up(rank);
+    parts_.collector->end_life(node);
     parts_.processes.forget(rank);
     parts_.transport.disconnect({rank});
     if (parts_.news != nullptr) {

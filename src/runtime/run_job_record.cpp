@@ -104,6 +104,7 @@ void JobRun::add_recovery(const RankLoop& loop) {
         }
     }
     report_.add_recovery(scheduler, silent_since, recovery_watch_);
+    report_.add_ended_lives(*collector_);
 }
 
 /// The leader, when it has all accounts. Returns the exit status.

@@ -2,6 +2,7 @@
 // and the record of a rank: that block with what is known about the process.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -104,6 +105,16 @@ struct RankSummary {
     std::optional<double> clock_drift_ppm;
     std::optional<double> clock_drift_error_ppm;
 
+    /// Adds the sums of a consumer's earlier process. Slowest and fastest second stay those of this one.
+    constexpr void add_sums(const RankSummary& earlier) {
+        run += earlier.run;
+        measured += earlier.measured;
+        time += earlier.time;
+        covered += earlier.covered;
+        whole_seconds += earlier.whole_seconds;
+        rows += earlier.rows;
+        last_second = std::max(last_second, earlier.last_second);
+    }
     /// Mean of what was moved in phase `measure`.
     [[nodiscard]] constexpr core::BitRate throughput() const {
         return rate_of(measured.moved(node.role).bytes, covered);

@@ -362,7 +362,9 @@ FlowTotals totals_of(const RunRecord& record) {
 std::int64_t seconds_of(const RunRecord& record) {
     std::int64_t seconds = std::numeric_limits<std::int64_t>::max();
     for (const RankRecord& rank : record.ranks) {
-        seconds = std::min(seconds, rank.summary.whole_seconds);
+        if (!record.plan.outlives_consumers || rank.summary.node.role != Role::consumer) {
+            seconds = std::min(seconds, rank.summary.whole_seconds);
+        }
     }
     return record.ranks.empty() ? 0 : seconds;
 }

@@ -29,7 +29,8 @@ SecondCollector::SecondCollector(const core::Plan& plan, Sink sink)
       has_occupancy_(plan.generation != core::Generation::saturate),
       duration_(plan.duration),
       sink_(std::move(sink)),
-      latest_(ranks_) {}
+      latest_(ranks_),
+      ended_lives_(ranks_) {}
 
 std::size_t SecondCollector::flat_index(core::NodeId node) const {
     const std::size_t index = node.role == core::Role::scheduler  ? 0
@@ -140,6 +141,22 @@ void SecondCollector::emit_oldest() {
     if (sink_) {
         sink_(collected);
     }
+}
+
+void SecondCollector::end_life(core::NodeId node) {
+    std::optional<LiveSample>& ended = ended_lives_[flat_index(node)];
+    std::optional<LiveSample> latest = std::exchange(latest_[flat_index(node)], std::nullopt);
+    if (latest && ended) {
+        latest->add_sums(*ended);
+    }
+    if (latest) {
+        ended = latest;
+    }
+}
+
+const LiveSample* SecondCollector::ended_lives(core::NodeId node) const {
+    const std::optional<LiveSample>& sums = ended_lives_[flat_index(node)];
+    return sums ? &*sums : nullptr;
 }
 
 const LiveSample* SecondCollector::latest(core::NodeId node) const {

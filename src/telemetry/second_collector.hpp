@@ -72,8 +72,13 @@ class SecondCollector {
     /// Passes on everything that is open.
     void finish();
 
-    /// The last sample of a node, nullptr if it sent none.
+    /// A node's process has ended, and another one may take its place, whose sums begin at 0.
+    void end_life(core::NodeId node);
+
+    /// The last sample of a node's present process, nullptr if it sent none.
     [[nodiscard]] const LiveSample* latest(core::NodeId node) const;
+    /// The sums of a node's processes that have ended; nullptr: none has, or none sent a sample.
+    [[nodiscard]] const LiveSample* ended_lives(core::NodeId node) const;
     [[nodiscard]] const BlockedAtOnce& blocked_at_once() const { return blocked_at_once_; }
 
   private:
@@ -96,6 +101,7 @@ class SecondCollector {
     std::deque<Open> open_;  ///< consecutive seconds
     std::optional<std::int64_t> next_second_;
     std::vector<std::optional<LiveSample>> latest_;
+    std::vector<std::optional<LiveSample>> ended_lives_;
     std::uint64_t late_sets_ = 0;
     std::uint64_t lost_events_ = 0;
     std::uint64_t corrupt_events_ = 0;

@@ -40,6 +40,7 @@ def outlived(run, losses, limit_s=40):
     check(recovery["loss_count"] == losses, f"lost {recovery['loss_count']} times, not {losses}" + report)
     check(totals["generated_bytes"] == totals["sent_bytes"] + totals["lost_bytes"], f"bytes unaccounted for: {totals}")
     check(totals["corrupt_events"] == 0 and totals["duplicate_events"] == 0, f"{totals}")
+    check(record["seconds"] >= 4, f"{record['seconds']} seconds of producers and scheduler")
     check(recovery["redelivered_events"] >= recovery["doubtful_events"] and
           (len(recovery["broken_deliveries"]) == recovery["redelivered_events"] or recovery["redelivered_events"] > 100), f"{recovery}")
     return record
@@ -66,6 +67,12 @@ def killed_and_started_again():
     seconds = [int(row["second"]) for row in rows]
     check(seconds == sorted(set(seconds)) and seconds[-1] >= 5, f"rows of both lives: {seconds}")
     check(int(rows[-2]["received_events"]) > 0, f"nothing was received after the return: {rows[-2]}")
+    of_both = sum(int(row["received_events"]) for row in rows)
+    entry = record["ranks"][FIRST_CONSUMER + 1]
+    # The first process may have written its last row without having been able to report it.
+    check(len(rows) - 1 <= entry["rows"] <= len(rows), f"{len(rows)} rows, {entry}")
+    check(entry["received"]["events"] == of_both or entry["rows"] < len(rows), f"rows have {of_both} events, {entry}")
+    check(entry["mean_bits_per_second"] > 0, f"{entry}")
 
 
 def stopped_for_a_while():

@@ -44,6 +44,33 @@ struct Collected {
 
 }  // namespace
 
+TEST_CASE("What a node's processes reported before they ended is summed up") {
+    Collected run;
+    CHECK(run.collector.ended_lives(consumer(1)) == nullptr);
+    run.collector.end_life(consumer(1));  // of one that never reported
+    CHECK(run.collector.ended_lives(consumer(1)) == nullptr);
+    for (const std::int64_t second : {3, 5}) {
+        LiveSample sample = report(consumer(1), second);
+        sample.run.received = {4, {400}};
+        sample.run.lost = {1, {100}};
+        sample.covered = Duration::seconds(2);
+        sample.whole_seconds = 2;
+        run.collector.add(sample);
+        run.collector.end_life(consumer(1));
+        CHECK(run.collector.latest(consumer(1)) == nullptr);
+    }
+    const LiveSample* const sums = run.collector.ended_lives(consumer(1));
+    REQUIRE(sums != nullptr);
+    CHECK(sums->run.received.events == 8);
+    CHECK(sums->covered == Duration::seconds(4));
+    CHECK(sums->whole_seconds == 4);
+    CHECK(sums->start.second == 5);
+    CHECK(run.collector.ended_lives(consumer(0)) == nullptr);
+    run.collector.finish();
+    // The second process began at 0 again, and what the first had lost is still counted.
+    CHECK(run.seconds.back().lost_events == 2);
+}
+
 TEST_CASE("A second is passed on when its last report arrives") {
     Collected run;
     LiveSample full = report(producer(1), 3, 3000);
