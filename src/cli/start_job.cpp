@@ -1,6 +1,7 @@
 #include "cli/start_job.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,8 @@ namespace weir::cli {
 namespace {
 
 constexpr const char* token_variable = runtime::join_token_variable;
+/// Rank 0 serves all connections in one thread, some of them in every turn.
+constexpr std::uint32_t ranks_max = 1000;
 /// How long a process that was given up tries to come back.
 constexpr auto return_limit = core::Duration::seconds(60);
 /// Of a run with --join these are of the process, and not of the job.
@@ -67,14 +70,36 @@ void print_line(const std::string& line) {
     fmt::print(stderr, "weir run: {}\n", line);
 }
 
-StartedJob lead(const config::RunRequest& asked, int ranks) {
+/// Each rank of the job is a connection to this process, and may be one more while strangers are refused.
+void allow_connections(std::uint32_t ranks) {
+    rlimit limit{};
+    const rlim_t needed = 2 * static_cast<rlim_t>(ranks) + 256;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) {
+        return;
+    }
+    limit.rlim_cur = std::min(needed, limit.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < needed) {
+        throw config::UsageError(fmt::format("--join: rank 0 of {} ranks needs {} open files, and this host "
+                                             "allows {}; raise it (ulimit -n)",
+                                             ranks, needed, limit.rlim_max),
+                                 config::UsageError::Reach::this_host);
+    }
+}
+
+StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
+    if (ranks > ranks_max) {
+        throw config::UsageError(fmt::format(
+            "--join: {} ranks, and at most {} can join; start larger runs with MPI", ranks, ranks_max));
+    }
+    allow_connections(ranks);
     runtime::JoinOptions options;
     for (const config::GivenOption& option : asked.command_line) {
         if (!is_own(option.name)) {
             options.emplace_back(option.name, option.value);
         }
     }
-    auto job = std::make_unique<runtime::JoinLeader>(terms_of(asked.join), ranks, std::move(options));
+    auto job = std::make_unique<runtime::JoinLeader>(terms_of(asked.join), static_cast<int>(ranks),
+                                                     std::move(options));
     job->wait_for_ranks(runtime::Job::start_limit, print_line);
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
 }
@@ -131,7 +156,7 @@ StartedJob start_job(const config::RunRequest& asked, runtime::Watchdog& watchdo
     if (ranks == 0) {
         throw config::UsageError("--join: rank 0 must know how many ranks there are: give --ranks");
     }
-    return lead(asked, static_cast<int>(ranks));
+    return lead(asked, ranks);
 }
 
 }  // namespace weir::cli

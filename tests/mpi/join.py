@@ -42,6 +42,12 @@ def token_in_a_file():
     check(run.end(30).status == 0, run.said())
 
 
+def too_many():
+    done = subprocess.run([WEIR, "run", "--join", f"localhost:{free_port()}", "--ranks", "1001"], capture_output=True, text=True,
+                          timeout=20, env=ENVIRONMENT, check=False)
+    check(done.returncode == 2 and "--join: 1001 ranks, and at most 1000 can join" in done.stderr, done.stderr)
+
+
 def refused(run, message, *options, environment=None):
     done = subprocess.run([WEIR, "run", "--join", run.address, *options], capture_output=True, text=True, timeout=20,
                           env=environment or ENVIRONMENT, check=False)
@@ -112,5 +118,5 @@ possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture
 if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
     print(possible.stderr.strip())
     sys.exit(SKIPPED)
-main(by_hand, under_a_launcher, token_in_a_file, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
+main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
      interrupted)
