@@ -42,6 +42,12 @@ class FakeTransport final : public transport::Transport {
         chunks.push_back(chunk);
         calls.push_back("chunk " + std::to_string(chunk.chunk.sequence));
     }
+    void disconnect(transport::Rank rank) override {
+        calls.push_back("disconnect " + std::to_string(rank.value));
+    }
+    void reconnect(transport::Rank rank, const transport::PeerAddress& /*address*/) override {
+        calls.push_back("reconnect " + std::to_string(rank.value));
+    }
     void poll(transport::Polled& found) override {
         on_poll();
         if (!inbox.empty()) {

@@ -128,7 +128,7 @@ inline RunSettings rig_settings(Duration silence) {
 class Rig {
   public:
     explicit Rig(int rank, Duration silence = never_silent) : Rig(rank, runtime_settings(silence)) {}
-    Rig(int rank, RunSettings run_settings)
+    Rig(int rank, RunSettings run_settings, JobNews* news = nullptr)
         : run(std::move(run_settings)),
           heartbeat_clock(rank == scheduler_rank
                               ? HeartbeatClock(CommonClock(monotonic_ns()), 3)
@@ -151,7 +151,9 @@ class Rig {
                 .output = output,
                 .collector = rank == scheduler_rank ? &collector : nullptr,
                 .on_signal = [this](int number) { signals.push_back(number); },
-                .on_missed = [this](int missed) { missed_ranks.push_back(missed); }}) {
+                .on_missed = [this](int missed) { missed_ranks.push_back(missed); },
+                .news = news,
+                .on_loss = [this](const std::string& line) { losses.push_back(line); }}) {
         transport.on_poll = [this] {
             ++polls;
             if (clock.now() > Instant{} + Duration::seconds(30)) {
@@ -209,8 +211,9 @@ class Rig {
     Watchdog watchdog;
     RankLoop loop;
     std::function<void()> each_poll;
-    std::vector<int> signals;       ///< that were to be recorded at once
-    std::vector<int> missed_ranks;  ///< that began to be missed; -1: all were heard again
+    std::vector<int> signals;         ///< that were to be recorded at once
+    std::vector<int> missed_ranks;    ///< that began to be missed; -1: all were heard again
+    std::vector<std::string> losses;  ///< what was said of consumers that are lost or back
     int polls = 0;
     bool answered = false;
 
