@@ -58,6 +58,10 @@ std::vector<Objection> Job::objections(const std::string& mine, const char* what
     return found;
 }
 
+std::string Job::silence_text(core::Duration limit, const char* what) {
+    return fmt::format("has had no sign of life for {:.1f} s: {}", limit.in_seconds(), what);
+}
+
 void Job::throw_notice(const Notice& notice, int source, const char* what) const {
     if (notice.kind != Notice::Kind::failure) {
         throw ExchangeTimeout("was notified by rank " + std::to_string(source) +

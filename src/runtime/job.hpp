@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/units.hpp"
@@ -30,6 +31,16 @@ class JobError : public std::runtime_error {
 class ExchangeTimeout : public JobError {
   public:
     using JobError::JobError;
+};
+
+/// Ranks have given no sign of life for too long. what() continues the name of this rank.
+class RanksSilent : public JobError {
+  public:
+    RanksSilent(std::vector<int> ranks, const std::string& what) : JobError(what), ranks_(std::move(ranks)) {}
+    [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
+
+  private:
+    std::vector<int> ranks_;
 };
 
 /// The run cannot go on because of a rank: this rank found it out, or another one reported it. what() is for
@@ -145,6 +156,11 @@ class Job {
         int naps_ = 0;
     };
 
+    /// Outside the loop, where nothing else shows that a rank stands still: exchanges throw RanksSilent when
+    /// ranks have given no sign of life for `limit`. 0: they do not. MPI has nothing for this; there,
+    /// exchanges have their limits.
+    virtual void set_silence_limit(core::Duration /*limit*/) {}
+
     // --on-failure continue.
 
     /// For the loop; nullptr: the job ends with its first process that dies.
@@ -191,6 +207,8 @@ class Job {
     virtual void end_others(int status) = 0;
     /// While something waits: has another rank said that this cannot come to an end? Throws then.
     virtual void check_notices(const char* what) = 0;
+    /// For RanksSilent.
+    [[nodiscard]] static std::string silence_text(core::Duration limit, const char* what);
     /// Throws what a notice that came says, to the leader from `source`.
     [[noreturn]] void throw_notice(const Notice& notice, int source, const char* what) const;
 

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/common_clock.hpp"
+
 namespace weir::runtime {
 
 namespace {
@@ -45,13 +47,33 @@ void JoinConnection::send(FrameKind kind, std::string_view bytes, std::uint32_t 
     const Head head{.kind = static_cast<std::uint16_t>(kind),
                     .number = number,
                     .bytes = static_cast<std::uint32_t>(bytes.size())};
+    const std::lock_guard lock(mutex_);
     outgoing_.append(reinterpret_cast<const char*>(&head), sizeof head);
     outgoing_.append(bytes);
     write();
 }
 
+void JoinConnection::pulse() {
+    const Head head{.kind = static_cast<std::uint16_t>(FrameKind::pulse)};
+    const std::lock_guard lock(mutex_);
+    if (closed_ || !outgoing_.empty()) {
+        return;
+    }
+    const ssize_t count = ::send(socket_, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {  // else the thread of the connection will find out why
+        outgoing_.assign(reinterpret_cast<const char*>(&head) + count,
+                         sizeof head - static_cast<std::size_t>(count));
+    }
+}
+
+bool JoinConnection::flushed() const {
+    const std::lock_guard lock(mutex_);
+    return closed_ || outgoing_.empty();
+}
+
 void JoinConnection::pump() {
     if (!closed_) {
+        const std::lock_guard lock(mutex_);
         write();
     }
     if (!closed_) {
@@ -85,6 +107,7 @@ void JoinConnection::read() {
     while (true) {
         const ssize_t count = ::recv(socket_, block.data(), block.size(), MSG_DONTWAIT);
         if (count > 0) {
+            heard_ns_ = monotonic_ns();
             incoming_.append(block.data(), static_cast<std::size_t>(count));
             if (!split()) {
                 close("it sent something that weir does not send");
@@ -112,9 +135,13 @@ bool JoinConnection::split() {
         if (incoming_.size() - begin - sizeof head < head.bytes) {
             break;
         }
-        frames_.push_back({.kind = static_cast<FrameKind>(head.kind),
-                           .number = head.number,
-                           .bytes = incoming_.substr(begin + sizeof head, head.bytes)});
+        if (static_cast<FrameKind>(head.kind) == FrameKind::pulse) {
+            pulsed_ = true;
+        } else {
+            frames_.push_back({.kind = static_cast<FrameKind>(head.kind),
+                               .number = head.number,
+                               .bytes = incoming_.substr(begin + sizeof head, head.bytes)});
+        }
         begin += sizeof head + head.bytes;
     }
     incoming_.erase(0, begin);

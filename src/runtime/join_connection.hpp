@@ -1,10 +1,13 @@
 // A TCP connection between two processes of a job that starts without MPI: frames with a kind and a number in
-// both directions. Nothing blocks. What arrives is bounded: a stranger may have connected.
+// both directions. Nothing blocks. What arrives is bounded: a stranger may have connected. For one thread;
+// only pulse() may be called by another one.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +34,7 @@ enum class FrameKind : std::uint16_t {
     go,         ///< leader to a returning process: all know it
     taken_out,  ///< leader to a rank that it has given up
     leave,      ///< leader to all: with the exit status
+    pulse,      ///< a sign of life, outside the loop
 };
 
 struct Frame {
@@ -59,6 +63,14 @@ class JoinConnection {
     void send(FrameKind kind, std::span<const std::byte> bytes, std::uint32_t number = 0) {
         send(kind, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), number);
     }
+    /// A sign of life, for any thread: no more than one waits to leave.
+    void pulse();
+    /// The other side is to give signs of life from now on.
+    void expect_pulses(std::int64_t now_ns) { heard_ns_ = now_ns; }
+    /// Since when nothing has come; nothing: the other side has not begun to give signs of life.
+    [[nodiscard]] std::optional<std::int64_t> silent_since_ns() const {
+        return pulsed_ ? std::optional(heard_ns_) : std::nullopt;
+    }
     /// Moves what can be moved in both directions now.
     void pump();
     /// Nothing more comes, and nothing can be sent.
@@ -66,7 +78,7 @@ class JoinConnection {
     /// Why; empty: the other side has ended.
     [[nodiscard]] const std::string& reason() const { return reason_; }
     /// All that was sent has left this process.
-    [[nodiscard]] bool flushed() const { return closed_ || outgoing_.empty(); }
+    [[nodiscard]] bool flushed() const;
 
     [[nodiscard]] bool has(FrameKind kind) const;
     /// The oldest frame of this kind that came, if there is one.
@@ -77,15 +89,19 @@ class JoinConnection {
   private:
     void close(std::string reason);
     void read();
+    /// With mutex_ held.
     void write();
     /// False: what came is no frame.
     bool split();
 
     int socket_;
     std::size_t limit_ = stranger_limit;
-    bool closed_ = false;
+    std::atomic<bool> closed_ = false;
+    bool pulsed_ = false;
+    std::int64_t heard_ns_ = 0;
     std::string reason_;
     std::string incoming_;
+    mutable std::mutex mutex_;  ///< of outgoing_, and of sending
     std::string outgoing_;
     std::deque<Frame> frames_;
 };

@@ -16,6 +16,7 @@
 #include "runtime/job.hpp"
 #include "runtime/join_connection.hpp"
 #include "runtime/join_protocol.hpp"
+#include "runtime/join_pulse.hpp"
 
 namespace weir::runtime {
 
@@ -48,6 +49,7 @@ class JoinLeader final : public Job, public JobNews {
                        const char* what) override;
     void send_notice(const Notice& notice, core::Duration limit) override;
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
+    void set_silence_limit(core::Duration limit) override;
 
     [[nodiscard]] JobNews* news() override { return this; }
     void outlive(std::vector<bool> outlived) override { outlived_ = std::move(outlived); }
@@ -78,6 +80,7 @@ class JoinLeader final : public Job, public JobNews {
 
     void end_others(int status) override;
     void check_notices(const char* what) override;
+    void check_silence(const char* what);
     /// Everything that can be moved now.
     void pump();
     void accept_newcomers();
@@ -105,20 +108,22 @@ class JoinLeader final : public Job, public JobNews {
     JoinOptions options_;
     int socket_ = -1;
     std::vector<Newcomer> newcomers_;
-    std::vector<std::unique_ptr<JoinConnection>> connections_;  ///< by rank; nullptr: not there, or rank 0
+    std::vector<std::shared_ptr<JoinConnection>> connections_;  ///< by rank; nullptr: not there, or rank 0
     std::vector<std::string> hosts_;                            ///< by rank
     std::vector<Exchanged> history_;
     std::vector<bool> outlived_;        ///< by rank; empty before the loop
     std::vector<bool> gone_;            ///< by rank: look() has told of it
     std::vector<std::uint32_t> lives_;  ///< by rank
     std::vector<Returning> returning_;
-    std::vector<std::unique_ptr<JoinConnection>> parting_;  ///< to processes that were given up
+    std::vector<std::shared_ptr<JoinConnection>> parting_;  ///< to processes that were given up
     std::vector<JobEvent> events_;
     std::vector<pollfd> polled_;  ///< of one pump(); kept for its memory
     std::uint32_t exchange_ = 0;
     std::uint32_t round_ = 0;
     std::vector<std::optional<std::string>> round_parts_;
     std::vector<std::byte> round_all_;
+    core::Duration silence_limit_;
+    std::unique_ptr<JoinPulse> pulse_;
 };
 
 /// Any other rank.
@@ -146,6 +151,7 @@ class JoinMember final : public Job, public JobNews {
                        const char* what) override;
     void send_notice(const Notice& notice, core::Duration limit) override;
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
+    void set_silence_limit(core::Duration limit) override;
     std::vector<Objection> objections(const std::string& mine, const char* what) override;
 
     [[nodiscard]] JobNews* news() override { return this; }
@@ -161,6 +167,7 @@ class JoinMember final : public Job, public JobNews {
   private:
     void end_others(int /*status*/) override {}
     void check_notices(const char* what) override;
+    void check_silence(const char* what) const;
     int connect(std::int64_t deadline_ns, const std::function<void(const std::string& line)>& report) const;
     void receive_welcome(std::int64_t deadline_ns);
     void receive_history(std::int64_t deadline_ns);
@@ -172,7 +179,7 @@ class JoinMember final : public Job, public JobNews {
 
     JoinTerms terms_;
     Hello hello_;
-    std::unique_ptr<JoinConnection> leader_connection_;
+    std::shared_ptr<JoinConnection> leader_connection_;
     JoinOptions options_;
     std::optional<std::uint32_t> life_;
     std::deque<std::string> history_;  ///< what and text in turn; of a returning process, until come_back()
@@ -180,6 +187,8 @@ class JoinMember final : public Job, public JobNews {
     std::uint32_t exchange_ = 0;
     std::uint32_t round_ = 0;
     std::vector<std::byte> round_all_;
+    core::Duration silence_limit_;
+    std::unique_ptr<JoinPulse> pulse_;
 };
 
 }  // namespace weir::runtime

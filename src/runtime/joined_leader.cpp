@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/assertion.hpp"
+#include "core/heartbeat.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/join_socket.hpp"
 #include "runtime/joined_job.hpp"
@@ -196,7 +197,7 @@ bool JoinLeader::place_newcomer(Newcomer& newcomer) {
 
 void JoinLeader::pump() {
     polled_.clear();
-    for (const std::unique_ptr<JoinConnection>& connection : connections_) {
+    for (const std::shared_ptr<JoinConnection>& connection : connections_) {
         if (connection != nullptr && !connection->closed()) {
             const short events = connection->flushed() ? POLLIN : POLLIN | POLLOUT;
             polled_.push_back({.fd = connection->descriptor(), .events = events, .revents = 0});
@@ -206,7 +207,7 @@ void JoinLeader::pump() {
         return;
     }
     auto next = polled_.begin();
-    for (const std::unique_ptr<JoinConnection>& connection : connections_) {
+    for (const std::shared_ptr<JoinConnection>& connection : connections_) {
         if (connection != nullptr && !connection->closed() && (next++)->revents != 0) {
             connection->pump();
         }
@@ -231,10 +232,61 @@ void JoinLeader::check_notices(const char* what) {
         }
         static_cast<void>(has_ended(rank));
     }
+    check_silence(what);
+}
+
+void JoinLeader::set_silence_limit(core::Duration limit) {
+    silence_limit_ = limit;
+    pulse_.reset();
+    if (limit <= core::Duration{}) {
+        return;
+    }
+    std::vector<std::weak_ptr<JoinConnection>> members;
+    for (const std::shared_ptr<JoinConnection>& member : connections_) {
+        if (member != nullptr) {
+            member->expect_pulses(monotonic_ns());
+            members.push_back(member);
+        }
+    }
+    pulse_ = std::make_unique<JoinPulse>(core::heartbeat_periods(size_, limit).leader, std::move(members));
+}
+
+void JoinLeader::check_silence(const char* what) {
+    if (silence_limit_ <= core::Duration{}) {
+        return;
+    }
+    const std::int64_t now_ns = monotonic_ns();
+    const auto is_silent = [&](int rank, std::int64_t limit_ns) {
+        return is_present(rank) && now_ns - connection(rank).silent_since_ns().value_or(now_ns) > limit_ns;
+    };
+    bool ends = false;
+    for (int rank = 1; rank < size_; ++rank) {
+        if (!is_silent(rank, silence_limit_.ns)) {
+            continue;
+        }
+        if (!outlived_.empty() && outlived_[static_cast<std::size_t>(rank)]) {
+            connections_[static_cast<std::size_t>(rank)].reset();
+        } else {
+            ends = true;
+        }
+    }
+    if (!ends) {
+        return;
+    }
+    // Where a link or a switch has failed, others fall silent at almost the same time.
+    std::vector<int> silent;
+    for (int rank = 1; rank < size_; ++rank) {
+        if (is_silent(rank, silence_limit_.ns / 2)) {
+            silent.push_back(rank);
+        }
+    }
+    std::stable_partition(silent.begin(), silent.end(),
+                          [&](int rank) { return is_silent(rank, silence_limit_.ns); });
+    throw RanksSilent(std::move(silent), silence_text(silence_limit_, what));
 }
 
 bool JoinLeader::has_ended(int rank) {
-    std::unique_ptr<JoinConnection>& member = connections_[static_cast<std::size_t>(rank)];
+    std::shared_ptr<JoinConnection>& member = connections_[static_cast<std::size_t>(rank)];
     if (!member->closed()) {
         return false;
     }
@@ -399,7 +451,7 @@ Job::Roll JoinLeader::call_roll(core::Duration limit, const std::function<bool()
 }
 
 void JoinLeader::end_others(int status) {
-    for (const std::unique_ptr<JoinConnection>& connection : connections_) {
+    for (const std::shared_ptr<JoinConnection>& connection : connections_) {
         if (connection != nullptr) {
             connection->send(FrameKind::leave, std::to_string(status));
         }

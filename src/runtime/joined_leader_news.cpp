@@ -42,7 +42,7 @@ std::vector<JobEvent> JoinLeader::look() {
         serve(returning);
     }
     std::erase_if(returning_, [](const Returning& one) { return one.connection == nullptr; });
-    for (const std::unique_ptr<JoinConnection>& connection : parting_) {
+    for (const std::shared_ptr<JoinConnection>& connection : parting_) {
         connection->pump();
     }
     std::erase_if(parting_, [](const auto& connection) { return connection->closed(); });
@@ -107,7 +107,7 @@ void JoinLeader::complete(Returning& returning) {
 }
 
 std::uint32_t JoinLeader::take_out(int rank) {
-    std::unique_ptr<JoinConnection>& connection = connections_[static_cast<std::size_t>(rank)];
+    std::shared_ptr<JoinConnection>& connection = connections_[static_cast<std::size_t>(rank)];
     if (connection != nullptr) {
         connection->send(FrameKind::taken_out, std::string_view{});
         parting_.push_back(std::move(connection));

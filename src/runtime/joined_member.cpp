@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/assertion.hpp"
+#include "core/heartbeat.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/join_socket.hpp"
 #include "runtime/joined_job.hpp"
@@ -120,6 +121,25 @@ void JoinMember::check_notices(const char* what) {
     }
     if (leader_connection_->has(FrameKind::roll_call)) {
         throw ExchangeTimeout(std::string("was called to the roll: ") + what);
+    }
+    check_silence(what);
+}
+
+void JoinMember::set_silence_limit(core::Duration limit) {
+    silence_limit_ = limit;
+    pulse_.reset();
+    if (limit > core::Duration{}) {
+        leader_connection_->expect_pulses(monotonic_ns());
+        pulse_ = std::make_unique<JoinPulse>(core::heartbeat_periods(size_, limit).others,
+                                             std::vector<std::weak_ptr<JoinConnection>>{leader_connection_});
+    }
+}
+
+void JoinMember::check_silence(const char* what) const {
+    const std::int64_t now_ns = monotonic_ns();
+    if (silence_limit_ > core::Duration{} &&
+        now_ns - leader_connection_->silent_since_ns().value_or(now_ns) > silence_limit_.ns) {
+        throw RanksSilent({0}, silence_text(silence_limit_, what));
     }
 }
 

@@ -34,6 +34,11 @@ int JobRun::run() {
         ending_.end_exchange_by_signal(signal.number);
     } catch (const ExchangeTimeout& error) {
         ending_.end_exchange(error);
+    } catch (const RanksSilent& error) {
+        ending_.end_exchange({.kind = Evidence::Kind::exchange_timeout,
+                              .rank = is_leader_ ? -1 : error.ranks().front(),
+                              .text = error.what(),
+                              .missing = error.ranks()});
     } catch (const RankGone& error) {
         ending_.end_exchange({.kind = Evidence::Kind::process_gone, .rank = error.rank()});
     } catch (const RankFailed& error) {
@@ -106,6 +111,7 @@ int JobRun::measure() {
     if (end.kind != RunEnd::Kind::complete) {
         this->end(end, loop);
     }
+    job_.set_silence_limit(settings_.silence_timeout);
     if (sampler_) {
         host_counters_ = telemetry::encode_host(sampler_->stop(clock.clock().now()));
     }
@@ -135,6 +141,7 @@ RunEnd JobRun::run_loop(RankLoop& loop, const CommonClock& clock, core::Instant 
     const core::Duration late = clock.now() - begin;
     // Less than this is the grain of sleeping, not a late rank.
     started_late_ = late > core::Duration::milliseconds(20) ? late : core::Duration{};
+    job_.set_silence_limit({});  // ranks hear each other in the loop
     watchdog_.enter("measurement", settings_.silence_timeout + core::Duration::seconds(2));
     return loop.run();
 }

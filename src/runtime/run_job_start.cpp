@@ -80,6 +80,7 @@ std::string JobRun::make_directory() {
 /// False: some rank cannot, and the leader has printed why.
 bool JobRun::prepare() {
     watchdog_.enter("preparation", core::Duration::seconds(120));
+    job_.set_silence_limit(settings_.silence_timeout);
     if (is_leader_) {
         print_plan();
     }
