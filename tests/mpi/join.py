@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 from joined import ENVIRONMENT, TOKEN, Joined, free_port, kill_all
 from weir_run import MPIRUN, WEIR, Run, check, check_complete, main
@@ -105,6 +106,20 @@ def stopped_consumer():
     disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2.0 s"])
 
 
+def stopped_outside_the_loop():
+    """Where no heartbeats are: before the warm-up, or as the record is made."""
+    for rank in (0, 3):
+        run = Joined(6, *LOAD, "--producers", "2", "--duration", "2s", "--silence-timeout", "2s", directory=f"run{rank}")
+        deadline = time.monotonic() + 20
+        while run.record() is None:
+            check(time.monotonic() < deadline, run.said)
+            time.sleep(0.005)
+        pid = run.pid(rank)
+        run.send(rank, signal.SIGSTOP)
+        ended = run.end(ENDS_WITHIN_S, stopped=[pid])
+        check(ended.json["status"] == "failed" and ended.json["failure"]["rank"] == rank, f"{ended.json['failure']}")
+
+
 def interrupted():
     run = Joined(4, *LOAD, "--duration", "60s")
     run.wait_for_seconds(1)
@@ -119,4 +134,4 @@ if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
     print(possible.stderr.strip())
     sys.exit(SKIPPED)
 main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
-     interrupted)
+     stopped_outside_the_loop, interrupted)

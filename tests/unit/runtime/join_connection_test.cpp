@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 #include "catch.hpp"
 
@@ -48,6 +50,56 @@ struct Pair {
 };
 
 }  // namespace
+
+TEST_CASE("Signs of life are noted, and are no frames") {
+    Pair from;
+    Pair to;
+    to.here->expect_pulses(1);
+    CHECK_FALSE(to.here->silent_since_ns());
+    from.here->pulse();
+    to.put(from.all());
+    to.here->pump();
+    REQUIRE(to.here->silent_since_ns());
+    const std::int64_t heard_ns = *to.here->silent_since_ns();
+    CHECK(heard_ns > 1);
+    CHECK_FALSE(to.here->has(FrameKind::pulse));
+    CHECK_FALSE(to.here->closed());
+    to.here->pump();  // nothing has come
+    CHECK(to.here->silent_since_ns() == heard_ns);
+    to.here->expect_pulses(heard_ns + 5);
+    CHECK(to.here->silent_since_ns() == heard_ns + 5);
+}
+
+TEST_CASE("A thread's signs of life do not cut the frames of another one") {
+    Pair from;
+    Pair to;
+    std::atomic<bool> over = false;
+    std::thread pulses([&] {
+        while (!over) {
+            from.here->pulse();
+        }
+    });
+    int received = 0;
+    for (std::uint32_t number = 0; number < 2000; ++number) {
+        from.here->send(FrameKind::texts, std::string(number % 700, 'x'), number);
+        to.put(from.all());
+        to.here->pump();
+        while (const auto frame = to.here->take(FrameKind::texts)) {
+            CHECK(frame->bytes.size() == frame->number % 700);
+            ++received;
+        }
+    }
+    over = true;
+    pulses.join();
+    from.here->pump();
+    to.put(from.all());
+    to.here->pump();
+    while (to.here->take(FrameKind::texts)) {
+        ++received;
+    }
+    CHECK(received == 2000);
+    CHECK_FALSE(to.here->closed());
+}
 
 TEST_CASE("Frames arrive in the order of their kind, however their bytes are cut") {
     Pair from;
