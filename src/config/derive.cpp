@@ -265,18 +265,19 @@ void check_engine(RunRequest& request) {
             throw UsageError(fmt::format("--{}: belongs to --join HOST:PORT, which is missing", option));
         }
     }
-    if (engine.engine == core::Engine::ucx && request.plan.transport != core::TransportKind::send) {
-        throw UsageError("--engine: ucx carries --transport send only; use that, or the engine mpi");
+    if (engine.engine == core::Engine::ucx && request.plan.transport == core::TransportKind::datagram) {
+        throw UsageError("--engine: ucx carries --transport send, put and get; leave it out with datagram");
     }
     if (engine.engine == core::Engine::ucx) {
         return;
     }
-    for (const char* option : {"control-traffic-class", "data-traffic-class"}) {
+    for (const char* option :
+         {"control-traffic-class", "data-traffic-class", "control-device", "data-device"}) {
         if (request.given(option) && request.origin(option) >= request.origin("engine")) {
-            throw UsageError(fmt::format("--{}: needs --engine ucx; MPI has one class for all", option));
+            throw UsageError(fmt::format("--{}: needs --engine ucx; MPI has one for all", option));
         }
     }
-    engine.control_traffic_class = engine.data_traffic_class = std::nullopt;
+    engine = {};
 }
 
 void check_result_size(RunRequest& request) {

@@ -2,7 +2,9 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -64,6 +66,21 @@ void set_datagram_network(RunRequest& request, Text text) {
     request.datagram_network = whole;
 }
 
+/// As UCX_NET_DEVICES takes them: "mlx5_0:1", "eth0", several separated by commas.
+std::string ucx_devices(Text text) {
+    constexpr std::size_t longest = 255;
+    constexpr std::string_view signs = "_:.,-/";
+    const auto allowed = [&](char sign) {
+        return std::isalnum(static_cast<unsigned char>(sign)) != 0 ||
+               signs.find(sign) != std::string_view::npos;
+    };
+    if (text.empty() || text.size() > longest || !std::all_of(text.begin(), text.end(), allowed)) {
+        throw UsageError(fmt::format(
+            "'{}' is no name of a device; write what UCX_NET_DEVICES takes (mlx5_0:1, eth0)", text));
+    }
+    return std::string(text);
+}
+
 constexpr Option transfer_rows[] = {
     {.name = "policy",
      .syntax = syntax_of<policies>,
@@ -79,7 +96,7 @@ constexpr Option transfer_rows[] = {
      .get = [](const RunRequest& r) { return chosen(r.plan.transport, transports); }},
     {.name = "engine",
      .syntax = syntax_of<engines>,
-     .help = "what carries it: MPI, or UCX directly (transport send)",
+     .help = "what carries it: MPI, or UCX directly (not datagram)",
      .default_value = "mpi",
      .set = [](RunRequest& r, Text text) { r.engine.engine = choose(text, engines); },
      .get = [](const RunRequest& r) { return chosen(r.engine.engine, engines); },
@@ -99,6 +116,20 @@ constexpr Option transfer_rows[] = {
      .set = [](RunRequest& r,
                Text text) { r.engine.data_traffic_class = count(text, 0, largest_traffic_class); },
      .get = [](const RunRequest& r) { return traffic_class_text(r.engine.data_traffic_class); },
+     .only_measured = true},
+    {.name = "control-device",
+     .syntax = "NAME",
+     .help = "engine ucx: device of control packets",
+     .default_text = "UCX's",
+     .set = [](RunRequest& r, Text text) { r.engine.control_device = ucx_devices(text); },
+     .get = [](const RunRequest& r) { return r.engine.control_device; },
+     .only_measured = true},
+    {.name = "data-device",
+     .syntax = "NAME",
+     .help = "engine ucx: device of data",
+     .default_text = "UCX's",
+     .set = [](RunRequest& r, Text text) { r.engine.data_device = ucx_devices(text); },
+     .get = [](const RunRequest& r) { return r.engine.data_device; },
      .only_measured = true},
     {.name = "chunk-size",
      .syntax = "SIZE",

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace weir::core {
 
@@ -16,6 +17,9 @@ struct EnginePlan {
     /// Engine ucx: the 8 bits of traffic class (DSCP and ECN) that RDMA packets carry; nothing: UCX chooses.
     std::optional<std::uint32_t> control_traffic_class;
     std::optional<std::uint32_t> data_traffic_class;
+    /// Engine ucx: devices as UCX names them, separated by commas; empty: UCX chooses.
+    std::string control_device;
+    std::string data_device;
 };
 
 }  // namespace weir::core

@@ -23,6 +23,7 @@ struct FixedPart {
     std::uint64_t datagrams = 0;
     std::uint64_t log_error = 0;
     std::uint64_t host_counters = 0;
+    std::uint64_t ucx_paths = 0;
     std::uint64_t broken_deliveries = 0;
 };
 static_assert(std::is_trivially_copyable_v<FixedPart>);
@@ -78,6 +79,7 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
                           account.datagrams.size(),
                           account.log_error.size(),
                           account.host_counters.size(),
+                          account.ucx_paths.size(),
                           broken_off.deliveries.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
@@ -88,6 +90,7 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
     append(bytes, account.datagrams.data(), account.datagrams.size());
     append(bytes, account.log_error.data(), account.log_error.size());
     append(bytes, account.host_counters.data(), account.host_counters.size());
+    append(bytes, account.ucx_paths.data(), account.ucx_paths.size());
     append(bytes, account.broken_off.deliveries.data(), account.broken_off.deliveries.size());
     return bytes;
 }
@@ -112,6 +115,7 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
         !take_all(bytes, account.datagrams, fixed.datagrams) ||
         !take_all(bytes, account.log_error, fixed.log_error) ||
         !take_all(bytes, account.host_counters, fixed.host_counters) ||
+        !take_all(bytes, account.ucx_paths, fixed.ucx_paths) ||
         !take_all(bytes, account.broken_off.deliveries, fixed.broken_deliveries) || !bytes.empty() ||
         !account.latencies.adds_up() || !telemetry::is_traffic(account.traffic) ||
         !telemetry::is_datagrams(account.datagrams)) {

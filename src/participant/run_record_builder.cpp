@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "participant/exit_status.hpp"
@@ -104,6 +105,13 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     if (account.started_late > core::Duration{}) {
         late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(run_, rank),
                                            telemetry::readable(account.started_late)));
+    }
+    std::istringstream paths(account.ucx_paths);
+    for (std::string line; std::getline(paths, line);) {
+        const auto space = line.find(' ');
+        if (space != std::string::npos) {
+            ucx_paths_[line.substr(0, space)].insert(line.substr(space + 1));
+        }
     }
     take_host(account.host_counters);
     if (!account.log_error.empty()) {
@@ -213,6 +221,7 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks, recovery);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     record.late_starts = late_starts_;
+    record.ucx_paths = ucx_paths_;
     if (counts_datagrams()) {
         record.datagrams =
             telemetry::account_for_datagrams(record.ranks, datagrams_, record.hosts, run_.socket_buffer);

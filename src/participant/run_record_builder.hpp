@@ -2,7 +2,9 @@
 // last live samples when the run ended before its time.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,6 +79,7 @@ class RunRecordBuilder {
     telemetry::Recovery recovery_;  ///< what accounts told
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
+    std::map<std::string, std::set<std::string>> ucx_paths_;
     std::vector<std::string> log_errors_;
 };
 

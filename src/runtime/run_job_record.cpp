@@ -62,6 +62,9 @@ participant::RankAccount JobRun::make_account(const RankLoop& loop, const Heartb
     mine.fault_count = loop.fault_count();
     mine.faults = loop.faults();
     mine.host_counters = host_counters_;
+    for (const auto& [network, path] : transport_.paths()) {
+        mine.ucx_paths += network + " " + path + "\n";
+    }
     mine.log_error = close_log();
     return mine;
 }

@@ -40,6 +40,8 @@ void RunTransport::expose_buffers(const Agree& agree) {
     std::string objection;
     try {
         base_->expose_buffers();
+    } catch (const JobError&) {
+        throw;  // of an exchange in it: that was another rank
     } catch (const std::runtime_error& error) {
         objection = error.what();
         // The others may be waiting inside MPI for this rank, and then they do not come.

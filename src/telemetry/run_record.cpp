@@ -417,6 +417,9 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     if (record.late_starts) {
         json["environment"]["late_starts"] = *record.late_starts;
     }
+    for (const auto& [network, paths] : record.ucx_paths) {
+        json["environment"]["ucx_paths"][network] = paths;
+    }
     Json hosts = Json::array();
     for (const HostCounters& host : record.hosts) {
         hosts.push_back(host_json(host));

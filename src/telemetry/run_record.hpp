@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -71,6 +73,8 @@ struct RunRecord {
     std::string environment = "{}";  ///< a JSON object
     /// In `environment`; nothing before the end of the run.
     std::optional<std::vector<std::string>> late_starts;
+    /// Likewise, engine ucx: what UCX has chosen on any rank, for "control" and "data".
+    std::map<std::string, std::set<std::string>> ucx_paths;
 
     Verdict verdict;
     BlockedAtOnce blocked_at_once;

@@ -55,6 +55,12 @@ class ChunkBuffers {
     [[nodiscard]] std::size_t message_bytes() const { return message_bytes_; }
     /// The bytes of buffer `index`, message_bytes() of them.
     [[nodiscard]] std::span<std::byte> at(std::size_t index) const;
+    /// From one buffer to the next.
+    [[nodiscard]] std::size_t stride() const { return stride_; }
+    /// Of the buffer that begins there.
+    [[nodiscard]] std::uint32_t index_of(const std::byte* memory) const {
+        return static_cast<std::uint32_t>(static_cast<std::size_t>(memory - memory_) / stride_);
+    }
     /// All of them in one piece.
     [[nodiscard]] std::span<std::byte> memory() const { return {memory_, count_ * stride_}; }
     void abandon() noexcept { arena_.abandon(); }

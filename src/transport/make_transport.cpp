@@ -4,7 +4,7 @@
 #include "transport/mpi_put_transport.hpp"
 #include "transport/mpi_send_transport.hpp"
 #ifdef WEIR_HAVE_UCX
-#include "transport/ucx_send_transport.hpp"
+#include "transport/ucx_transport.hpp"
 #else
 #include "transport/ucx_availability.hpp"
 #endif
@@ -13,10 +13,10 @@ namespace weir::transport {
 
 namespace {
 
-std::unique_ptr<TransportBase> make_ucx_send(Meeting& meeting, const core::RoleMap& roles,
-                                             const core::Plan& plan, const core::EnginePlan& engine) {
+std::unique_ptr<TransportBase> make_ucx(Meeting& meeting, const core::RoleMap& roles, const core::Plan& plan,
+                                        const core::EnginePlan& engine) {
 #ifdef WEIR_HAVE_UCX
-    return std::make_unique<UcxSendTransport>(meeting, roles, plan, engine);
+    return std::make_unique<UcxTransport>(meeting, roles, plan, engine);
 #else
     static_cast<void>(meeting), static_cast<void>(roles), static_cast<void>(plan), static_cast<void>(engine);
     throw TransportError("--engine ucx", Rank{}, why_no_ucx());
@@ -27,11 +27,12 @@ std::unique_ptr<TransportBase> make_ucx_send(Meeting& meeting, const core::RoleM
 
 std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, Meeting& meeting, const core::RoleMap& roles,
                                               const core::Plan& plan, const TransportOptions& options) {
+    if (options.engine.engine == core::Engine::ucx) {
+        return make_ucx(meeting, roles, plan, options.engine);
+    }
     switch (plan.transport) {
         case core::TransportKind::send:
-            return options.engine.engine == core::Engine::ucx
-                       ? make_ucx_send(meeting, roles, plan, options.engine)
-                       : std::make_unique<MpiSendTransport>(comm, roles, plan);
+            return std::make_unique<MpiSendTransport>(comm, roles, plan);
         case core::TransportKind::put:
             return std::make_unique<MpiPutTransport>(comm, roles, plan);
         case core::TransportKind::get:

@@ -1,6 +1,6 @@
 // What all transports have in common: control packets, warm-up, the orderly end and the disorderly one. How a
 // chunk gets into its slot is what they differ in; what carries control packets, and the end of what carries
-// data, comes from the engine: mpi_transport.hpp, ucx_send_transport.hpp.
+// data, comes from the engine: mpi_transport.hpp, ucx_transport.hpp.
 //
 // Life of an object, on every rank: construct (collective) - expose_buffers (collective) - begin_warmup,
 // warmup_step until true - the contract - shut_down (collective) - destroy - MPI_Finalize. After an error:
@@ -77,6 +77,9 @@ class TransportBase : public Transport, public ChunkDisturber {
 
     /// How other ranks reach this one; empty where the transport does without.
     [[nodiscard]] virtual PeerAddress address() const { return {}; }
+    /// What the network library has chosen for this rank's connections: network ("control", "data") and path,
+    /// each once. Empty where it does not say.
+    [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> paths() const { return {}; }
     /// --on-failure continue, before expose_buffers(): this process takes the place of one that was lost, and
     /// there is no warm-up.
     virtual void returns(std::uint32_t /*life*/) {}

@@ -54,9 +54,17 @@ UcxApi load() {
     find(library, "ucp_worker_set_am_recv_handler", api.worker_set_am_recv_handler);
     find(library, "ucp_ep_create", api.ep_create);
     find(library, "ucp_ep_close_nbx", api.ep_close_nbx);
+    find(library, "ucp_ep_print_info", api.ep_print_info);
     find(library, "ucp_am_send_nbx", api.am_send_nbx);
     find(library, "ucp_am_recv_data_nbx", api.am_recv_data_nbx);
     find(library, "ucp_am_data_release", api.am_data_release);
+    find(library, "ucp_put_nbx", api.put_nbx);
+    find(library, "ucp_get_nbx", api.get_nbx);
+    find(library, "ucp_ep_flush_nbx", api.ep_flush_nbx);
+    find(library, "ucp_rkey_pack", api.rkey_pack);
+    find(library, "ucp_rkey_buffer_release", api.rkey_buffer_release);
+    find(library, "ucp_ep_rkey_unpack", api.ep_rkey_unpack);
+    find(library, "ucp_rkey_destroy", api.rkey_destroy);
     find(library, "ucp_request_check_status", api.request_check_status);
     find(library, "ucp_request_free", api.request_free);
     find(library, "ucs_status_string", api.status_string);  // of libucs, which libucp needs

@@ -26,9 +26,17 @@ struct UcxApi {
     decltype(&::ucp_worker_set_am_recv_handler) worker_set_am_recv_handler = nullptr;
     decltype(&::ucp_ep_create) ep_create = nullptr;
     decltype(&::ucp_ep_close_nbx) ep_close_nbx = nullptr;
+    decltype(&::ucp_ep_print_info) ep_print_info = nullptr;
     decltype(&::ucp_am_send_nbx) am_send_nbx = nullptr;
     decltype(&::ucp_am_recv_data_nbx) am_recv_data_nbx = nullptr;
     decltype(&::ucp_am_data_release) am_data_release = nullptr;
+    decltype(&::ucp_put_nbx) put_nbx = nullptr;
+    decltype(&::ucp_get_nbx) get_nbx = nullptr;
+    decltype(&::ucp_ep_flush_nbx) ep_flush_nbx = nullptr;
+    decltype(&::ucp_rkey_pack) rkey_pack = nullptr;
+    decltype(&::ucp_rkey_buffer_release) rkey_buffer_release = nullptr;
+    decltype(&::ucp_ep_rkey_unpack) ep_rkey_unpack = nullptr;
+    decltype(&::ucp_rkey_destroy) rkey_destroy = nullptr;
     decltype(&::ucp_request_check_status) request_check_status = nullptr;
     decltype(&::ucp_request_free) request_free = nullptr;
     decltype(&::ucs_status_string) status_string = nullptr;

@@ -1,18 +1,18 @@
-// Messages of data over UCP, out of and into the chunk buffers, which are registered once: active messages,
-// by rendezvous unless they are small. A message is announced with the place it is for, and its bytes move
-// when the receiver has a buffer for it.
-//
-// (Rejected: tagged messages. A receive for any producer, as places need it, is then found by a search
-// through all that are posted, and nothing names the sender but the tag.)
+// How messages of data get over UCP out of a producer's chunk buffers and into a consumer's, which are
+// registered once. The transports differ in this alone: ucx_message_data.hpp (send), ucx_put_data.hpp,
+// ucx_get_data.hpp. A message is announced with the place it is for; the receiver says into which buffer it
+// goes, or that it is not wanted.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/plan.hpp"
 #include "transport/buffers.hpp"
 #include "transport/ucx_network.hpp"
 
@@ -22,14 +22,23 @@ class UcxData {
   public:
     enum class Kind : unsigned { chunk, warmup };
 
+    /// Where a message goes at its receiver.
+    struct Target {
+        std::uint32_t place = 0;
+        std::uint32_t buffer =
+            0;  ///< of all of the receiver's, with put; the others choose one at the receiver
+    };
     /// A message that this rank has not received yet.
     struct Arrival {
         std::uint32_t place = 0;
         Rank source;
         std::size_t bytes = 0;
-        /// UCX's: the bytes, or what they can be fetched by; nullptr: bytes that are not needed.
+        /// send: UCX's: the bytes, or what they can be fetched by; nullptr: bytes that are not needed.
         void* data = nullptr;
-        bool rendezvous = false;
+        bool rendezvous = false;     ///< send
+        std::uint32_t buffer = 0;    ///< put: of this rank, where the bytes lie; get: of the source
+        std::uint32_t transfer = 0;  ///< get: the source's name for it
+        std::uint32_t ticket = 0;    ///< get: likewise
     };
     /// The bytes of an outgoing message are free.
     struct Sent {
@@ -43,25 +52,33 @@ class UcxData {
         bool complete = false;  ///< false: its sender cannot be reached any more
     };
 
-    /// `self` is this rank; `buffers` are all of its chunk buffers and outlive this object; `sendings`:
-    /// messages to be sent that have an index, see send(). Throws TransportError.
-    UcxData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers, std::size_t sendings);
     UcxData(const UcxData&) = delete;
     UcxData& operator=(const UcxData&) = delete;
-    ~UcxData();
+    virtual ~UcxData();
 
-    /// `message` lies in a chunk buffer and stays until sent() has `sending`. The same index may be sent
-    /// again meanwhile if it has the same place.
-    void send(Kind kind, int to, std::uint32_t place, std::span<const std::byte> message,
-              std::size_t sending);
-    /// Takes the bytes of a message into the buffer, which is free and has room for them.
-    void receive(const Arrival& arrival, std::size_t buffer);
+    /// `message` lies in a chunk buffer and stays until sent() has `sending`, an index of the caller's. The
+    /// same index may be sent again meanwhile if it has the same target.
+    virtual void send(Kind kind, int to, Target target, std::span<const std::byte> message,
+                      std::size_t sending) = 0;
+    /// Takes the bytes of a message into the buffer, which is free and has room for them. With put, they are
+    /// there.
+    virtual void receive(const Arrival& arrival, std::size_t buffer) = 0;
     /// Does without the bytes of a message. For its sender it has left.
-    void drop(const Arrival& arrival);
+    virtual void drop(const Arrival& arrival) = 0;
     /// Drops what is announced from now on.
     void drop_arrivals() { drops_ = true; }
+    /// put: messages are announced when they lie in their buffer.
+    [[nodiscard]] virtual bool writes_into_buffers() const { return false; }
 
-    void progress() { network_.progress(); }
+    /// Of this rank, for set_addresses() and reconnect() of the others.
+    [[nodiscard]] virtual std::string address() const { return network_.address(); }
+    /// By rank. Before the first send(). Throws TransportError.
+    virtual void set_addresses(std::vector<std::string> addresses) {
+        network_.set_addresses(std::move(addresses));
+    }
+    virtual void reconnect(int rank, const std::string& address) { network_.reconnect(rank, address); }
+
+    virtual void progress() { network_.progress(); }
     /// Throws TransportError for what progress() has found out; UcxNetwork::report_failures.
     void report_failures(std::vector<Unreachable>& found);
     /// transport.hpp. What had been under way to the rank is in sent() when it returns.
@@ -84,51 +101,44 @@ class UcxData {
 
     [[nodiscard]] UcxNetwork& network() { return network_; }
 
-  private:
-    /// In front of every message. Plain memory on the wire: all ranks run the same executable.
-    struct Header {
-        std::int32_t source = -1;
-        std::uint32_t place = 0;
-    };
-    struct Sending {
-        UcxData* data = nullptr;
-        int to = -1;
-        Header header;
-    };
-    struct Receiving {
-        UcxData* data = nullptr;
-        Arrival arrival;
-    };
-    struct Handler {
-        UcxData* data = nullptr;
-        Kind kind = Kind::chunk;
-    };
+  protected:
+    /// `self` is this rank; `buffers` are all of its chunk buffers and outlive this object. Throws
+    /// TransportError.
+    UcxData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
-    static void message_sent(void* request, ucs_status_t status, void* sending);
-    static void message_received(void* request, ucs_status_t status, std::size_t bytes, void* receiving);
-    static ucs_status_t message_announced(void* handler, const void* header, std::size_t header_length,
-                                          void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
-
-    [[nodiscard]] ucp_request_param_t request_params() const;
-    void end_sending(std::size_t sending, ucs_status_t status);
-    void end_receiving(std::size_t buffer, ucs_status_t status);
+    /// With a callback for a request and what it gets.
+    [[nodiscard]] ucp_request_param_t request_params(ucp_send_nbx_callback_t callback, void* argument) const;
+    /// In the beginning of send(), and when the message has left, or cannot any more.
+    void begin_sending(int to);
+    void end_sending(std::size_t sending, int to, ucs_status_t status);
+    void begin_receiving() { ++receiving_; }
+    void end_receiving(const Arrival& arrival, std::size_t buffer, ucs_status_t status);
+    /// Something came that is no message of data.
+    void refuse(std::size_t bytes);
+    /// What waits for an answer of this rank does so no longer.
+    virtual void give_up(int /*rank*/) {}
+    /// Something besides the bytes is still under way.
+    [[nodiscard]] virtual bool answering() const { return false; }
 
     int self_;
     int ranks_;
     const ChunkBuffers& buffers_;
     UcxNetwork network_;
     ucp_mem_h memory_ = nullptr;
-    std::array<Handler, 2> handlers_;
-    std::vector<std::size_t> sending_to_;  ///< messages under way, by rank
-    std::vector<Sending> sendings_;        ///< UCX has pointers to them
-    std::vector<Receiving> receivings_;    ///< by buffer; likewise
     std::array<std::vector<Arrival>, 2> arrivals_;
+    bool drops_ = false;
+
+  private:
+    std::vector<std::size_t> sending_to_;  ///< messages under way, by rank
     std::vector<Sent> sent_;
     std::vector<Received> received_;
     std::size_t sending_ = 0;
     std::size_t receiving_ = 0;
-    std::string unreadable_;  ///< what came that is no message of data
-    bool drops_ = false;
+    std::string unreadable_;
 };
+
+/// `sendings`: indices that send() gets. Throws TransportError.
+std::unique_ptr<UcxData> make_ucx_data(core::TransportKind kind, UcxNetwork::Settings settings, int self,
+                                       const ChunkBuffers& buffers, std::size_t sendings);
 
 }  // namespace weir::transport

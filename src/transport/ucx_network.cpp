@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "core/assertion.hpp"
+#include "transport/ucx_lanes.hpp"
 
 namespace weir::transport {
 
@@ -66,9 +68,15 @@ void UcxNetwork::make_context() {
     if (settings_.traffic_class) {
         set("IB_TRAFFIC_CLASS", std::to_string(*settings_.traffic_class));
     }
+    if (!settings_.device.empty()) {
+        set("NET_DEVICES", settings_.device);
+    }
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
     params.features = UCP_FEATURE_AM;
+    if (settings_.remote_access) {
+        params.features |= UCP_FEATURE_RMA;
+    }
     params.estimated_num_eps = static_cast<std::size_t>(settings_.ranks);
     api_.check(api_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_), "ucp_init");
 }
@@ -85,6 +93,14 @@ UcxNetwork::~UcxNetwork() {
         std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.endpoint != nullptr; });
     if (connected || abandoned_) {
         return;
+    }
+    for (const Peer& peer : peers_) {
+        if (peer.key != nullptr) {
+            api_.rkey_destroy(peer.key);
+        }
+    }
+    for (const ucp_rkey_h key : old_keys_) {
+        api_.rkey_destroy(key);
     }
     api_.worker_destroy(worker_);
     for (const ucp_mem_h memory : memories_) {
@@ -127,6 +143,33 @@ ucp_mem_h UcxNetwork::register_memory(std::span<std::byte> memory) {
     return handle;
 }
 
+std::string UcxNetwork::key_of(ucp_mem_h memory) const {
+    void* packed = nullptr;
+    std::size_t bytes = 0;
+    api_.check(api_.rkey_pack(context_, memory, &packed, &bytes), "ucp_rkey_pack");
+    std::string key(static_cast<const char*>(packed), bytes);
+    api_.rkey_buffer_release(packed);
+    return key;
+}
+
+void UcxNetwork::set_key(int rank, std::string packed) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    WEIR_ASSERT(peer.key == nullptr);
+    peer.packed_key = std::move(packed);
+}
+
+ucp_rkey_h UcxNetwork::key(int rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (peer.key == nullptr && !peer.failed && peer.endpoint != nullptr) {
+        if (const ucs_status_t status = api_.ep_rkey_unpack(peer.endpoint, peer.packed_key.data(), &peer.key);
+            status != UCS_OK) {
+            peer.key = nullptr;
+            fail(rank, status);
+        }
+    }
+    return peer.key;
+}
+
 ucp_ep_h UcxNetwork::endpoint(int rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     if (peer.failed || closed_) {
@@ -163,6 +206,26 @@ void UcxNetwork::fail(int rank, ucs_status_t status) {
     }
 }
 
+std::set<std::string> UcxNetwork::paths() const {
+    std::set<std::string> found;
+    for (const Peer& peer : peers_) {
+        if (peer.endpoint == nullptr || peer.failed) {
+            continue;
+        }
+        char* text = nullptr;
+        std::size_t bytes = 0;
+        FILE* const stream = open_memstream(&text, &bytes);
+        if (stream == nullptr) {
+            break;
+        }
+        api_.ep_print_info(peer.endpoint, stream);
+        static_cast<void>(std::fclose(stream));
+        const std::unique_ptr<char, decltype(&std::free)> owned(text, std::free);
+        found.merge(ucx_lanes({text, bytes}));
+    }
+    return found;
+}
+
 void UcxNetwork::progress() {
     for (int round = 0; round < rounds_per_poll && api_.worker_progress(worker_) != 0; ++round) {
     }
@@ -177,11 +240,15 @@ void UcxNetwork::report_failures(std::vector<Unreachable>& found) {
     const Failure failure = failures_.front();
     failures_.erase(failures_.begin());
     const std::string operation = std::string("sending ") + settings_.purpose + " over UCX";
+    std::string why = api_.status_string(failure.status);
+    if (failure.status == UCS_ERR_UNREACHABLE && !settings_.device.empty()) {
+        why += " by way of " + settings_.device + ": do both hosts have it, in one network?";
+    }
     if (is_outlived(failure.rank)) {
-        found.push_back({Rank{failure.rank}, operation + ": " + api_.status_string(failure.status)});
+        found.push_back({Rank{failure.rank}, operation + ": " + why});
         return;
     }
-    TransportError error(operation, Rank{failure.rank}, api_.status_string(failure.status));
+    TransportError error(operation, Rank{failure.rank}, why);
     if (settings_.leaves_control) {
         throw std::move(error).that_leaves_control();
     }
@@ -195,6 +262,9 @@ void UcxNetwork::disconnect(int rank) {
     if (peer.endpoint != nullptr && !closed_) {
         begin_closing(peer);
         peer.endpoint = nullptr;
+    }
+    if (peer.key != nullptr) {
+        old_keys_.push_back(std::exchange(peer.key, nullptr));
     }
 }
 

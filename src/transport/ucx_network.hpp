@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,8 +34,10 @@ class UcxNetwork {
         const char* purpose = "";  ///< for messages: "control packets"
         int ranks = 0;
         std::optional<std::uint32_t> traffic_class;
+        std::string device;  ///< of UCX_NET_DEVICES; empty: UCX's
         /// Of UCX, without UCX_ in front; what the environment sets instead stays.
         std::vector<std::pair<std::string, std::string>> defaults;
+        bool remote_access = false;       ///< other ranks write into or read out of memory of this one
         bool leaves_control = false;      ///< control packets still go when an endpoint of this has failed
         std::vector<bool> outlived = {};  ///< by rank: its failure does not end the run; empty: no rank's
     };
@@ -56,10 +59,21 @@ class UcxNetwork {
     /// For as long as this object lives. Throws TransportError.
     [[nodiscard]] ucp_mem_h register_memory(std::span<std::byte> memory);
 
+    /// With remote_access: what other ranks need for set_key(). Throws TransportError.
+    [[nodiscard]] std::string key_of(ucp_mem_h memory) const;
+    /// Of a rank's memory; before the first key().
+    void set_key(int rank, std::string packed);
+    /// nullptr: its endpoint has failed. Call endpoint() before.
+    [[nodiscard]] ucp_rkey_h key(int rank);
+
     /// The endpoint to a rank; connects at the first call. nullptr: it has failed.
     [[nodiscard]] ucp_ep_h endpoint(int rank);
     /// A call that concerned this rank returned an error.
     void fail(int rank, ucs_status_t status);
+
+    /// What UCX has chosen for the endpoints of this rank, by its own word: "tcp/eth0 for am am_bw", each
+    /// once.
+    [[nodiscard]] std::set<std::string> paths() const;
 
     void progress();
     /// Throws TransportError for a rank whose endpoint failed a moment ago, once per rank. Ranks that the run
@@ -93,6 +107,8 @@ class UcxNetwork {
         int rank = -1;
         ucp_ep_h endpoint = nullptr;
         bool failed = false;
+        std::string packed_key;
+        ucp_rkey_h key = nullptr;
     };
     struct Failure {
         int rank = -1;
@@ -116,6 +132,8 @@ class UcxNetwork {
     std::vector<Failure> failures_;
     bool ignores_failures_ = false;
     std::vector<ucs_status_ptr_t> closing_;
+    std::vector<ucp_rkey_h>
+        old_keys_;  ///< of endpoints that are closing: what is under way may still use them
     bool closed_ = false;
     bool abandoned_ = false;
 };

@@ -23,6 +23,7 @@ UcxWarmup::UcxWarmup(core::NodeId self, const core::RoleMap& roles, const core::
       data_(data),
       partners_(greeting_partners(self, roles)),
       per_pair_(warmup_messages_per_pair(plan)),
+      consumer_buffers_(core::chunk_buffers_per_place(plan) * plan.places()),
       fill_seed_(payload_seed(plan, self.index)) {
     switch (self.role) {
         case core::Role::scheduler:
@@ -104,8 +105,11 @@ void UcxWarmup::send() {
         const core::ConsumerId to{
             static_cast<std::uint32_t>((first_consumer_ + handed_over_) % roles_.consumers())};
         sending_[index] = true;
+        // With put, all buffers of the consumer are written to in turn.
+        const auto target =
+            static_cast<std::uint32_t>((handed_over_ / roles_.consumers()) % consumer_buffers_);
         ++handed_over_;
-        data_->send(UcxData::Kind::warmup, roles_.rank(core::node_of(to)), 0, memory, index);
+        data_->send(UcxData::Kind::warmup, roles_.rank(core::node_of(to)), {0, target}, memory, index);
     }
 }
 

@@ -47,6 +47,7 @@ class UcxWarmup final : public Warmup {
     std::size_t greeted_ = 0;
     std::vector<Unreachable> unreachable_;
     std::int64_t per_pair_;
+    std::int64_t consumer_buffers_;  ///< of each consumer
     std::uint64_t fill_seed_ = 0;
 
     // Producer: message i goes from buffer i mod count to consumer (first + i) mod M.

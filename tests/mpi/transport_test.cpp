@@ -31,9 +31,9 @@ bool over_ucx() {
 }
 
 bool choose_transport(const std::string& name) {
-    if (name == "ucx-send") {
+    if (name.starts_with("ucx-")) {
         tested_options.engine.engine = core::Engine::ucx;
-        return true;
+        return choose_transport(name.substr(4));
     }
     for (const auto& [known, value] :
          {std::pair{"send", core::TransportKind::send}, std::pair{"put", core::TransportKind::put},
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
         give_up("needs 3 ranks or more");
     }
     if (argc < 2 || !choose_transport(argv[1])) {
-        give_up("usage: transport_test send|put|get|datagram|ucx-send [SCENARIO]");
+        give_up("usage: transport_test send|put|get|datagram|ucx-send|ucx-put|ucx-get [SCENARIO]");
     }
     const std::string wanted = argc > 2 ? argv[2] : "";
     try {

@@ -18,8 +18,11 @@ def complete(ranks, *options, directory="run"):
     check(run.status == 0, f"{options}: exit {run.status}\n{run.stdout}\n{run.stderr}")
     check_complete(run, ranks)
     plan = run.json["plan"]
-    check((plan["engine"], plan["transport"]) == ("ucx", "send"), f"{plan}")
-    check(run.json["environment"]["ucx_version"], "run.json does not name the UCX")
+    transport = options[options.index("--transport") + 1] if "--transport" in options else "send"
+    check((plan["engine"], plan["transport"]) == ("ucx", transport), f"{plan}")
+    environment = run.json["environment"]
+    check(environment["ucx_version"], "run.json does not name the UCX")
+    check(set(environment["ucx_paths"]) == {"control", "data"} and all(environment["ucx_paths"].values()), f"{environment}")
     return run
 
 
@@ -29,6 +32,32 @@ def every_pattern():
     complete(7, "--event-size", "64KiB", "--pattern", "build", "--initiation", "pull", "--requests", "3", directory="pull")
     complete(7, "--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams", "7", "--busy", "fixed:1ms",
              "--result-size", "lognormal:5kB,deviation=5kB,max=20kB", directory="small")
+
+
+def one_sided():
+    for transport in ("put", "get"):
+        complete(7, "--event-size", "lognormal:48KiB,deviation=32KiB", "--transport", transport, directory=transport)
+        complete(4, "--generation", "saturate", "--event-size", "1MiB", "--buffer", "16MiB", "--transport", transport,
+                 directory=f"{transport}-full")
+        complete(5, "--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams", "4", "--transport", transport,
+                 directory=f"{transport}-small")
+    os.environ["UCX_TLS"] = "tcp,self"
+    try:
+        for transport in ("put", "get"):
+            complete(7, "--event-size", "256KiB", "--transport", transport, directory=f"{transport}-tcp")
+    finally:
+        del os.environ["UCX_TLS"]
+
+
+def devices():
+    plan = complete(3, "--event-size", "64KiB", "--control-device", "lo", "--data-device", "lo").json["plan"]
+    check((plan["control-device"], plan["data-device"]) == ("lo", "lo"), f"{plan}")
+    os.environ["UCX_TLS"] = "tcp,self"
+    try:
+        refused = weir(3, "--engine", "ucx", "--data-device", "nosuch0", "--duration", "1s", directory="nosuch")
+    finally:
+        del os.environ["UCX_TLS"]
+    check(refused.status == 1 and "nosuch0" in refused.stderr, f"exit status {refused.status}\n{refused.stderr}")
 
 
 def saturated():
@@ -41,21 +70,23 @@ def traffic_classes():
     check((plan["control-traffic-class"], plan["data-traffic-class"]) == ("192", "0"), f"{plan}")
 
 
-def injected(kind, fault, verify):
-    run = weir(4, "--engine", "ucx", "--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB",
+def injected(kind, fault, verify, transport="send"):
+    run = weir(4, "--engine", "ucx", "--transport", transport, "--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB",
                "--chunk-size", "64KiB", "--interval", "250ms", "--duration", "1s", "--warmup", "0s", "--drain", "1s", "--verify",
-               verify, "--inject", f"{kind}:producer=0,event=3,chunk=2")
+               verify, "--inject", f"{kind}:producer=0,event=3,chunk=2", directory=transport)
     check(run.status == 1 and run.json["status"] == "failed", f"exit status {run.status}\n{run.stdout}\n{run.stderr}")
     first = run.json["faults"][0]
     check(first["kind"] == fault and first["source"] == "producer 0", f"{first}")
 
 
 def corrupt_payload():
-    injected("corrupt-payload", "corrupt_payload", "full")
+    for transport in ("send", "put", "get"):
+        injected("corrupt-payload", "corrupt_payload", "full", transport)
 
 
 def duplicate():
-    injected("duplicate", "duplicate_chunk", "header")
+    for transport in ("send", "put", "get"):
+        injected("duplicate", "duplicate_chunk", "header", transport)
 
 
 def disturbed(disturb, expect_status, words, environment=None):
@@ -98,5 +129,5 @@ if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
     print(possible.stderr.strip())
     sys.exit(SKIPPED)
 os.environ.pop("UCX_TLS", None)
-main(every_pattern, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
+main(every_pattern, one_sided, devices, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
      stopped_consumer, interrupted_mpirun)

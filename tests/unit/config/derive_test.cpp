@@ -241,11 +241,15 @@ TEST_CASE("the engine ucx carries the transport send, with a traffic class each 
     CHECK(plan.at("control-traffic-class") == "0");
     CHECK(plan.at("data-traffic-class") == "104");
 
-    for (const char* transport : {"put", "get", "datagram"}) {
-        CAPTURE(transport);
-        CHECK(contains(refused({{"engine", "ucx"}, {"transport", transport}}),
-                       "--engine: ucx carries --transport send only"));
-    }
+    CHECK(contains(refused({{"engine", "ucx"}, {"transport", "datagram"}}),
+                   "--engine: ucx carries --transport send, put and get"));
+    CHECK(resolve(Given{{"engine", "ucx"}, {"transport", "put"}}).engine.engine == weir::core::Engine::ucx);
+    const RunRequest devices =
+        resolve(Given{{"engine", "ucx"}, {"control-device", "eth1"}, {"data-device", "mlx5_0:1,mlx5_1:1"}});
+    CHECK(devices.engine.control_device == "eth1");
+    CHECK(plan_of(devices).at("data-device") == "mlx5_0:1,mlx5_1:1");
+    CHECK(contains(refused({{"control-device", "eth1"}}), "--control-device: needs --engine ucx"));
+    CHECK(contains(refused({{"engine", "ucx"}, {"data-device", "eth 1"}}), "--data-device: "));
     CHECK(contains(refused({{"data-traffic-class", "8"}}), "--data-traffic-class: needs --engine ucx"));
     CHECK(contains(refused({{"engine", "ucx"}, {"control-traffic-class", "256"}}),
                    "--control-traffic-class: "));

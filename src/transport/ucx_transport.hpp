@@ -1,7 +1,8 @@
-// Transport `send` over the engine `ucx`: control packets and data over UCP directly, each in a context of
-// its own (ucx_control.hpp, ucx_data.hpp). What started the ranks exchanges the addresses of their workers,
-// once; after that it carries nothing until the end. A chunk goes from a producer's chunk buffer into a
-// buffer of the place that open_place() made available; one that finds none waits.
+// The transports `send`, `put` and `get` over the engine `ucx`: control packets and data over UCP directly,
+// each in a context of its own (ucx_control.hpp, ucx_data.hpp). What started the ranks exchanges the
+// addresses of their workers, once; after that it carries nothing until the end. With `send` and `get`, a
+// chunk goes into a buffer of the place that open_place() made available, and one that finds none waits; with
+// `put` each chunk of a place has its buffer.
 #pragma once
 
 #include <memory>
@@ -18,15 +19,15 @@
 
 namespace weir::transport {
 
-class UcxSendTransport final : public TransportBase {
+class UcxTransport final : public TransportBase {
   public:
     /// `meeting` outlives this object. Allocates and registers the chunk buffers of this rank's role. Throws
     /// CapacityError and TransportError, in both cases on this rank only.
-    UcxSendTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
-                     const core::EnginePlan& engine);
-    UcxSendTransport(const UcxSendTransport&) = delete;
-    UcxSendTransport& operator=(const UcxSendTransport&) = delete;
-    ~UcxSendTransport() override;
+    UcxTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
+                 const core::EnginePlan& engine);
+    UcxTransport(const UcxTransport&) = delete;
+    UcxTransport& operator=(const UcxTransport&) = delete;
+    ~UcxTransport() override;
 
     void expose_buffers() override;
     void make_progress() override;
@@ -36,6 +37,7 @@ class UcxSendTransport final : public TransportBase {
     void disconnect(Rank rank) override;
     void reconnect(Rank rank, const PeerAddress& address) override;
     [[nodiscard]] PeerAddress address() const override;
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> paths() const override;
     void returns(std::uint32_t life) override { control_->set_life(life); }
     [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
@@ -57,6 +59,8 @@ class UcxSendTransport final : public TransportBase {
     [[nodiscard]] std::vector<bool> outlived_ranks() const;
     void set_up_data(const core::EnginePlan& engine);
     void complete_sent(Polled& found);
+    /// Throws TransportError for a chunk that cannot be.
+    void check(const UcxData::Arrival& arrival) const;
     void begin_receiving();
     void complete_received(Polled& found);
 

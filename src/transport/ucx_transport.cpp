@@ -1,4 +1,4 @@
-#include "transport/ucx_send_transport.hpp"
+#include "transport/ucx_transport.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,19 +6,22 @@
 #include <utility>
 
 #include "core/assertion.hpp"
+#include "core/memory_need.hpp"
 #include "transport/arrived_chunk.hpp"
 #include "transport/ucx_warmup.hpp"
 
 namespace weir::transport {
 
-UcxSendTransport::UcxSendTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
-                                   const core::EnginePlan& engine)
+UcxTransport::UcxTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
+                           const core::EnginePlan& engine)
     : TransportBase(roles.node(meeting.rank()), roles, std::move(plan)), meeting_(meeting) {
     auto control =
         std::make_unique<UcxControl>(UcxNetwork::Settings{.purpose = "control packets",
                                                           .ranks = roles_.ranks(),
                                                           .traffic_class = engine.control_traffic_class,
+                                                          .device = engine.control_device,
                                                           .defaults = {},
+                                                          .remote_access = false,
                                                           .leaves_control = false,
                                                           .outlived = outlived_ranks()},
                                      roles_.rank(self_), control_sends());
@@ -29,7 +32,7 @@ UcxSendTransport::UcxSendTransport(Meeting& meeting, const core::RoleMap& roles,
     }
 }
 
-void UcxSendTransport::set_up_data(const core::EnginePlan& engine) {
+void UcxTransport::set_up_data(const core::EnginePlan& engine) {
     std::size_t sendings = 0;
     if (self_.role == core::Role::producer) {
         buffers_ = ChunkBuffers::for_producer(plan_);
@@ -48,17 +51,19 @@ void UcxSendTransport::set_up_data(const core::EnginePlan& engine) {
     }
     // Larger than a segment of its transports, an eager message would be put together in memory of UCX and
     // copied once more. More rails than one would use other devices than the one that was asked for.
-    data_ = std::make_unique<UcxData>(
-        UcxNetwork::Settings{.purpose = "data",
-                             .ranks = roles_.ranks(),
-                             .traffic_class = engine.data_traffic_class,
-                             .defaults = {{"RNDV_THRESH", "8k"}, {"MAX_RNDV_RAILS", "1"}},
-                             .leaves_control = true,
-                             .outlived = outlived_ranks()},
-        roles_.rank(self_), buffers_, sendings);
+    data_ = make_ucx_data(plan_.transport,
+                          UcxNetwork::Settings{.purpose = "data",
+                                               .ranks = roles_.ranks(),
+                                               .traffic_class = engine.data_traffic_class,
+                                               .device = engine.data_device,
+                                               .defaults = {{"RNDV_THRESH", "8k"}, {"MAX_RNDV_RAILS", "1"}},
+                                               .remote_access = plan_.transport != core::TransportKind::send,
+                                               .leaves_control = true,
+                                               .outlived = outlived_ranks()},
+                          roles_.rank(self_), buffers_, sendings);
 }
 
-UcxSendTransport::~UcxSendTransport() {
+UcxTransport::~UcxTransport() {
     const bool clean =
         withdraw_all([this](Deadline deadline) { return data_ == nullptr || data_->close(deadline); });
     if (!clean) {
@@ -66,28 +71,28 @@ UcxSendTransport::~UcxSendTransport() {
     }
 }
 
-void UcxSendTransport::expose_buffers() {
+void UcxTransport::expose_buffers() {
     control_->network().set_addresses(
         meeting_.share(control_->network().address(), exchange_of_control_addresses));
-    auto of_data = meeting_.share(data_ == nullptr ? std::string() : data_->network().address(),
-                                  exchange_of_data_addresses);
+    auto of_data =
+        meeting_.share(data_ == nullptr ? std::string() : data_->address(), exchange_of_data_addresses);
     if (data_ != nullptr) {
-        data_->network().set_addresses(std::move(of_data));
+        data_->set_addresses(std::move(of_data));
     }
 }
 
-std::unique_ptr<Warmup> UcxSendTransport::make_warmup() {
+std::unique_ptr<Warmup> UcxTransport::make_warmup() {
     return std::make_unique<UcxWarmup>(self_, roles_, plan_, *control_, data_.get(), buffers_);
 }
 
-void UcxSendTransport::make_progress() {
+void UcxTransport::make_progress() {
     control_->network().progress();
     if (data_ != nullptr) {
         data_->progress();
     }
 }
 
-void UcxSendTransport::open_place(core::PlaceId place) {
+void UcxTransport::open_place(core::PlaceId place) {
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
     WEIR_ASSERT(!warming_up() && !closed_);
     Buffers& buffers = places_[place.value];
@@ -97,18 +102,20 @@ void UcxSendTransport::open_place(core::PlaceId place) {
     begin_receiving();
 }
 
-void UcxSendTransport::send_chunk(const core::SendChunk& chunk) {
+void UcxTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     const auto message = outgoing_.message(entry);
+    const auto in_place = static_cast<std::uint32_t>(core::chunk_buffers_per_place(plan_));
+    const UcxData::Target target{chunk.place.value, chunk.place.value * in_place + chunk.chunk.sequence};
     for (int copy = outgoing_.at(entry).copies; copy > 0; --copy) {
-        data_->send(UcxData::Kind::chunk, rank_of(chunk.to), chunk.place.value, message, entry);
+        data_->send(UcxData::Kind::chunk, rank_of(chunk.to), target, message, entry);
     }
     count_sent(payload_bytes(message.size()));
 }
 
-void UcxSendTransport::poll_data(Polled& found) {
+void UcxTransport::poll_data(Polled& found) {
     if (data_ == nullptr) {
         return;
     }
@@ -122,7 +129,7 @@ void UcxSendTransport::poll_data(Polled& found) {
 }
 
 /// By rank: consumers, if the run outlives them.
-std::vector<bool> UcxSendTransport::outlived_ranks() const {
+std::vector<bool> UcxTransport::outlived_ranks() const {
     std::vector<bool> outlived(static_cast<std::size_t>(roles_.ranks()), false);
     for (int rank = 0; rank < roles_.ranks(); ++rank) {
         outlived[static_cast<std::size_t>(rank)] =
@@ -131,12 +138,25 @@ std::vector<bool> UcxSendTransport::outlived_ranks() const {
     return outlived;
 }
 
-PeerAddress UcxSendTransport::address() const {
+PeerAddress UcxTransport::address() const {
     return {.control = control_->network().address(),
-            .data = data_ == nullptr ? std::string() : data_->network().address()};
+            .data = data_ == nullptr ? std::string() : data_->address()};
 }
 
-void UcxSendTransport::disconnect(Rank rank) {
+std::vector<std::pair<std::string, std::string>> UcxTransport::paths() const {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const std::string& path : control_->network().paths()) {
+        found.emplace_back("control", path);
+    }
+    if (data_ != nullptr) {
+        for (const std::string& path : data_->network().paths()) {
+            found.emplace_back("data", path);
+        }
+    }
+    return found;
+}
+
+void UcxTransport::disconnect(Rank rank) {
     control_->disconnect(rank.value);
     if (self_.role != core::Role::producer) {
         return;
@@ -152,15 +172,15 @@ void UcxSendTransport::disconnect(Rank rank) {
     });
 }
 
-void UcxSendTransport::reconnect(Rank rank, const PeerAddress& address) {
+void UcxTransport::reconnect(Rank rank, const PeerAddress& address) {
     disconnect(rank);
     control_->reconnect(rank.value, address.control, address.life);
     if (self_.role == core::Role::producer) {
-        data_->network().reconnect(rank.value, address.data);
+        data_->reconnect(rank.value, address.data);
     }
 }
 
-void UcxSendTransport::complete_sent(Polled& found) {
+void UcxTransport::complete_sent(Polled& found) {
     for (const UcxData::Sent& sent : data_->sent()) {
         const OutgoingChunks::Chunk& chunk = outgoing_.at(sent.sending);
         if (outgoing_.end_copy(sent.sending) && sent.delivered && !chunk.cancelled) {
@@ -170,16 +190,30 @@ void UcxSendTransport::complete_sent(Polled& found) {
     data_->sent().clear();
 }
 
-void UcxSendTransport::begin_receiving() {
+void UcxTransport::check(const UcxData::Arrival& arrival) const {
+    if (arrival.place >= places_.size()) {
+        throw TransportError(
+            "receiving data over UCX", arrival.source,
+            "a chunk for place " + std::to_string(arrival.place) + " of " + std::to_string(places_.size()));
+    }
+    const std::size_t in_place = buffers_.count() / places_.size();
+    if (data_->writes_into_buffers() && arrival.buffer / in_place != arrival.place) {
+        throw TransportError("receiving data over UCX", arrival.source,
+                             "a chunk in buffer " + std::to_string(arrival.buffer) +
+                                 ", which is not of place " + std::to_string(arrival.place));
+    }
+}
+
+void UcxTransport::begin_receiving() {
     std::vector<UcxData::Arrival>& arrivals = data_->arrivals(UcxData::Kind::chunk);
     for (const UcxData::Arrival& arrival : arrivals) {
-        if (arrival.place >= places_.size()) {
-            throw TransportError("receiving data over UCX", arrival.source,
-                                 "a chunk for place " + std::to_string(arrival.place) + " of " +
-                                     std::to_string(places_.size()));
-        }
+        check(arrival);
     }
     std::erase_if(arrivals, [this](const UcxData::Arrival& arrival) {
+        if (data_->writes_into_buffers()) {
+            data_->receive(arrival, arrival.buffer);
+            return true;
+        }
         Buffers& buffers = places_[arrival.place];
         if (buffers.available.empty()) {
             return false;
@@ -189,7 +223,7 @@ void UcxSendTransport::begin_receiving() {
     });
 }
 
-void UcxSendTransport::complete_received(Polled& found) {
+void UcxTransport::complete_received(Polled& found) {
     for (const UcxData::Received& received : data_->received()) {
         const UcxData::Arrival& arrival = received.arrival;
         if (received.complete) {
@@ -198,12 +232,14 @@ void UcxSendTransport::complete_received(Polled& found) {
                                                  plan_.verify));
             count_received(payload_bytes(arrival.bytes));
         }
-        places_[arrival.place].idle.push(received.buffer);
+        if (!data_->writes_into_buffers()) {
+            places_[arrival.place].idle.push(received.buffer);
+        }
     }
     data_->received().clear();
 }
 
-bool UcxSendTransport::stop_receiving(Deadline deadline, Polled& late) {
+bool UcxTransport::stop_receiving(Deadline deadline, Polled& late) {
     if (self_.role != core::Role::consumer) {
         closed_ = true;
         return true;
@@ -226,14 +262,14 @@ bool UcxSendTransport::stop_receiving(Deadline deadline, Polled& late) {
     return data_->receiving() == 0;
 }
 
-void UcxSendTransport::expect_departures() {
+void UcxTransport::expect_departures() {
     control_->network().ignore_failures();
     if (data_ != nullptr) {
         data_->network().ignore_failures();
     }
 }
 
-bool UcxSendTransport::release(Deadline deadline) {
+bool UcxTransport::release(Deadline deadline) {
     return data_ == nullptr || data_->close(deadline);
 }
 

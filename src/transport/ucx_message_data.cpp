@@ -1,0 +1,115 @@
+#include "transport/ucx_message_data.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace weir::transport {
+
+UcxMessageData::UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers,
+                               std::size_t sendings)
+    : UcxData(std::move(settings), self, buffers),
+      handlers_{{{this, Kind::chunk}, {this, Kind::warmup}}},
+      sendings_(sendings, Sending{.data = this, .to = -1, .header = {}}),
+      receivings_(buffers.count(), Receiving{.data = this, .arrival = {}}) {
+    for (Handler& handler : handlers_) {
+        network_.receive(static_cast<unsigned>(handler.kind), message_announced, &handler, true);
+    }
+}
+
+void UcxMessageData::send(Kind kind, int to, Target target, std::span<const std::byte> message,
+                          std::size_t sending) {
+    Sending& one = sendings_[sending];
+    one.to = to;
+    one.header = {self_, target.place};
+    begin_sending(to);
+    const ucp_ep_h endpoint = network_.endpoint(to);
+    if (endpoint == nullptr) {
+        end_sending(sending, to, UCS_ERR_CANCELED);
+        return;
+    }
+    const ucp_request_param_t params = request_params(message_sent, &one);
+    const ucs_status_t status =
+        status_of(network_.api().am_send_nbx(endpoint, static_cast<unsigned>(kind), &one.header,
+                                             sizeof(one.header), message.data(), message.size(), &params));
+    if (status != UCS_INPROGRESS) {
+        end_sending(sending, to, status);
+    }
+}
+
+void UcxMessageData::message_sent(void* request, ucs_status_t status, void* sending) {
+    Sending& one = *static_cast<Sending*>(sending);
+    UcxMessageData& data = *one.data;
+    data.end_sending(static_cast<std::size_t>(&one - data.sendings_.data()), one.to, status);
+    data.network_.api().request_free(request);
+}
+
+ucs_status_t UcxMessageData::message_announced(void* handler, const void* header, std::size_t header_length,
+                                               void* data, std::size_t bytes,
+                                               const ucp_am_recv_param_t* params) {
+    const Handler& announced = *static_cast<const Handler*>(handler);
+    UcxMessageData& self = *announced.data;
+    Header read;
+    if (header_length == sizeof(read)) {
+        std::memcpy(&read, header, sizeof(read));
+    }
+    if (read.source < 0 || read.source >= self.ranks_ || bytes > self.buffers_.message_bytes()) {
+        self.refuse(bytes);
+        return UCS_OK;
+    }
+    if (self.drops_) {
+        return UCS_OK;
+    }
+    Arrival arrival{.place = read.place,
+                    .source = Rank{read.source},
+                    .bytes = bytes,
+                    .data = data,
+                    .rendezvous = (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0};
+    // Grants bound how many chunks wait for a buffer. Nothing but this bounds messages of the warm-up, which
+    // leave without the receiver when they are small: their bytes are not needed.
+    const bool stays = announced.kind == Kind::chunk || arrival.rendezvous;
+    if (!stays) {
+        arrival.data = nullptr;
+    }
+    self.arrivals(announced.kind).push_back(arrival);
+    return stays ? UCS_INPROGRESS : UCS_OK;
+}
+
+void UcxMessageData::receive(const Arrival& arrival, std::size_t buffer) {
+    receivings_[buffer].arrival = arrival;
+    begin_receiving();
+    std::byte* const to = buffers_.at(buffer).data();
+    if (!arrival.rendezvous) {
+        if (arrival.data == nullptr) {
+            std::memset(to, 0, arrival.bytes);
+        } else {
+            std::memcpy(to, arrival.data, arrival.bytes);
+            network_.api().am_data_release(network_.worker(), arrival.data);
+        }
+        end_receiving(arrival, buffer, UCS_OK);
+        return;
+    }
+    ucp_request_param_t params = request_params(nullptr, &receivings_[buffer]);
+    params.cb.recv_am = message_received;
+    const ucs_status_t status = status_of(
+        network_.api().am_recv_data_nbx(network_.worker(), arrival.data, to, arrival.bytes, &params));
+    if (status != UCS_INPROGRESS) {
+        end_receiving(arrival, buffer, status);
+    }
+}
+
+void UcxMessageData::message_received(void* request, ucs_status_t status, std::size_t /*bytes*/,
+                                      void* receiving) {
+    Receiving& one = *static_cast<Receiving*>(receiving);
+    UcxMessageData& data = *one.data;
+    data.end_receiving(one.arrival, static_cast<std::size_t>(&one - data.receivings_.data()), status);
+    data.network_.api().request_free(request);
+}
+
+void UcxMessageData::drop(const Arrival& arrival) {
+    if (arrival.data == nullptr) {
+        return;
+    }
+    network_.api().am_data_release(network_.worker(), arrival.data);
+}
+
+}  // namespace weir::transport

@@ -1,0 +1,53 @@
+// Transport `send` over the engine `ucx`: active messages, by rendezvous unless they are small. The bytes of
+// a message move when the receiver has a buffer for it.
+//
+// (Rejected: tagged messages. A receive for any producer, as places need it, is then found by a search
+// through all that are posted, and nothing names the sender but the tag.)
+#pragma once
+
+#include "transport/ucx_data.hpp"
+
+namespace weir::transport {
+
+class UcxMessageData final : public UcxData {
+  public:
+    /// `sendings`: messages to be sent that have an index, see send().
+    UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers,
+                   std::size_t sendings);
+
+    void send(Kind kind, int to, Target target, std::span<const std::byte> message,
+              std::size_t sending) override;
+    void receive(const Arrival& arrival, std::size_t buffer) override;
+    void drop(const Arrival& arrival) override;
+
+  private:
+    /// In front of every message. Plain memory on the wire: all ranks run the same executable.
+    struct Header {
+        std::int32_t source = -1;
+        std::uint32_t place = 0;
+    };
+    struct Sending {
+        UcxMessageData* data = nullptr;
+        int to = -1;
+        Header header;
+    };
+    struct Receiving {
+        UcxMessageData* data = nullptr;
+        Arrival arrival;
+    };
+    struct Handler {
+        UcxMessageData* data = nullptr;
+        Kind kind = Kind::chunk;
+    };
+
+    static void message_sent(void* request, ucs_status_t status, void* sending);
+    static void message_received(void* request, ucs_status_t status, std::size_t bytes, void* receiving);
+    static ucs_status_t message_announced(void* handler, const void* header, std::size_t header_length,
+                                          void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
+
+    std::array<Handler, 2> handlers_;
+    std::vector<Sending> sendings_;      ///< UCX has pointers to them
+    std::vector<Receiving> receivings_;  ///< by buffer; likewise
+};
+
+}  // namespace weir::transport
