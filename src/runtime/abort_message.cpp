@@ -74,6 +74,7 @@ void AbortMessage::write_now() {
         return;
     }
     static_cast<void>(write_all(now->content->descriptor, now->content->text));
+    static_cast<void>(write_all(now->content->connection, now->content->last_words));
     if (now->content->path.empty()) {
         return;
     }

@@ -15,6 +15,8 @@ class AbortMessage {
         int descriptor = STDOUT_FILENO;
         std::string path = {};  ///< of a file that is replaced by one with `file`; empty: none
         std::string file = {};
+        int connection = -1;  ///< for `last_words`
+        std::string last_words = {};
     };
 
     /// Catches SIGABRT. One object at a time.

@@ -197,6 +197,14 @@ class Job {
     /// never throws. After it, the job can only be ended.
     virtual Roll call_roll(core::Duration limit, const std::function<bool()>& stop) = 0;
 
+    /// What tells the leader that a library has ended this process by abort(): bytes for a descriptor,
+    /// written by a signal handler. Who is lost next to it is then the cause, as a rule.
+    struct LastWords {
+        int descriptor = -1;
+        std::string bytes = {};  ///< empty: none
+    };
+    [[nodiscard]] virtual LastWords last_words() const { return {}; }
+
     /// Ends this process with `status` without waiting for anyone, after a run that cannot be ended in order.
     [[noreturn]] static void leave(int status);
     /// Ends this process, and all others of the job as far as that can be done from here.

@@ -53,6 +53,11 @@ void JoinConnection::send(FrameKind kind, std::string_view bytes, std::uint32_t 
     write();
 }
 
+std::string JoinConnection::bytes_of(FrameKind kind) {
+    const Head head{.kind = static_cast<std::uint16_t>(kind)};
+    return {reinterpret_cast<const char*>(&head), sizeof head};
+}
+
 void JoinConnection::pulse() {
     const Head head{.kind = static_cast<std::uint16_t>(FrameKind::pulse)};
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,7 @@ enum class FrameKind : std::uint16_t {
     go,         ///< leader to a returning process: all know it
     taken_out,  ///< leader to a rank that it has given up
     leave,      ///< leader to all: with the exit status
+    aborting,   ///< to the leader: a library ends this process, maybe because it has lost another one
     pulse,      ///< a sign of life, outside the loop
 };
 
@@ -63,6 +64,8 @@ class JoinConnection {
     void send(FrameKind kind, std::span<const std::byte> bytes, std::uint32_t number = 0) {
         send(kind, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), number);
     }
+    /// A frame without content, as bytes for a signal handler.
+    [[nodiscard]] static std::string bytes_of(FrameKind kind);
     /// A sign of life, for any thread: no more than one waits to leave.
     void pulse();
     /// The other side is to give signs of life from now on.

@@ -96,6 +96,8 @@ class JoinLeader final : public Job, public JobNews {
     void complete(Returning& returning);
     /// Whether the connection to the rank has ended; throws RankGone unless the run outlives that.
     bool has_ended(int rank);
+    /// The connection has ended because a library ended the process: the cause may show in a moment.
+    [[nodiscard]] bool may_have_a_cause(int rank);
     [[nodiscard]] int missing() const;
     [[nodiscard]] JoinConnection& connection(int rank) {
         return *connections_[static_cast<std::size_t>(rank)];
@@ -111,9 +113,10 @@ class JoinLeader final : public Job, public JobNews {
     std::vector<std::shared_ptr<JoinConnection>> connections_;  ///< by rank; nullptr: not there, or rank 0
     std::vector<std::string> hosts_;                            ///< by rank
     std::vector<Exchanged> history_;
-    std::vector<bool> outlived_;        ///< by rank; empty before the loop
-    std::vector<bool> gone_;            ///< by rank: look() has told of it
-    std::vector<std::uint32_t> lives_;  ///< by rank
+    std::vector<bool> outlived_;            ///< by rank; empty before the loop
+    std::vector<bool> gone_;                ///< by rank: look() has told of it
+    std::vector<std::int64_t> aborted_ns_;  ///< by rank: when a library had ended it; 0: none has
+    std::vector<std::uint32_t> lives_;      ///< by rank
     std::vector<Returning> returning_;
     std::vector<std::shared_ptr<JoinConnection>> parting_;  ///< to processes that were given up
     std::vector<JobEvent> events_;
@@ -156,6 +159,9 @@ class JoinMember final : public Job, public JobNews {
 
     [[nodiscard]] JobNews* news() override { return this; }
     [[nodiscard]] std::optional<std::uint32_t> returning_life() const override { return life_; }
+    [[nodiscard]] LastWords last_words() const override {
+        return {leader_connection_->descriptor(), JoinConnection::bytes_of(FrameKind::aborting)};
+    }
     std::int64_t compare_clocks(std::int64_t& error_ns) override;
     void come_back(const transport::PeerAddress& address) override;
     void begin_again() override;

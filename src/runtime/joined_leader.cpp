@@ -24,6 +24,9 @@ constexpr std::size_t newcomers_max = 1024;
 constexpr auto newcomer_patience = core::Duration::seconds(30);
 /// How long a newcomer waits for the loss of the process whose place it is to take.
 constexpr auto place_patience = core::Duration::seconds(20);
+/// How long another rank's loss is looked for when a library has ended a process: UCX does that where a peer
+/// is lost.
+constexpr auto cause_patience = core::Duration::milliseconds(300);
 constexpr auto flush_limit = core::Duration::milliseconds(500);
 constexpr auto between_pumps = std::chrono::microseconds(500);
 
@@ -40,6 +43,7 @@ JoinLeader::JoinLeader(JoinTerms terms, int ranks, JoinOptions options)
       connections_(static_cast<std::size_t>(ranks)),
       hosts_(static_cast<std::size_t>(ranks)),
       gone_(static_cast<std::size_t>(ranks)),
+      aborted_ns_(static_cast<std::size_t>(ranks)),
       lives_(static_cast<std::size_t>(ranks)) {
     rank_ = 0;
     size_ = ranks;
@@ -285,9 +289,18 @@ void JoinLeader::check_silence(const char* what) {
     throw RanksSilent(std::move(silent), silence_text(silence_limit_, what));
 }
 
+bool JoinLeader::may_have_a_cause(int rank) {
+    std::int64_t& aborted_ns = aborted_ns_[static_cast<std::size_t>(rank)];
+    const std::int64_t now_ns = monotonic_ns();
+    if (connection(rank).take(FrameKind::aborting)) {
+        aborted_ns = now_ns;
+    }
+    return aborted_ns != 0 && now_ns - aborted_ns < cause_patience.ns;
+}
+
 bool JoinLeader::has_ended(int rank) {
     std::shared_ptr<JoinConnection>& member = connections_[static_cast<std::size_t>(rank)];
-    if (!member->closed()) {
+    if (!member->closed() || may_have_a_cause(rank)) {
         return false;
     }
     if (outlived_.empty() || !outlived_[static_cast<std::size_t>(rank)]) {

@@ -33,7 +33,7 @@ std::vector<JobEvent> JoinLeader::look() {
                 }
             }
         }
-        if (connection(rank).closed() && !gone_[index]) {
+        if (connection(rank).closed() && !gone_[index] && !may_have_a_cause(rank)) {
             gone_[index] = true;
             events_.push_back({.kind = JobEvent::Kind::gone, .rank = rank, .why = connection(rank).reason()});
         }
@@ -103,6 +103,7 @@ void JoinLeader::complete(Returning& returning) {
     returning.connection->send(FrameKind::go,
                                pack_texts(std::vector{std::to_string(exchange_), std::to_string(round_)}));
     connections_[rank] = std::move(returning.connection);
+    aborted_ns_[rank] = 0;
     gone_[rank] = false;
 }
 

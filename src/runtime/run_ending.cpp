@@ -48,7 +48,11 @@ void RunEnding::prepare_for_abort(int missed) {
     if (missed >= 0) {
         what += fmt::format("; {} was not heard any more", rank_text(parts_.settings, missed));
     }
-    AbortMessage::Content message{.text = fmt::format("weir run: {}\n", what), .descriptor = STDERR_FILENO};
+    const Job::LastWords last_words = parts_.job.last_words();
+    AbortMessage::Content message{.text = fmt::format("weir run: {}\n", what),
+                                  .descriptor = STDERR_FILENO,
+                                  .connection = last_words.descriptor,
+                                  .last_words = last_words.bytes};
     if (is_leader()) {
         message.path = parts_.settings.directory + "/run.json";
         message.file = telemetry::run_json_text(parts_.report.failed(

@@ -62,8 +62,9 @@ class Values(CommandTest):
 
     def test_engines(self):
         self.refused(["run", "--engine", "verbs"], "--engine: 'verbs' is not one of: mpi, ucx")
-        for transport in ("put", "get", "datagram"):
-            self.refused(["run", "--engine", "ucx", "--transport", transport], "--engine: ucx carries --transport send only")
+        self.refused(["run", "--engine", "ucx", "--transport", "datagram"], "--engine: ucx carries --transport send, put and get")
+        self.refused(["run", "--engine", "ucx", "--data-device", "eth 0"], "--data-device: 'eth 0'")
+        self.refused(["run", "--control-device", "eth0"], "--control-device: needs --engine ucx")
         self.refused(["run", "--control-traffic-class", "8"], "--control-traffic-class: needs --engine ucx")
         self.refused(["run", "--engine", "ucx", "--data-traffic-class", "256"], "--data-traffic-class: 256", "255")
         self.refused(["simulate", "--engine", "ucx"], "--engine: is for `weir run`", command="weir simulate")

@@ -87,6 +87,16 @@ TEST_CASE("A message without a file is only printed") {
     CHECK(left.file.empty());
 }
 
+TEST_CASE("The last words of a process go to another descriptor, as they are") {
+    const Left left = left_by([](int descriptor, const std::string& /*path*/) {
+        AbortMessage message;
+        message.set({.text = {}, .connection = descriptor, .last_words = std::string("\0\1\2", 3)});
+        std::abort();
+    });
+    CHECK(left.signal == SIGABRT);
+    CHECK(left.printed == std::string("\0\1\2", 3));
+}
+
 TEST_CASE("A message that was removed is neither printed nor written") {
     for (const bool removed : {true, false}) {
         const Left left = left_by([removed](int descriptor, const std::string& path) {

@@ -1,0 +1,40 @@
+"""UCX may end a process by abort() when it loses a peer: not that process is named as the cause, but the peer on another host.
+Skipped where this weir cannot use UCX."""
+
+import importlib.machinery
+import importlib.util
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from lab_command import SKIPPED, TOP, skip_unless_possible
+from weir_run import WEIR, check, main
+
+LOADER = importlib.machinery.SourceFileLoader("recovery", str(TOP / "bench/recovery"))
+recovery = importlib.util.module_from_spec(importlib.util.spec_from_loader("recovery", LOADER))
+LOADER.exec_module(recovery)
+
+
+def named_is_the_peer():
+    for begun in (lambda run: run.record() != {}, lambda run: run.seconds() >= 1):
+        directory = Path(f"run{len(list(Path('.').iterdir()))}").resolve()
+        directory.mkdir()
+        with recovery.Lab(WEIR, directory) as run:
+            run.start_all("--duration", "20s")
+            run.wait(lambda begun=begun, run=run: begun(run), 30)
+            run.signal("eb01", signal.SIGABRT)
+            time.sleep(0.02)
+            run.signal("eb02", signal.SIGKILL)
+            run.wait(lambda run=run: run.is_over(("eb02",)), 20)
+            failure = run.record()["failure"]
+        check(failure["host"] == "eb02", f"{failure}")
+
+
+skip_unless_possible()
+possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
+if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
+    print(possible.stderr.strip())
+    sys.exit(SKIPPED)
+main(named_is_the_peer)
