@@ -63,6 +63,8 @@ class Scheduler {
     [[nodiscard]] bool is_lost(ConsumerId consumer) const { return consumers_.at(consumer.value).lost; }
     /// Of consumers in lives that ended with their loss: what was done, and stands in no ledger.
     [[nodiscard]] const Tally& done_by_lost() const { return done_by_lost_; }
+    /// Of a consumer in its present life: what was done, whether or not that was too late.
+    [[nodiscard]] Tally done_in_this_life(ConsumerId consumer) const;
     /// Said to be done when the run was closed already, and in the ledgers of their consumers: the producers
     /// have lost these events, by name.
     [[nodiscard]] Tally done_too_late() const;

@@ -130,6 +130,11 @@ void Scheduler::admit(Instant now, ConsumerId consumer, Actions& out) {
     out.messages.push_back({node_of(consumer), Admit{account.epoch}});
 }
 
+Tally Scheduler::done_in_this_life(ConsumerId consumer) const {
+    const ConsumerAccount& account = consumers_.at(consumer.value);
+    return account.done + account.done_too_late;
+}
+
 Tally Scheduler::done_too_late() const {
     Tally sum;
     for (const ConsumerAccount& account : consumers_) {

@@ -152,9 +152,17 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
     if (recovery.losses.size() > telemetry::Recovery::listed_max) {
         recovery.losses.resize(telemetry::Recovery::listed_max);
     }
-    for (std::uint32_t index = 0; index < plan.consumers; ++index) {
-        if (!scheduler.has_reported(core::node_of(core::ConsumerId{index}))) {
-            recovery.without_ledger.push_back({index});
+    for (const telemetry::RankRecord& rank : base_.ranks) {
+        const core::ConsumerId consumer{rank.summary.node.index};
+        if (rank.summary.node.role != core::Role::consumer) {
+            continue;
+        }
+        const bool reported = scheduler.has_reported(rank.summary.node);
+        if (!reported || !rank.ended_regularly) {
+            recovery.without_ledger.push_back(consumer);
+        }
+        if (reported && !rank.ended_regularly) {  // lost between the end of the run and its account
+            recovery.done_by_lost += scheduler.done_in_this_life(consumer);
         }
     }
     for (telemetry::RankRecord& rank : base_.ranks) {

@@ -77,8 +77,15 @@ ClockOffset measure_clock_offset(Job& job, int reference_rank) {
         return answer(job, reference_rank);
     }
     for (int rank = 0; rank < job.size(); ++rank) {
-        if (rank != reference_rank && job.is_present(rank)) {
+        if (rank == reference_rank || !job.is_present(rank)) {
+            continue;
+        }
+        try {
             send(job, Question{.over = 1, .result = probe(job, rank)}, rank, clock_question);
+        } catch (const RankGone& gone) {
+            if (gone.rank() != rank || job.is_present(rank)) {
+                throw;
+            }  // else the run goes on without it
         }
     }
     return {};

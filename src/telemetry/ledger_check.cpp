@@ -151,7 +151,8 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
 std::vector<std::string> traffic_differences(const core::Plan& plan, const TrafficMatrix& matrix,
                                              std::span<const RankRecord> ranks, const Recovery* recovery) {
     const bool all_known =
-        recovery == nullptr || (recovery->loss_count == 0 && recovery->done_too_late == Tally{});
+        recovery == nullptr ||
+        (recovery->loss_count == 0 && recovery->without_ledger.empty() && recovery->done_too_late == Tally{});
     const auto producers =
         static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), [](const RankRecord& rank) {
             return rank.summary.node.role == Role::producer;

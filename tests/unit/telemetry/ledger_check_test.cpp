@@ -69,6 +69,26 @@ TEST_CASE("Traffic is what the ledgers of both sides say") {
     }
 }
 
+TEST_CASE("A consumer that was lost before it handed in its account is in the scheduler's") {
+    const Plan plan = test::small_plan();
+    auto ranks = test::good_ranks(plan);
+    TrafficMatrix matrix;
+    for (std::uint32_t consumer = 0; consumer < 2; ++consumer) {
+        matrix.set({consumer}, test::good_traffic());
+    }
+    RankSummary& lost = ranks.back().summary;
+    REQUIRE(lost.node == NodeId{Role::consumer, 2});
+    Recovery recovery;
+    recovery.done_by_lost = lost.ledger.received;
+    recovery.without_ledger.push_back({2});
+    lost.ledger = {};
+    lost.ledger_known = false;
+    CHECK(ledger_differences(plan, ranks, &recovery).empty());
+    CHECK(traffic_differences(plan, matrix, ranks, &recovery).empty());
+    recovery.done_by_lost = {};
+    CHECK(ledger_differences(plan, ranks, &recovery).size() == 1);
+}
+
 TEST_CASE("What disagrees is named with numbers") {
     Plan plan = test::small_plan();
     auto ranks = test::good_ranks(plan);
