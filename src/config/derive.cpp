@@ -381,8 +381,8 @@ void check_on_failure(RunRequest& request) {
             "--on-failure: continue needs --join HOST:PORT: under MPI the death of a rank ends the run; add "
             "that, or use end");
     }
-    // UCX 1.13 does not always end a flush of an endpoint that is closed by force, and then nothing shows when the
-    // memory of a chunk is free.
+    // UCX 1.13 does not always end a flush of an endpoint that is closed by force, and then nothing shows
+    // when the memory of a chunk is free.
     if (!request.simulated && plan.transport != core::TransportKind::send) {
         refuse("--transport put and get");
     }

@@ -161,6 +161,7 @@ class Producer {
     void put_back(Instant now, const WaitingEvent& event, Actions& out);
     /// The run is over: what is not done is lost.
     void break_off_all(Instant now, Actions& out);
+    static void cancel(StreamId stream, Actions& out);
     [[nodiscard]] bool any_waiting() const { return !waiting_.empty() || unconfirmed_.any_returned(); }
     [[nodiscard]] WaitingEvent pop_waiting() {
         return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_.pop_oldest();

@@ -41,6 +41,12 @@ void Producer::confirm(Instant now, const WaitingEvent& event, Actions& out) {
     gone(now, event, scheduler_node(), out);
 }
 
+/// Chunks that were asked for since the actions were carried out last have not been begun: none is.
+void Producer::cancel(StreamId stream, Actions& out) {
+    out.cancelled.push_back(stream);
+    std::erase_if(out.chunks, [stream](const SendChunk& chunk) { return chunk.stream == stream; });
+}
+
 const char* Producer::on(Instant now, NodeId from, const Revoke& revoke, Actions& out) {
     if (!plan_.outlives_consumers || from != scheduler_node() || revoke.consumer.value >= plan_.consumers) {
         return "a consumer is revoked that there is not, or not by the scheduler";
@@ -57,7 +63,7 @@ const char* Producer::on(Instant now, NodeId from, const Revoke& revoke, Actions
         transfer.active = false;
         --active_transfers_;
         first_idle_ = std::min(first_idle_, stream);
-        out.cancelled.push_back({stream});
+        cancel({stream}, out);
         if (transfer.done) {
             confirm(now, transfer.event, out);
         } else {
@@ -109,7 +115,7 @@ void Producer::break_off_all(Instant now, Actions& out) {
         }
         transfer.active = false;
         --active_transfers_;
-        out.cancelled.push_back({stream});
+        cancel({stream}, out);
         if (transfer.done) {
             confirm(now, transfer.event, out);
         } else {

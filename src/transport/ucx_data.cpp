@@ -19,7 +19,7 @@ UcxData::UcxData(UcxNetwork::Settings settings, int self, const ChunkBuffers& bu
       sending_to_(static_cast<std::size_t>(ranks_)) {}
 
 UcxData::~UcxData() {
-    if (sending_ > 0 || receiving_ > 0) {
+    if (sending_ > 0 || receiving_ > 0 || gave_up_) {
         network_.abandon();
     }
 }
@@ -71,10 +71,18 @@ void UcxData::report_failures(std::vector<Unreachable>& found) {
 
 void UcxData::disconnect(int rank) {
     network_.disconnect(rank);
-    give_up(rank);
-    const Deadline deadline = std::chrono::steady_clock::now() + UcxNetwork::disconnect_limit;
-    while (!network_.disconnected() || sending_to_[static_cast<std::size_t>(rank)] > 0) {
+    const auto now = std::chrono::steady_clock::now();
+    const Deadline patient_until = now + UcxNetwork::disconnect_patience;
+    const Deadline deadline = now + UcxNetwork::disconnect_limit;
+    const std::size_t& left = sending_to_[static_cast<std::size_t>(rank)];
+    while (!network_.disconnected() || left > 0) {
         progress();
+        // UCX does not call back for all that it has to an endpoint that is closed by force. Nobody waits for
+        // these bytes any more, whatever they are when they leave.
+        if (left > 0 && std::chrono::steady_clock::now() >= patient_until) {
+            gave_up_ = true;
+            give_up(rank);
+        }
         if (std::chrono::steady_clock::now() >= deadline) {
             throw TransportError("giving up data", Rank{rank}, "they stay under way");
         }
@@ -94,21 +102,16 @@ bool UcxData::close(Deadline deadline) {
     while ((receiving_ > 0 || answering()) && std::chrono::steady_clock::now() < deadline) {
         progress();
     }
-    for (int rank = 0; rank < ranks_; ++rank) {
-        if (sending_to_[static_cast<std::size_t>(rank)] > 0) {
-            give_up(rank);
-        }
-    }
     const bool closed = network_.close(deadline);
     progress();
     return closed && sending_ == 0 && receiving_ == 0;
 }
 
 std::unique_ptr<UcxData> make_ucx_data(core::TransportKind kind, UcxNetwork::Settings settings, int self,
-                                       const ChunkBuffers& buffers, std::size_t sendings) {
+                                       const ChunkBuffers& buffers) {
     switch (kind) {
         case core::TransportKind::send:
-            return std::make_unique<UcxMessageData>(std::move(settings), self, buffers, sendings);
+            return std::make_unique<UcxMessageData>(std::move(settings), self, buffers);
         case core::TransportKind::put:
             return std::make_unique<UcxPutData>(std::move(settings), self, buffers);
         case core::TransportKind::get:

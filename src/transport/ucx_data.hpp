@@ -99,6 +99,9 @@ class UcxData {
     /// buffers.
     bool close(Deadline deadline);
 
+    /// UCX may still have requests that reach into the buffers, of connections that were closed by force.
+    [[nodiscard]] bool gave_up() const { return gave_up_; }
+
     [[nodiscard]] UcxNetwork& network() { return network_; }
 
   protected:
@@ -115,7 +118,7 @@ class UcxData {
     void end_receiving(const Arrival& arrival, std::size_t buffer, ucs_status_t status);
     /// Something came that is no message of data.
     void refuse(std::size_t bytes);
-    /// What waits for an answer of this rank does so no longer.
+    /// What is under way to this rank is so no longer.
     virtual void give_up(int /*rank*/) {}
     /// Something besides the bytes is still under way.
     [[nodiscard]] virtual bool answering() const { return false; }
@@ -134,11 +137,12 @@ class UcxData {
     std::vector<Received> received_;
     std::size_t sending_ = 0;
     std::size_t receiving_ = 0;
+    bool gave_up_ = false;
     std::string unreadable_;
 };
 
-/// `sendings`: indices that send() gets. Throws TransportError.
+/// Throws TransportError.
 std::unique_ptr<UcxData> make_ucx_data(core::TransportKind kind, UcxNetwork::Settings settings, int self,
-                                       const ChunkBuffers& buffers, std::size_t sendings);
+                                       const ChunkBuffers& buffers);
 
 }  // namespace weir::transport

@@ -5,11 +5,9 @@
 
 namespace weir::transport {
 
-UcxMessageData::UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers,
-                               std::size_t sendings)
+UcxMessageData::UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers)
     : UcxData(std::move(settings), self, buffers),
       handlers_{{{this, Kind::chunk}, {this, Kind::warmup}}},
-      sendings_(sendings, Sending{.data = this, .to = -1, .header = {}}),
       receivings_(buffers.count(), Receiving{.data = this, .arrival = {}}) {
     for (Handler& handler : handlers_) {
         network_.receive(static_cast<unsigned>(handler.kind), message_announced, &handler, true);
@@ -18,20 +16,28 @@ UcxMessageData::UcxMessageData(UcxNetwork::Settings settings, int self, const Ch
 
 void UcxMessageData::send(Kind kind, int to, Target target, std::span<const std::byte> message,
                           std::size_t sending) {
-    Sending& one = sendings_[sending];
-    one.to = to;
-    one.header = {self_, target.place};
     begin_sending(to);
     const ucp_ep_h endpoint = network_.endpoint(to);
     if (endpoint == nullptr) {
         end_sending(sending, to, UCS_ERR_CANCELED);
         return;
     }
+    if (free_.empty()) {
+        free_.push_back(static_cast<std::uint32_t>(sendings_.size()));
+        sendings_.push_back({.data = this, .index = free_.back(), .header = {}});
+    }
+    Sending& one = sendings_[free_.back()];
+    free_.pop_back();
+    one.sending = sending;
+    one.to = to;
+    one.header = {self_, target.place};
     const ucp_request_param_t params = request_params(message_sent, &one);
     const ucs_status_t status =
         status_of(network_.api().am_send_nbx(endpoint, static_cast<unsigned>(kind), &one.header,
                                              sizeof(one.header), message.data(), message.size(), &params));
     if (status != UCS_INPROGRESS) {
+        free_.push_back(one.index);
+        one.to = -1;
         end_sending(sending, to, status);
     }
 }
@@ -39,8 +45,21 @@ void UcxMessageData::send(Kind kind, int to, Target target, std::span<const std:
 void UcxMessageData::message_sent(void* request, ucs_status_t status, void* sending) {
     Sending& one = *static_cast<Sending*>(sending);
     UcxMessageData& data = *one.data;
-    data.end_sending(static_cast<std::size_t>(&one - data.sendings_.data()), one.to, status);
+    const int to = std::exchange(one.to, -1);
+    data.free_.push_back(one.index);
+    if (to >= 0) {
+        data.end_sending(one.sending, to, status);
+    }
     data.network_.api().request_free(request);
+}
+
+void UcxMessageData::give_up(int rank) {
+    for (Sending& one : sendings_) {
+        if (one.to == rank) {  // what UCX still has of it is not used again before it has called back
+            one.to = -1;
+            end_sending(one.sending, rank, UCS_ERR_CANCELED);
+        }
+    }
 }
 
 ucs_status_t UcxMessageData::message_announced(void* handler, const void* header, std::size_t header_length,

@@ -5,15 +5,15 @@
 // through all that are posted, and nothing names the sender but the tag.)
 #pragma once
 
+#include <deque>
+
 #include "transport/ucx_data.hpp"
 
 namespace weir::transport {
 
 class UcxMessageData final : public UcxData {
   public:
-    /// `sendings`: messages to be sent that have an index, see send().
-    UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers,
-                   std::size_t sendings);
+    UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
     void send(Kind kind, int to, Target target, std::span<const std::byte> message,
               std::size_t sending) override;
@@ -28,7 +28,9 @@ class UcxMessageData final : public UcxData {
     };
     struct Sending {
         UcxMessageData* data = nullptr;
-        int to = -1;
+        std::uint32_t index = 0;
+        std::size_t sending = 0;
+        int to = -1;  ///< -1: not in use, or given up
         Header header;
     };
     struct Receiving {
@@ -45,8 +47,11 @@ class UcxMessageData final : public UcxData {
     static ucs_status_t message_announced(void* handler, const void* header, std::size_t header_length,
                                           void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
 
+    void give_up(int rank) override;
+
     std::array<Handler, 2> handlers_;
-    std::vector<Sending> sendings_;      ///< UCX has pointers to them
+    std::deque<Sending> sendings_;  ///< UCX has pointers to them
+    std::vector<std::uint32_t> free_;
     std::vector<Receiving> receivings_;  ///< by buffer; likewise
 };
 

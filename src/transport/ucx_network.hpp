@@ -29,6 +29,8 @@ class UcxNetwork {
   public:
     /// What disconnect() may take: closing an endpoint by force needs a moment of progress.
     static constexpr std::chrono::seconds disconnect_limit{2};
+    /// How long requests have to end when their endpoint is closed.
+    static constexpr std::chrono::milliseconds disconnect_patience{20};
 
     struct Settings {
         const char* purpose = "";  ///< for messages: "control packets"

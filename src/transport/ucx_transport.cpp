@@ -33,11 +33,9 @@ UcxTransport::UcxTransport(Meeting& meeting, const core::RoleMap& roles, core::P
 }
 
 void UcxTransport::set_up_data(const core::EnginePlan& engine) {
-    std::size_t sendings = 0;
     if (self_.role == core::Role::producer) {
         buffers_ = ChunkBuffers::for_producer(plan_);
         outgoing_ = OutgoingChunks(plan_, buffers_);
-        sendings = std::max(outgoing_.entries(), UcxWarmup::sends_at_a_time);
     } else {
         buffers_ = ChunkBuffers::for_consumer(plan_);
         const std::size_t per_place = buffers_.count() / plan_.places();
@@ -60,13 +58,13 @@ void UcxTransport::set_up_data(const core::EnginePlan& engine) {
                                                .remote_access = plan_.transport != core::TransportKind::send,
                                                .leaves_control = true,
                                                .outlived = outlived_ranks()},
-                          roles_.rank(self_), buffers_, sendings);
+                          roles_.rank(self_), buffers_);
 }
 
 UcxTransport::~UcxTransport() {
     const bool clean =
         withdraw_all([this](Deadline deadline) { return data_ == nullptr || data_->close(deadline); });
-    if (!clean) {
+    if (!clean || (data_ != nullptr && data_->gave_up())) {
         buffers_.abandon();
     }
 }

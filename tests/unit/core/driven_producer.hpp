@@ -56,6 +56,14 @@ class Driven {
         producer_.on_message(now, from, message, out);
         return checked(out);
     }
+    /// Several from the scheduler before anything of it is carried out.
+    Actions messages(Instant now, const std::vector<ControlMessage>& all) {
+        Actions out;
+        for (const ControlMessage& message : all) {
+            producer_.on_message(now, scheduler_node(), message, out);
+        }
+        return checked(out);
+    }
     /// The next grant in order, as the plan's policy gives it.
     Actions grant(Instant now, std::uint32_t consumer, std::uint32_t slot) {
         const bool direct = plan_.consumers_grant();

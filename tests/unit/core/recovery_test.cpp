@@ -216,6 +216,20 @@ TEST_CASE("a producer takes back what a lost consumer was sent, and names what i
     CHECK(again.chunks[0].chunk.epoch == 5);
 }
 
+TEST_CASE("chunks that were not begun when their consumer is lost are not begun") {
+    test::Driven producer(outliving(test::small_plan()));
+    producer.time(test::at_ms(0));
+    const Actions out = producer.messages(
+        test::at_ms(1), {Grant{{0}, {0}, 0}, Grant{{1}, {0}, 1}, Revoke{{0}}, Grant{{1}, {1}, 2}});
+    CHECK(out.faults.empty());
+    // Two of each event that goes to consumer 1, on streams of their own.
+    REQUIRE(out.chunks.size() == 4);
+    for (const SendChunk& chunk : out.chunks) {
+        CHECK(chunk.to == ConsumerId{1});
+    }
+    CHECK(out.chunks[0].stream != out.chunks[2].stream);
+}
+
 TEST_CASE("a grant for a lost consumer that was not used is void, and nothing is named") {
     for (const SendOrder order : {SendOrder::assigned, SendOrder::barrel}) {
         Plan plan = outliving(test::small_plan());
