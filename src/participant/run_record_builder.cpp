@@ -179,8 +179,8 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
 namespace {
 
 void add_ended_lives_of(telemetry::RankSummary& summary, const telemetry::SecondCollector& collector) {
-    if (const telemetry::LiveSample* const ended = collector.ended_lives(summary.node)) {
-        summary.add_sums(telemetry::summary_from(*ended));
+    if (const telemetry::RankSummary* const ended = collector.ended_lives(summary.node)) {
+        summary.add_sums(*ended);
     }
 }
 

@@ -39,16 +39,6 @@ struct LiveSample {
     SetsInTime sets_in_time;
     std::int64_t whole_seconds = 0;
     std::int64_t rows = 0;  ///< since recording began
-
-    /// Adds the sums of a consumer's earlier process.
-    constexpr void add_sums(const LiveSample& earlier) {
-        run += earlier.run;
-        measured += earlier.measured;
-        time += earlier.time;
-        covered += earlier.covered;
-        whole_seconds += earlier.whole_seconds;
-        rows += earlier.rows;
-    }
 };
 static_assert(std::is_trivially_copyable_v<LiveSample>);
 

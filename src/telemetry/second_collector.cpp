@@ -144,18 +144,20 @@ void SecondCollector::emit_oldest() {
 }
 
 void SecondCollector::end_life(core::NodeId node) {
-    std::optional<LiveSample>& ended = ended_lives_[flat_index(node)];
-    std::optional<LiveSample> latest = std::exchange(latest_[flat_index(node)], std::nullopt);
-    if (latest && ended) {
-        latest->add_sums(*ended);
+    const std::optional<LiveSample> latest = std::exchange(latest_[flat_index(node)], std::nullopt);
+    if (!latest) {
+        return;
     }
-    if (latest) {
-        ended = latest;
+    RankSummary sums = summary_from(*latest);
+    std::optional<RankSummary>& ended = ended_lives_[flat_index(node)];
+    if (ended) {
+        sums.add_sums(*ended);
     }
+    ended = sums;
 }
 
-const LiveSample* SecondCollector::ended_lives(core::NodeId node) const {
-    const std::optional<LiveSample>& sums = ended_lives_[flat_index(node)];
+const RankSummary* SecondCollector::ended_lives(core::NodeId node) const {
+    const std::optional<RankSummary>& sums = ended_lives_[flat_index(node)];
     return sums ? &*sums : nullptr;
 }
 

@@ -14,6 +14,7 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/live_sample.hpp"
+#include "telemetry/rank_summary.hpp"
 #include "telemetry/rows.hpp"
 
 namespace weir::telemetry {
@@ -78,7 +79,7 @@ class SecondCollector {
     /// The last sample of a node's present process, nullptr if it sent none.
     [[nodiscard]] const LiveSample* latest(core::NodeId node) const;
     /// The sums of a node's processes that have ended; nullptr: none has, or none sent a sample.
-    [[nodiscard]] const LiveSample* ended_lives(core::NodeId node) const;
+    [[nodiscard]] const RankSummary* ended_lives(core::NodeId node) const;
     [[nodiscard]] const BlockedAtOnce& blocked_at_once() const { return blocked_at_once_; }
 
   private:
@@ -101,7 +102,7 @@ class SecondCollector {
     std::deque<Open> open_;  ///< consecutive seconds
     std::optional<std::int64_t> next_second_;
     std::vector<std::optional<LiveSample>> latest_;
-    std::vector<std::optional<LiveSample>> ended_lives_;
+    std::vector<std::optional<RankSummary>> ended_lives_;
     std::uint64_t late_sets_ = 0;
     std::uint64_t lost_events_ = 0;
     std::uint64_t corrupt_events_ = 0;

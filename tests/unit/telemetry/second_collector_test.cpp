@@ -59,12 +59,12 @@ TEST_CASE("What a node's processes reported before they ended is summed up") {
         run.collector.end_life(consumer(1));
         CHECK(run.collector.latest(consumer(1)) == nullptr);
     }
-    const LiveSample* const sums = run.collector.ended_lives(consumer(1));
+    const RankSummary* const sums = run.collector.ended_lives(consumer(1));
     REQUIRE(sums != nullptr);
     CHECK(sums->run.received.events == 8);
     CHECK(sums->covered == Duration::seconds(4));
     CHECK(sums->whole_seconds == 4);
-    CHECK(sums->start.second == 5);
+    CHECK(sums->last_second == 5);
     CHECK(run.collector.ended_lives(consumer(0)) == nullptr);
     run.collector.finish();
     // The second process began at 0 again, and what the first had lost is still counted.
