@@ -41,7 +41,7 @@ void Producer::confirm(Instant now, const WaitingEvent& event, Actions& out) {
     gone(now, event, scheduler_node(), out);
 }
 
-/// Chunks that were asked for since the actions were carried out last have not been begun: none is.
+/// Also takes the stream's chunks out of `out`: the transport has not been given these yet.
 void Producer::cancel(StreamId stream, Actions& out) {
     out.cancelled.push_back(stream);
     std::erase_if(out.chunks, [stream](const SendChunk& chunk) { return chunk.stream == stream; });
