@@ -12,7 +12,7 @@ void UcxPutData::send(Kind kind, int to, Target target, std::span<const std::byt
         end_transfer(transfer);
         return;
     }
-    const ucp_request_param_t params = request_params(request_ended(), &transfer);
+    const ucp_request_param_t params = request_params(request_ended, &transfer);
     ++transfer.pending;  // not before both are begun
     await(transfer, network_.api().put_nbx(endpoint, message.data(), message.size(),
                                            remote_address(to, target.buffer), key, &params));

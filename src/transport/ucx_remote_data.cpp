@@ -116,14 +116,11 @@ void UcxRemoteData::ended(Transfer& transfer, ucs_status_t status) {
     }
 }
 
-const ucp_send_nbx_callback_t& UcxRemoteData::request_ended() {
-    static const ucp_send_nbx_callback_t callback = [](void* request, ucs_status_t status, void* argument) {
-        Transfer& transfer = *static_cast<Transfer*>(argument);
-        UcxRemoteData& data = *transfer.data;
-        data.ended(transfer, status);
-        data.network_.api().request_free(request);
-    };
-    return callback;
+void UcxRemoteData::request_ended(void* request, ucs_status_t status, void* transfer) {
+    Transfer& ended = *static_cast<Transfer*>(transfer);
+    UcxRemoteData& data = *ended.data;
+    data.ended(ended, status);
+    data.network_.api().request_free(request);
 }
 
 void UcxRemoteData::send_notice(Transfer& transfer) {
@@ -132,7 +129,7 @@ void UcxRemoteData::send_notice(Transfer& transfer) {
         transfer.status = UCS_ERR_CANCELED;
         return;
     }
-    ucp_request_param_t params = request_params(request_ended(), &transfer);
+    ucp_request_param_t params = request_params(request_ended, &transfer);
     params.op_attr_mask &= ~static_cast<std::uint32_t>(UCP_OP_ATTR_FIELD_MEMH);
     await(transfer, network_.api().am_send_nbx(endpoint, static_cast<unsigned>(transfer.kind),
                                                &transfer.notice, sizeof(Notice), nullptr, 0, &params));

@@ -64,7 +64,8 @@ class UcxRemoteData : public UcxData {
         return bases_[static_cast<std::size_t>(rank)] + std::uint64_t{buffer} * stride_;
     }
     [[nodiscard]] Transfer* find(const Notice& notice);
-    [[nodiscard]] static const ucp_send_nbx_callback_t& request_ended();
+    /// UCX calls it with the transfer of an ended request.
+    static void request_ended(void* request, ucs_status_t status, void* transfer);
 
     std::deque<Transfer> transfers_;  ///< UCX has pointers to them
 

@@ -5,7 +5,7 @@
 using weir::transport::ucx_lanes;
 
 TEST_CASE("the lanes of an endpoint are read out of what UCX prints") {
-    // UCX 1.13
+    // In the form of UCX 1.13; the devices are made up.
     constexpr const char* printed = R"(#
 # UCP endpoint
 #
