@@ -4,13 +4,11 @@ Skipped where this weir cannot use UCX."""
 import importlib.machinery
 import importlib.util
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-from lab_command import SKIPPED, TOP, skip_unless_possible
-from weir_run import WEIR, check, main
+from lab_command import TOP, skip_unless_possible
+from weir_run import WEIR, check, main, skip_without_ucx
 
 LOADER = importlib.machinery.SourceFileLoader("recovery", str(TOP / "bench/recovery"))
 recovery = importlib.util.module_from_spec(importlib.util.spec_from_loader("recovery", LOADER))
@@ -33,8 +31,5 @@ def named_is_the_peer():
 
 
 skip_unless_possible()
-possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
-if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
-    print(possible.stderr.strip())
-    sys.exit(SKIPPED)
+skip_without_ucx()
 main(named_is_the_peer)

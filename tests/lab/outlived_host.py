@@ -5,8 +5,8 @@ import csv
 import subprocess
 import sys
 
-from lab_command import SKIPPED, TOP, check_nothing_left, machine, skip_unless_possible
-from weir_run import WEIR, check, main
+from lab_command import TOP, check_nothing_left, machine, skip_unless_possible
+from weir_run import WEIR, check, main, skip_without_ucx
 
 WHAT = sys.argv[1]
 
@@ -26,8 +26,5 @@ def goes_on_and_takes_it_in():
 
 
 skip_unless_possible()
-possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
-if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
-    print(possible.stderr.strip())
-    sys.exit(SKIPPED)
+skip_without_ucx()
 main(goes_on_and_takes_it_in)

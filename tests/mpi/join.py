@@ -6,14 +6,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 from joined import ENVIRONMENT, TOKEN, Joined, free_port, kill_all
-from weir_run import MPIRUN, WEIR, Run, check, check_complete, main
+from weir_run import MPIRUN, WEIR, Run, check, check_complete, main, skip_without_ucx
 
 ENDS_WITHIN_S = 10
-SKIPPED = 77
 LOAD = ("--rate", "40Mb/s", "--event-size", "256kB", "--interval", "250ms", "--warmup", "250ms")
 
 
@@ -129,9 +127,6 @@ def interrupted():
 
 
 atexit.register(kill_all)
-possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
-if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
-    print(possible.stderr.strip())
-    sys.exit(SKIPPED)
+skip_without_ucx()
 main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
      stopped_outside_the_loop, interrupted)

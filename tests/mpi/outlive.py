@@ -7,15 +7,13 @@ import csv
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 from joined import ENVIRONMENT, Joined, free_port, kill_all
-from weir_run import MPIRUN, WEIR, Run, check, main
+from weir_run import MPIRUN, WEIR, Run, check, main, skip_without_ucx
 
 ENDS_WITHIN_S = 10
-SKIPPED = 77
 LOAD = ("--rate", "60Mb/s", "--event-size", "200kB", "--interval", "250ms", "--warmup", "250ms", "--verify", "full",
         "--on-failure", "continue", "--silence-timeout", "2s")
 PRODUCERS, CONSUMERS = 2, 3
@@ -164,9 +162,6 @@ def needs_a_start_without_mpi():
 
 
 atexit.register(kill_all)
-possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
-if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
-    print(possible.stderr.strip())
-    sys.exit(SKIPPED)
+skip_without_ucx()
 main(killed_and_started_again, stopped_for_a_while, not_back, all_of_them, none_left, under_a_launcher, killed_producer,
      killed_scheduler, needs_a_start_without_mpi)

@@ -3,13 +3,10 @@ ranks that are killed, stopped or signalled. Skipped where this weir cannot use 
 
 import os
 import signal
-import subprocess
-import sys
 
-from weir_run import WEIR, Background, check, check_complete, main, weir
+from weir_run import Background, check, check_complete, main, skip_without_ucx, weir
 
 ENDS_WITHIN_S = 10
-SKIPPED = 77
 
 
 def complete(ranks, *options, directory="run"):
@@ -124,10 +121,7 @@ def interrupted_mpirun():
     disturbed(lambda run: run.process.send_signal(signal.SIGINT), "interrupted", ["signal"])
 
 
-possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
-if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
-    print(possible.stderr.strip())
-    sys.exit(SKIPPED)
+skip_without_ucx()
 os.environ.pop("UCX_TLS", None)
 main(every_pattern, one_sided, devices, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
      stopped_consumer, interrupted_mpirun)

@@ -11,6 +11,19 @@ from pathlib import Path
 
 WEIR = os.environ["WEIR"]
 MPIRUN = os.environ["WEIR_MPIRUN"]
+SKIPPED = 77  # the exit status that CTest reports as skipped
+
+
+def why_no_ucx():
+    """Why this weir has no engine ucx; nothing if it has one."""
+    tried = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
+    return tried.stderr.strip() if tried.returncode == 2 and "--engine: ucx: " in tried.stderr else None
+
+
+def skip_without_ucx():
+    if why := why_no_ucx():
+        print(f"skipped: {why}")
+        sys.exit(SKIPPED)
 
 
 class Failed(AssertionError):

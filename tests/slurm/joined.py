@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cluster
 from cluster import ADDRESS, NODES, wait_until
-from weir_run import WEIR, check, main
+from weir_run import WEIR, check, main, skip_without_ucx
 
 # UCX looks for devices in /sys, which shows those of the machine: of them only lo is also in the cluster.
 ENVIRONMENT = {"WEIR_JOIN_TOKEN": "slurm", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
@@ -50,7 +50,5 @@ def outlives_a_consumer():
 
 
 cluster.enter()
-possible = subprocess.run([WEIR, "run", "--engine", "ucx", "--dry-run"], capture_output=True, text=True, check=False)
-if possible.returncode == 2 and "--engine: ucx: " in possible.stderr:
-    cluster.skip(possible.stderr.strip())
+skip_without_ucx()
 main(outlives_a_consumer)
