@@ -11,14 +11,9 @@ import difflib
 import re
 from pathlib import Path
 
-from . import sweep_find
+from . import sweep_find, toml_file
 from .errors import ReportError
 from .input_file import read_text
-
-try:
-    import tomllib
-except ImportError:  # Python before 3.11
-    tomllib = None
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 OPTION = re.compile(r"[a-z][a-z0-9-]{0,40}")
@@ -132,19 +127,8 @@ def read_sweep_file(path):
     return parse_sweep(path, text)
 
 
-def parse_toml(path, text):
-    """The tables of a sweep file as they are written, unchecked."""
-    loads, error_kind = _toml()
-    try:
-        return loads(text)
-    except RecursionError as error:
-        raise ReportError(f"{path}: nested too deeply for a sweep file") from error
-    except error_kind as error:
-        raise ReportError(f"{path}: {error}") from error
-
-
 def parse_sweep(path, text):
-    document = parse_toml(path, text)
+    document = toml_file.parse(path, text)
     if not document:
         raise ReportError(f"{path}: it has no content; a sweep file has tables such as [run] and [axes]")
     top = _Table(path, "", document)
@@ -175,16 +159,6 @@ def parse_sweep(path, text):
     top.no_others()
     _check_together(sweep)
     return sweep
-
-
-def _toml():
-    if tomllib:
-        return tomllib.loads, tomllib.TOMLDecodeError
-    try:
-        import tomli
-    except ImportError as error:
-        raise ReportError("sweep files need Python 3.11 or newer, or the package tomli (pip install tomli)") from error
-    return tomli.loads, tomli.TOMLDecodeError
 
 
 class _Table:

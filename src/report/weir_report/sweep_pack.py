@@ -19,10 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import sweep_claims, sweep_names, whole_file
+from . import sweep_claims, sweep_names, toml_file, whole_file
 from .errors import ReportError
 from .input_file import read_bytes
-from .sweep_file import parse_toml
 from .units import counted
 from .version import VERSION
 
@@ -100,7 +99,7 @@ def _find_names(campaign, root, more_names, names):
     names.add_prefix(str(Path(campaign.plan.file or "/").parent), "/sweep")
     names.add_prefix(str(Path.home()), "/home")
     if (root / "sweep.toml").exists():
-        sweep_names.add_from_sweep(names, parse_toml(root / "sweep.toml", _text(root / "sweep.toml")))
+        sweep_names.add_from_sweep(names, toml_file.parse(root / "sweep.toml", _text(root / "sweep.toml")))
     for path in sorted(root.glob("*/runs/*/run.json")):
         if path.relative_to(root).parts[0] != "simulation":  # its hosts are called by their roles
             sweep_names.add_from_run(names, _json(path))

@@ -1,0 +1,69 @@
+"""Sizes, rates and times with their units, as weir takes them on its command line: exact, in bytes, b/s and ns. units.py
+writes numbers for people, rounded; what is written here can be read again."""
+
+import argparse
+import re
+from fractions import Fraction
+
+_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)([A-Za-z/]*)")
+_KILO = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+RATES = {f"{prefix}b/s": factor for prefix, factor in _KILO.items()}
+TIMES_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+LARGEST = 2**62
+
+
+class QuantityError(argparse.ArgumentTypeError):
+    """What was found, and what would be right. argparse puts the option's name in front."""
+
+
+def size(text):
+    """Bytes of '1MiB'."""
+    return _whole(text, BYTES, "a size with its unit (B kB MB GB TB KiB MiB GiB TiB), such as 1MiB", "bytes")
+
+
+def rate(text):
+    """b/s of '100Gb/s'."""
+    return _whole(text, RATES, "a rate with its unit (b/s kb/s Mb/s Gb/s Tb/s), such as 100Gb/s", "b/s")
+
+
+def time_ns(text):
+    """Nanoseconds of '2.5ms'."""
+    return _whole(text, TIMES_NS, "a time with its unit (ns us ms s min h), such as 2ms", "ns")
+
+
+def _whole(text, factors, what, unit):
+    match = _NUMBER.fullmatch(text)
+    if not match or match[2] not in factors:
+        raise QuantityError(f"'{text}' is not {what}")
+    value = Fraction(match[1]) * factors[match[2]]
+    if value.denominator != 1:
+        raise QuantityError(f"'{text}' is not a whole number of {unit}")
+    if not 0 < value <= LARGEST:
+        raise QuantityError(f"'{text}' is {'0' if not value else 'too large'}; expected is {what}")
+    return int(value)
+
+
+def time_text(value_ns):
+    """2.5ms: exact, in the largest unit of which it is 1 or more."""
+    unit = next((name for name in ("s", "ms", "us") if value_ns >= TIMES_NS[name]), "ns")
+    return _decimal(Fraction(value_ns, TIMES_NS[unit])) + unit
+
+
+def rate_text(bits_per_second):
+    """100Gb/s: exact."""
+    unit = next(name for name in ("Tb/s", "Gb/s", "Mb/s", "kb/s", "b/s") if bits_per_second >= RATES[name])
+    return _decimal(Fraction(bits_per_second, RATES[unit])) + unit
+
+
+def _decimal(value):
+    """A fraction of a power of ten, without its last zeros."""
+    digits = f"{value.numerator * 10**12 // value.denominator:013d}"
+    return f"{digits[:-12]}.{digits[-12:]}".rstrip("0").rstrip(".")
+
+
+def rounded_up_ns(value_ns):
+    """The next time of which the first two digits are not 0: 1.17 ms -> 1.2 ms."""
+    value_ns = max(1, -(-value_ns // 1))
+    step = 10**max(0, len(str(int(value_ns))) - 2)
+    return int(-(-value_ns // step) * step)
