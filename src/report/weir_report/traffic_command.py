@@ -4,7 +4,8 @@ import os
 import shlex
 import sys
 
-from . import traffic_experts, traffic_files, traffic_inference, traffic_isolate, traffic_patterns, traffic_slowdown, traffic_summary, units, whole_file
+from . import (traffic_experts, traffic_files, traffic_inference, traffic_isolate, traffic_patterns, traffic_slowdown, traffic_summary,
+               units, whole_file)
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .quantities import rate_text
 from .traffic_options import parser  # also what manual pages and completions are made from
@@ -140,7 +141,7 @@ def _slowdown(options, _):
         if remark:
             print(f"weir-traffic: {remark}", file=sys.stderr)
     if options.csv:
-        whole_file.replace(options.csv, traffic_slowdown.as_csv(result))
+        traffic_files.put(options.csv, traffic_slowdown.as_csv(result))
     if options.json:
         print(whole_file.json_text(traffic_slowdown.record(result, options.loaded, options.isolated)), end="")
     else:

@@ -10,8 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from . import quantities, toml_file, whole_file
-from .errors import ReportError
+from . import quantities, toml_file
+from .errors import ReportError, naming
 from .input_file import read_text
 from .traffic import INDEX_MAX, PAIRS_MAX, PHASES_MAX, TRANSFERS_MAX, Matrix, Phase, Sequence, Trace
 
@@ -230,13 +230,19 @@ def write(path, traffic, remarks):
         for phase in traffic.phases:
             file = path / phase.file
             os.makedirs(file.parent, exist_ok=True)
-            file.write_text(matrix_text(phase.matrix, remarks if len(traffic.phases) < 100 else ()), encoding="utf-8")
+            put(file, matrix_text(phase.matrix, remarks))
         file = path / "sequence.toml"
-        whole_file.replace(file, sequence_text(traffic, remarks))
+        put(file, sequence_text(traffic, remarks))
         return file
     if path.is_dir():
         raise ReportError(f"--out: {path} is a directory; a file is expected, such as {path / (traffic.kind + '.csv')}")
     if path.suffix == ".toml":
         raise ReportError(f"--out: {path} ends like a sequence; a {traffic.kind} is a CSV file, such as {path.with_suffix('.csv')}")
-    whole_file.replace(path, (matrix_text if traffic.kind == "matrix" else trace_text)(traffic, remarks))
+    put(path, (matrix_text if traffic.kind == "matrix" else trace_text)(traffic, remarks))
     return path
+
+
+def put(path, text):
+    """Writes into what is there, which may be /dev/stdout."""
+    with naming(path):
+        Path(path).write_text(text, encoding="utf-8")

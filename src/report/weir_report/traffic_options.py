@@ -113,7 +113,8 @@ def _permutation(command):
 
 
 def _incast(command):
-    added = command("incast", "many producers to one consumer or few", "Writes a matrix: every producer sends to the same consumer, or to the same few.")
+    added = command("incast", "many producers to one consumer or few",
+                    "Writes a matrix: every producer sends to the same consumer, or to the same few.")
     added.add_argument("--producers", metavar="N", type=count(), required=True, help="number of producers")
     added.add_argument("--consumers", metavar="M", type=count(), default=1, help="number of consumers (default: %(default)s)")
     _sizes(added)
@@ -150,7 +151,8 @@ def _prefill_to_decode(command):
     add("--layers-apart", action="store_true", help="a transfer per layer, when it has been computed, and not one per prompt at the end")
     add("--decode-choice", choices=traffic_inference.CHOICES, default="least",
         help="which decode worker gets a prompt: the one with the fewest bytes so far, in turn, or at random (default: %(default)s)")
-    add("--interval", metavar="TIME", type=quantities.time_ns, default="10s", dest="interval_ns", help="length of the trace, after which it is repeated (default: %(default)s)")
+    add("--interval", metavar="TIME", type=quantities.time_ns, default="10s", dest="interval_ns",
+        help="length of the trace, after which it is repeated (default: %(default)s)")
     _seed(added, "arrivals, lengths and choices")
     _output(added, interval=None)
 
@@ -164,7 +166,8 @@ def _mixture_of_experts(command):
     add("--tokens", metavar="N", type=count(1, 10**9), default=traffic_experts.TOKENS, help="tokens of each worker (default: %(default)s)")
     add("--bytes-per-token", metavar="SIZE", type=quantities.size, default=traffic_experts.TOKEN_BYTES, dest="token_bytes",
         help="bytes of a token in the dispatch (default: 14KiB, 7168 values of 2 bytes)")
-    add("--combine-bytes-per-token", metavar="SIZE", type=quantities.size, dest="combine_bytes", help="bytes of a token in the combine (default: as in the dispatch)")
+    add("--combine-bytes-per-token", metavar="SIZE", type=quantities.size, dest="combine_bytes",
+        help="bytes of a token in the combine (default: as in the dispatch)")
     add("--top-k", metavar="K", type=count(1, 10**6), default=traffic_experts.TOP_K, help="experts of each token (default: %(default)s)")
     add("--skew", metavar="FACTOR", type=number(1, "a number from 1 on"), default=traffic_experts.SKEW,
         help="bytes of the largest receiver over the mean receiver; 2.6 to 5.1 were seen (default: %(default)s)")
@@ -190,7 +193,8 @@ def _checkpoint(command):
 
 
 def _show(command):
-    added = command("show", "check a file, and print its summary", "Reads a matrix, a trace or a sequence, refuses what is wrong with file and line, and prints the summary.")
+    added = command("show", "check a file, and print its summary",
+                    "Reads a matrix, a trace or a sequence, refuses what is wrong with file and line, and prints the summary.")
     added.add_argument("file", metavar="FILE", type=Path, help="matrix or trace (CSV), or sequence (TOML, or its directory)")
     _link(added)
 
@@ -201,7 +205,8 @@ def _isolate(command):
                     "without competition, for weir-traffic slowdown.")
     added.add_argument("file", metavar="FILE", type=Path, help="matrix (CSV), or sequence (TOML, or its directory)")
     add = added.add_argument
-    add("--period", metavar="TIME", type=quantities.time_ns, dest="period_ns", help="length of every phase (default: what the transfer needs on --link x --factor, and 1ms)")
+    add("--period", metavar="TIME", type=quantities.time_ns, dest="period_ns",
+        help="length of every phase (default: what the transfer needs on --link x --factor, and 1ms)")
     add("--factor", metavar="F", type=number(1, "a number from 1 on"), default=traffic_isolate.FACTOR, help="see --period (default: %(default)s)")
     add("--sample", metavar="N", type=count(), help="only so many transfers, chosen at random")
     _seed(added, "--sample")
