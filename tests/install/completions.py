@@ -103,6 +103,9 @@ class Bash(Completions):
     def test_the_python_commands(self):
         self.assertLessEqual({"--out", "--figures", "--quiet", "--version", "--help", "-h"}, set(self.complete("weir-report", "-")))
         self.assertEqual(self.complete("weir-compare", "a", "--agai"), ["--against"])
+        self.assertEqual(self.complete("weir-traffic", "mix"), ["mixture-of-experts"])
+        self.assertEqual(self.complete("weir-traffic", "prefill-to-decode", "--decode-choice", "r"), ["round-robin", "random"])
+        self.assertIn("a directory", self.complete("weir-traffic", "slowdown", ""))
 
     def test_scenarios(self):
         self.assertEqual(self.complete("weir", "scenarios", "lhcb2021-f"), ["lhcb2021-farm"])

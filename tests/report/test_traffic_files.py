@@ -1,6 +1,7 @@
 """Traffic files: what is read, what is refused with file and line, and sequences with every transfer alone."""
 
 import json
+import os
 
 import pytest
 
@@ -115,6 +116,12 @@ def test_what_is_written_is_what_is_read(tmp_path):
     sequence = Sequence((Phase("a", "a.csv", Matrix({(0, 1): 5}), 2_500, 3), Phase("b", "deep/b.csv", Matrix({(1, 0): 5}), 10**9)))
     for name, traffic in (("m.csv", matrix), ("t.csv", trace), ("s", sequence)):
         assert traffic_files.read(traffic_files.write(tmp_path / name, traffic, ["a remark"])) == traffic
+
+
+def test_what_is_no_file(tmp_path, capsys):
+    os.mkfifo(tmp_path / "x.csv")
+    assert traffic_command.main(["show", str(tmp_path / "x.csv")]) == 2
+    assert "it is a pipe, not a file; a traffic file" in capsys.readouterr().err
 
 
 def test_files_in_the_wrong_place(tmp_path, capsys):

@@ -217,7 +217,7 @@ def _slowdown(command):
     added = command("slowdown", "by how much transfers of a run were slower than alone",
                     "Compares transfers.csv of a loaded run with that of a run of the isolated sequence: completion loaded / completion "
                     "isolated, per pair and in total, and the receivers that suffer most.")
-    added.add_argument("loaded", metavar="LOADED_RUN", type=Path, help="run directory with all transfers together")
-    added.add_argument("isolated", metavar="ISOLATED_RUN", type=Path, help="run directory of the sequence made by weir-traffic isolate")
+    added.add_argument("loaded", metavar="LOADED-RUN", type=Path, help="run directory with all transfers together")
+    added.add_argument("isolated", metavar="ISOLATED-RUN", type=Path, help="run directory of the sequence made by weir-traffic isolate")
     added.add_argument("--csv", metavar="FILE.csv", type=Path, help="write a line per phase and pair")
     added.add_argument("--json", action="store_true", help="print the result as JSON, with all pairs")
