@@ -56,7 +56,7 @@ class Pages(CommandTest):
             if done.returncode == 2 and "no Python here has what it needs" in done.stderr:
                 continue
             tried += 1
-            commands = re.findall(r"(?m)^    ([a-z-]+) {2,}\S", done.stdout)
+            commands = re.findall(r"(?m)^    ([a-z-]+)(?: {2,}\S|$)", done.stdout)
             texts = [done.stdout] + [subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True,
                                                     env=environment(COLUMNS="200")).stdout for command in commands]
             names = {name for text in texts for line in re.findall(r"(?m)^  (-.*)$", text)

@@ -30,7 +30,7 @@ def test_a_matrix_with_comments(write):
 
 
 @pytest.mark.parametrize("unit, text, time_ns", [("time_s", "1.000000001", 1_000_000_001), ("time_ms", "0.25", 250_000), ("time_us", "12.5", 12_500),
-                                                 ("time_us", "3", 3000), ("time_ns", "7.0", 7)])
+                                                 ("time_us", "3", 3000), ("time_ns", "7.0", 7), ("time_us", "0.0015", 2), ("time_s", "1e-06", 1000)])
 def test_a_trace_in_each_unit(write, unit, text, time_ns):
     path = write("t.csv", f"{unit},{MATRIX}0,0,1,5\n{text},1,0,6\n{text},1,0,6\n")
     assert traffic_files.read(path) == Trace(((0, 0, 1, 5), (time_ns, 1, 0, 6), (time_ns, 1, 0, 6)))
@@ -66,8 +66,10 @@ def test_a_sequence(write, tmp_path):
     (MATRIX + "# interval: 5\n0,1,5\n", ", line 2: interval: '5' is not a time with its unit"),
     (TRACE + "5,0,1,5\n4.9,0,1,5\n", ", line 3: 4.9 is before the time of the line above; times have to ascend"),
     (TRACE + "-1,0,1,5\n", ", line 2: '-1' is not a time: a number that is not negative"),
-    (TRACE + "1e3,0,1,5\n", ", line 2: '1e3' is not a time"),
-    (TRACE + "0.0001,0,1,5\n", ", line 2: the time has parts of a nanosecond"),
+    (TRACE + "1h,0,1,5\n", ", line 2: '1h' is not a time"),
+    (TRACE + "3600000001,0,1,5\n", ", line 2: the time 3600000001 is above 1 h"),
+    (TRACE + "1e99,0,1,5\n", ", line 2: the time 1e99 is above 1 h"),
+    (MATRIX + "100000,100000,5\n", ": 100001 producers x 100001 consumers are too many; their product is at most 16777216"),
     (f"# interval: 1us\n{TRACE}0,0,1,5\n1,0,1,5\n", ", line 4: the time is not in the interval, which is 1us"),
 ])
 def test_a_broken_csv_file_is_refused_with_its_line(write, capsys, text, said):
@@ -89,7 +91,8 @@ def test_a_broken_csv_file_is_refused_with_its_line(write, capsys, text, said):
     (PHASE.replace('"2ms"', "2"), ": phase 1: period: 2 is not a text"),
     (PHASE.replace("period", "# period"), ": phase 1: period: it is missing"),
     (PHASE.replace('name = "a"', 'name = "a b"'), ": phase 1: name: 'a b' is not a name"),
-    (PHASE + PHASE, ": phase 2: name: 'a' is the name of another phase already"),
+    (PHASE + "repeat = 4097\n", ": 4097 phases (with repetitions) are too many; at most 4096"),
+    (PHASE.replace("2ms", "1s") + "repeat = 4000\n", ": the phases take 4000s; weir's longest interval is 1h"),
     (PHASE + PHASE.replace("a.csv", "t.csv").replace('"a"', '"b"'), ": phase 2: matrix: "),
 ])
 def test_a_broken_sequence_is_refused(write, capsys, text, said):
@@ -178,8 +181,10 @@ def test_a_sample_is_that_of_its_seed(tmp_path, capsys):
     assert traffic_command.main(["isolate", str(path), "--out", str(tmp_path / "x")]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"weir-traffic: {path}: 4830 transfers would be as many phases; at most 4000 are allowed: --sample 4000")
-    one, two, other = (isolate(capsys, path, tmp_path / str(number), "--sample", "20", "--seed", seed)[0]
-                       for number, seed in enumerate("112"))
+    (one, found), (two, _), (other, _) = (isolate(capsys, path, tmp_path / str(number), "--sample", "20", "--seed", seed)
+                                          for number, seed in enumerate("112"))
+    pairs = [pair for phase in one.phases for pair in phase.matrix.pairs]
+    assert "--producers" not in found["next"][0] and ("--producers 70" in found["next"][1]) == (max(p for p, _ in pairs) < 69)
     assert one == two != other and len(one.phases) == len({tuple(phase.matrix.pairs) for phase in one.phases}) == 20
 
 

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 
-PAIRS_MAX = 1_000_000
-TRANSFERS_MAX = 1_000_000
-INDEX_MAX = 2**20 - 2  # weir's event numbers have 20 bits for the producer
-PHASES_MAX = 10_000
+# Those of weir (src/config/limits.hpp), so that what is accepted here is accepted there.
+TRANSFERS_MAX = 2**22  # of an interval
+RANK_PAIRS_MAX = 2**24  # producers x consumers
+PHASES_MAX = 4096  # with repetitions
+INDEX_MAX = 2**20 - 2
+TRANSFER_BYTES_MAX = 2**50
+FILE_BYTES_MAX = 64 << 20
+INTERVAL_MAX_NS = 3600 * 10**9
+# Of what generators make: pairs of a matrix, lines of a trace.
+GENERATED_MAX = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,11 +8,11 @@ from . import (traffic_experts, traffic_files, traffic_inference, traffic_isolat
                units, whole_file)
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .quantities import rate_text
+from .traffic import INTERVAL_MAX_NS, sums
 from .traffic_options import parser  # also what manual pages and completions are made from
 from .traffic_summary import shown_path
 from .version import VERSION
 
-_LONGEST_INTERVAL_NS = 3600 * 10**9  # of weir
 
 
 def main(argv=None):
@@ -35,7 +35,7 @@ def main(argv=None):
 
 def _generate(options, argv):
     made, remarks = _GENERATORS[options.command](options)
-    if made.interval_ns and made.interval_ns > _LONGEST_INTERVAL_NS:
+    if made.interval_ns and made.interval_ns > INTERVAL_MAX_NS:
         raise ReportError(f"{_interval_option(options)}: the interval is above 1h, which is weir's longest")
     _put(options, argv, made, remarks)
 
@@ -127,7 +127,7 @@ def _isolate(options, argv):
 
     def next_commands(written):
         return [traffic_summary.simulate_command(file, loaded, options.link, "loaded"),
-                traffic_summary.simulate_command(written, made, options.link, "isolated"), "weir-traffic slowdown loaded isolated"]
+                traffic_summary.simulate_command(written, made, options.link, "isolated", sums(loaded)), "weir-traffic slowdown loaded isolated"]
 
     all_of_them = units.counted(len(traffic_isolate.distinct(loaded)), "different transfer")
     _put(options, argv, made, (("isolated", f"{len(made.phases)} of {all_of_them} of {file}, for links of {rate_text(options.link)}"),),

@@ -24,7 +24,7 @@ import random
 
 from .errors import ReportError
 from .quantities import rounded_up_ns
-from .traffic import PAIRS_MAX, PHASES_MAX, Matrix, Phase, Sequence, ideal_ns, sums
+from .traffic import GENERATED_MAX, PHASES_MAX, Matrix, Phase, Sequence, ideal_ns, sums
 
 SKEW = 2.6
 TOKENS = 4096
@@ -97,9 +97,9 @@ def _check(options):
     if options.tokens * options.top_k > COPIES_MAX:
         raise ReportError(f"--tokens x --top-k: {options.tokens} x {options.top_k} is too much; at most {COPIES_MAX} is allowed")
     pairs = 2 * options.layers * options.workers**2
-    if options.workers**2 > PAIRS_MAX or pairs > 4 * PAIRS_MAX or 2 * options.layers > PHASES_MAX:
+    if options.workers**2 > GENERATED_MAX or pairs > 4 * GENERATED_MAX or 2 * options.layers > PHASES_MAX:
         raise ReportError(f"--workers, --layers: {options.workers} workers and {options.layers} layers make {pairs} pairs; at most "
-                          f"{PAIRS_MAX} per matrix and {4 * PAIRS_MAX} in all are allowed")
+                          f"{GENERATED_MAX} per matrix and {4 * GENERATED_MAX} in all are allowed")
 
 
 def _matrix(counts, token_bytes, with_own):

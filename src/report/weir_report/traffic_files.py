@@ -8,31 +8,39 @@ from __future__ import annotations
 
 import os
 import re
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 from . import quantities, toml_file
 from .errors import ReportError, naming
 from .input_file import read_text
-from .traffic import INDEX_MAX, PAIRS_MAX, PHASES_MAX, TRANSFERS_MAX, Matrix, Phase, Sequence, Trace
+from .traffic import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_MAX_NS, PHASES_MAX, RANK_PAIRS_MAX, TRANSFER_BYTES_MAX, TRANSFERS_MAX,
+                      Matrix, Phase, Sequence, Trace, sums)
 
 MATRIX_HEADER = "producer,consumer,bytes"
 TIME_UNITS_NS = {"time_s": 10**9, "time_ms": 10**6, "time_us": 10**3, "time_ns": 1}
 EXPECTED = "a traffic file (matrix or trace in CSV, sequence in TOML)"
 HEADERS = f"the header '{MATRIX_HEADER}' (matrix) or 'time_us,{MATRIX_HEADER}' (trace)"
-FILE_BYTES_MAX = 256 << 20
 _WHOLE = re.compile(r"\d{1,19}", re.ASCII)
-_TIME = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?", re.ASCII)
+_TIME = re.compile(r"(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 _INTERVAL = re.compile(r"#\s*interval:\s*(\S+)\s*")
 _PHASE_KEYS = ("name", "matrix", "period", "repeat")
-_PHASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_PHASE_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def read(path):
-    """A Matrix, Trace or Sequence. A directory stands for the sequence.toml in it."""
-    path = Path(path)
-    if path.is_dir() and (path / "sequence.toml").exists():
-        path = path / "sequence.toml"
-    return _read_sequence(path) if path.suffix == ".toml" else _read_csv(path)
+    """A Matrix, Trace or Sequence. A directory stands for the sequence.toml in it. Raises ReportError."""
+    path = file_of(path)
+    traffic = _read_sequence(path) if path.suffix == ".toml" else _read_csv(path)
+    _check_ranks(path, traffic)
+    return traffic
+
+
+def _check_ranks(path, traffic):
+    found = sums(traffic)
+    if len(found.sent) * len(found.received) > RANK_PAIRS_MAX:
+        raise ReportError(f"{path}: {len(found.sent)} producers x {len(found.received)} consumers are too many; their product is at most "
+                          f"{RANK_PAIRS_MAX} (the largest indices give the numbers of ranks)")
 
 
 def file_of(path):
@@ -42,18 +50,21 @@ def file_of(path):
 
 def _read_csv(path):
     header, interval_ns, rows = None, None, []
-    for number, line in enumerate(read_text(path, EXPECTED, FILE_BYTES_MAX).splitlines(), 1):
+    for number, line in enumerate(read_text(path, EXPECTED, FILE_BYTES_MAX).split("\n"), 1):
+        line = line.strip()
         if line.startswith("#"):
             interval_ns = _interval(path, number, line, interval_ns)
-        elif header is None:
-            header = line.strip()
+        elif line and header is None:
+            header = line
             if header != MATRIX_HEADER and _time_unit(header) is None:
                 raise ReportError(f"{path}, line {number}: '{_short(line)}' is no header; expected is {HEADERS}")
-        elif line.strip():
+        elif line:
             rows.append((number, line.split(",")))
     if not rows:
         what = "it has no header and no lines" if header is None else "there is no line after the header"
         raise ReportError(f"{path}: {what}; expected is {EXPECTED}")
+    if len(rows) > TRANSFERS_MAX:
+        raise ReportError(f"{path}: {len(rows)} transfers are too many; at most {TRANSFERS_MAX} are allowed")
     try:
         return _matrix(rows, interval_ns) if header == MATRIX_HEADER else _trace(rows, header, interval_ns)
     except _LineError as error:
@@ -82,8 +93,6 @@ def _time_unit(header):
 
 
 def _matrix(rows, interval_ns):
-    if len(rows) > PAIRS_MAX:
-        raise _LineError(rows[PAIRS_MAX][0], f"{len(rows)} pairs are too many; at most {PAIRS_MAX} are allowed")
     pairs, lines = {}, {}
     for number, fields in rows:
         producer, consumer, size = _transfer(number, fields, MATRIX_HEADER)
@@ -95,15 +104,9 @@ def _matrix(rows, interval_ns):
 
 
 def _trace(rows, header, interval_ns):
-    if len(rows) > TRANSFERS_MAX:
-        raise _LineError(rows[TRANSFERS_MAX][0], f"{len(rows)} transfers are too many; at most {TRANSFERS_MAX} are allowed")
     unit_ns, made = _time_unit(header), []
     for number, fields in rows:
-        found = _TIME.fullmatch(fields[0].strip())
-        if not found:
-            raise _LineError(number, f"'{_short(fields[0])}' is not a time: a number that is not negative, such as 12.5 (the header has "
-                             "its unit)")
-        time_ns = int(found[1]) * unit_ns + _fraction_ns(number, found[2] or "", unit_ns)
+        time_ns = _time_ns(number, fields[0].strip(), unit_ns)
         if made and time_ns < made[-1][0]:
             raise _LineError(number, f"{fields[0].strip()} is before the time of the line above; times have to ascend")
         made.append((time_ns, *_transfer(number, fields[1:], header)))
@@ -113,11 +116,14 @@ def _trace(rows, header, interval_ns):
     return Trace(tuple(made), interval_ns)
 
 
-def _fraction_ns(number, digits, unit_ns):
-    digits = digits.rstrip("0")
-    if 10**len(digits) > unit_ns:
-        raise _LineError(number, f"the time has parts of a nanosecond ('.{digits}'); nanoseconds are the finest")
-    return int(digits or 0) * (unit_ns // 10**len(digits))
+def _time_ns(number, text, unit_ns):
+    """Rounded to nanoseconds, as weir does."""
+    if not _TIME.fullmatch(text):
+        raise _LineError(number, f"'{_short(text)}' is not a time: a number that is not negative, such as 12.5 (the header has its unit)")
+    time_ns = int((Decimal(text) * unit_ns).quantize(Decimal(1), ROUND_HALF_UP)) if Decimal(text) < INTERVAL_MAX_NS else INTERVAL_MAX_NS + 1
+    if time_ns > INTERVAL_MAX_NS:
+        raise _LineError(number, f"the time {_short(text)} is above 1 h, which is weir's longest interval")
+    return time_ns
 
 
 def _transfer(number, fields, header):
@@ -134,8 +140,8 @@ def _transfer(number, fields, header):
     for index, name in zip(numbers, ("producer", "consumer")):
         if index > INDEX_MAX:
             raise _LineError(number, f"{name}: {index} is too large; at most {INDEX_MAX} is allowed")
-    if not 0 < numbers[2] <= quantities.LARGEST:
-        raise _LineError(number, f"bytes: {numbers[2]} is not a positive number of bytes up to {quantities.LARGEST}"
+    if not 0 < numbers[2] <= TRANSFER_BYTES_MAX:
+        raise _LineError(number, f"bytes: {numbers[2]} is not a positive number of bytes up to {TRANSFER_BYTES_MAX} (1 PiB)"
                          + ("; leave pairs without bytes out" if numbers[2] == 0 else ""))
     return numbers
 
@@ -154,12 +160,20 @@ def _read_sequence(path):
         raise ReportError(f"{path}: no phase was found; a sequence has one or more tables [[phase]] with name, matrix and period")
     if len(tables) > PHASES_MAX:
         raise ReportError(f"{path}: {len(tables)} phases are too many; at most {PHASES_MAX} are allowed")
-    matrices, phases = {}, []
-    for number, table in enumerate(tables, 1):
-        phases.append(_phase(path, f"{path}: phase {number}", table, matrices))
-        if [phase.name for phase in phases[:-1] if phase.name == phases[-1].name]:
-            raise ReportError(f"{path}: phase {number}: name: '{phases[-1].name}' is the name of another phase already")
-    return Sequence(tuple(phases))
+    matrices = {}
+    sequence = Sequence(tuple(_phase(path, f"{path}: phase {number}", table, matrices) for number, table in enumerate(tables, 1)))
+    _check_size(path, sequence)
+    return sequence
+
+
+def _check_size(path, sequence):
+    count = sum(phase.repeat for phase in sequence.phases)
+    transfers = sum(phase.repeat * len(phase.matrix.pairs) for phase in sequence.phases)
+    for value, most, what in ((count, PHASES_MAX, "phases (with repetitions)"), (transfers, TRANSFERS_MAX, "transfers")):
+        if value > most:
+            raise ReportError(f"{path}: {value} {what} are too many; at most {most} are allowed")
+    if sequence.interval_ns > INTERVAL_MAX_NS:
+        raise ReportError(f"{path}: the phases take {quantities.time_text(sequence.interval_ns)}; weir's longest interval is 1h")
 
 
 def _phase(path, where, table, matrices):
@@ -171,7 +185,7 @@ def _phase(path, where, table, matrices):
             found = f"{table[key]!r} is not a text" if key in table else "it is missing"
             raise ReportError(f"{where}: {key}: {found}; a phase has name = \"dispatch\", matrix = \"dispatch.csv\", period = \"2ms\"")
     if not _PHASE_NAME.fullmatch(table["name"]):
-        raise ReportError(f"{where}: name: '{_short(table['name'])}' is not a name: letters, digits and ._+- are allowed (at most 64)")
+        raise ReportError(f"{where}: name: '{_short(table['name'])}' is not a name: letters, digits and . _ - are allowed (at most 64)")
     repeat = table.get("repeat", 1)
     if not isinstance(repeat, int) or isinstance(repeat, bool) or not 1 <= repeat <= 10**9:
         raise ReportError(f"{where}: repeat: {repeat!r} is not a whole number from 1 on")
@@ -224,6 +238,7 @@ def write(path, traffic, remarks):
     """Writes `path`; of a sequence, `path` is a directory, and its sequence.toml and matrices lie in it. Returns the file
     that weir is to be given."""
     path = Path(path)
+    _check_ranks(path, traffic)
     if traffic.kind == "sequence":
         if path.exists() and not path.is_dir():
             raise ReportError(f"--out: {path} is a file; a directory is expected: a sequence has several files")

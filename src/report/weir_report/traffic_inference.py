@@ -31,7 +31,7 @@ import re
 
 from .errors import ReportError
 from .quantities import QuantityError
-from .traffic import TRANSFERS_MAX, Trace
+from .traffic import GENERATED_MAX, Trace
 from .traffic_patterns import shares
 
 PROMPT = "lognormal:2000,deviation=2000"
@@ -89,8 +89,8 @@ def prefill_to_decode(options):
         begin, took = max(now, idle_from), tokens / options.prefill_rate
         heapq.heappush(free, (begin + took, worker))
         rows += _transfers(options, begin, took, worker, decode.choose(tokens * options.token_bytes), tokens * options.token_bytes)
-        if len(rows) > TRANSFERS_MAX:
-            raise ReportError(f"--interval, --requests: more than {TRANSFERS_MAX} transfers; a shorter interval or fewer requests are expected")
+        if len(rows) > GENERATED_MAX:
+            raise ReportError(f"--interval, --requests: more than {GENERATED_MAX} transfers; a shorter interval or fewer requests are expected")
         now += generator.expovariate(rate)
     if not rows:
         raise ReportError(f"--interval: no prompt arrives in {duration_s:g} s, with {rate:g} requests per second; a longer one is expected")
@@ -104,8 +104,8 @@ def _check(options, rate, duration_s):
                           f"workers x {options.prefill_rate:g} tokens per second / {options.prompt.mean} tokens); fewer are expected, or a "
                           "higher --prefill-rate")
     expected = rate * duration_s * (options.layers if options.layers_apart else 1)
-    if expected > TRANSFERS_MAX:
-        raise ReportError(f"--interval, --requests: some {expected:.0f} transfers are too many; at most {TRANSFERS_MAX} are allowed")
+    if expected > GENERATED_MAX:
+        raise ReportError(f"--interval, --requests: some {expected:.0f} transfers are too many; at most {GENERATED_MAX} are allowed")
 
 
 class _Decode:

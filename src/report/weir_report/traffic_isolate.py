@@ -9,12 +9,11 @@ import random
 
 from .errors import ReportError
 from .quantities import time_text
-from .traffic import Matrix, Phase, Sequence, ideal_ns
+from .traffic import INTERVAL_MAX_NS, Matrix, Phase, Sequence, ideal_ns
 
-PAIRS_MAX = 4000
+PAIRS_MAX = 4000  # a phase each; weir has 4096 at most
 FACTOR = 2.0
 MARGIN_NS = 1_000_000
-_LONGEST_INTERVAL_NS = 3600 * 10**9  # of weir
 _GRAIN_NS = 1000
 
 
@@ -32,7 +31,7 @@ def isolate(traffic, link, factor=FACTOR, period_ns=None, sample=None, seed=1):
     width = len(str(max(max(producer, consumer) for _, producer, consumer, _ in chosen)))
     phases = [_phase(transfer, link, factor, period_ns, width) for transfer in chosen]
     made = Sequence(tuple(phases))
-    if made.interval_ns > _LONGEST_INTERVAL_NS:
+    if made.interval_ns > INTERVAL_MAX_NS:
         raise ReportError(f"{len(phases)} phases take {time_text(made.interval_ns)}; weir's longest interval is 1h: a shorter --period, a "
                           "smaller --factor or a --sample is expected")
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from .errors import ReportError
-from .traffic import PAIRS_MAX, Matrix
+from .traffic import GENERATED_MAX, Matrix
 
 
 def shares(total, count):
@@ -70,8 +70,8 @@ def checkpoint(workers, targets, shard, stripe, stripe_count, interval_ns):
 
 
 def check_pairs(count, option, value):
-    if count > PAIRS_MAX:
-        raise ReportError(f"{option}: {value} makes {count} pairs; at most {PAIRS_MAX} are allowed")
+    if count > GENERATED_MAX:
+        raise ReportError(f"{option}: {value} makes {count} pairs; at most {GENERATED_MAX} are allowed")
 
 
 def _row(producer, consumers, per_pair, per_producer):

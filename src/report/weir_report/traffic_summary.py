@@ -72,11 +72,16 @@ def suggested_interval_ns(traffic, found, link):
     return rounded_up_ns(2 * ideal_ns(found.largest, link))
 
 
-def simulate_command(path, traffic, link, out=None):
-    interval_ns = traffic.interval_ns or suggested_interval_ns(traffic, sums(traffic), link)
+def simulate_command(path, traffic, link, out=None, like=None):
+    """`like`: the Sums of a traffic whose ranks there are to be, also those that have nothing here."""
+    found = sums(traffic)
+    interval_ns = traffic.interval_ns or suggested_interval_ns(traffic, found, link)
     words = ["weir", "simulate", "--pattern", f"{traffic.kind}:{path}"]
     if traffic.kind != "sequence":  # which has its own
         words += ["--interval", time_text(interval_ns)]
+    for option, ours, theirs in (("--producers", found.sent, like and like.sent), ("--consumers", found.received, like and like.received)):
+        if theirs and len(theirs) > len(ours):
+            words += [option, str(len(theirs))]
     speed = rate_text(link)
     repetitions = REPETITIONS if traffic.kind == "matrix" and interval_ns <= 10**9 else FEW_REPETITIONS
     words += ["--producer-link", speed, "--consumer-link", speed, "--duration", time_text(repetitions * interval_ns),
