@@ -1,7 +1,7 @@
 """By how much transfers became slower through others: completion in a loaded run over completion alone.
 
 Both runs have a transfers.csv; lines are joined by producer, consumer and bytes. A slowdown of 1 is a transfer that notices
-nobody; a receiver to which k senders send at once cannot do better than about k for all of them.
+nobody; the last of k equal transfers to one receiver has about k, whatever the network.
 """
 
 from __future__ import annotations
