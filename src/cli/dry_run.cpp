@@ -90,12 +90,27 @@ const char* phase_text(core::SetPhase phase) {
     return "";
 }
 
+/// "21.93 MB in 9 transfers every 1 s; a producer sends up to 7.311 MB, a consumer receives up to 7.28 MB".
+std::string addressed_text(const core::Plan& plan) {
+    const core::TrafficPlan& traffic = *plan.traffic;
+    return fmt::format(
+        "{} for their consumers in {} every {}{};\n              a producer sends up to {}, a consumer "
+        "receives up to {}",
+        rounded_text(traffic.total()), telemetry::counted(traffic.transfers(), "transfer"),
+        rounded_text(plan.interval),
+        traffic.phases().size() > 1 ? fmt::format(", {} phases", traffic.phases().size()) : "",
+        rounded_text(traffic.largest_set()), rounded_text(traffic.most_received()));
+}
+
 std::string data_text(const core::Plan& plan, const Forecast& f) {
     const std::string events =
         fmt::format("events of {}{}", bytes_text(f.mean_event_bytes),
                     plan.event_size.kind == core::DistributionKind::fixed ? "" : " on average");
     switch (plan.generation) {
         case core::Generation::sets:
+            if (plan.addressed()) {
+                return addressed_text(plan);
+            }
             return fmt::format("a set of {} every {}{}: {}", rounded_text(plan.set_bytes()),
                                rounded_text(plan.interval), phase_text(plan.set_phase), set_text(plan, f));
         case core::Generation::steady:

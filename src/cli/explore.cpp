@@ -211,12 +211,16 @@ class TraceDirectory {
     std::string path_;
 };
 
-void remove_traces(const Options& options) {
-    constexpr std::string_view trace = "trace:";
-    for (const config::GivenOption& option : options) {
-        if (option.value.starts_with(trace)) {
-            std::error_code ignored;
-            std::filesystem::remove(option.value.substr(trace.size()), ignored);
+/// Files of a scenario have its seed in their names: switch-17.toml, traffic-17-a.csv.
+void remove_files(const std::string& directory, std::uint64_t seed) {
+    const std::string with_seed = fmt::format("-{}", seed);
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+        const std::string name = entry.path().stem().string();
+        const std::size_t found = name.find(with_seed);
+        const std::size_t behind = found + with_seed.size();
+        if (found != std::string::npos && (behind == name.size() || name[behind] == '-')) {
+            std::filesystem::remove(entry.path(), ignored);
         }
     }
 }
@@ -265,7 +269,7 @@ class Exploration {
             const Options options = random_scenario(seed, traces_);
             const TrialResult result = trial_(options);
             if (result.failure.empty()) {
-                remove_traces(options);
+                remove_files(traces_, seed);
             }
             events_.fetch_add(result.events);
             if (!result.failure.empty()) {

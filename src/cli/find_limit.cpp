@@ -57,6 +57,12 @@ void check_base(const FindRequest& request, const RunRequest& base) {
     if (base.plan.generation == core::Generation::saturate) {
         throw UsageError("--find: --generation saturate has no rate to sustain; use sets or steady");
     }
+    if (request.what == "rate" && base.traffic.form != config::TrafficDescription::Form::none) {
+        throw UsageError(
+            fmt::format("--find: rate cannot be varied, because {} says how much each producer generates; "
+                        "find busy, slots or streams",
+                        base.traffic.file));
+    }
     if (request.what == "busy" && (base.plan.busy.kind == core::DistributionKind::none ||
                                    base.plan.busy.kind == core::DistributionKind::trace)) {
         throw UsageError("--find: busy needs a --busy to vary, such as --busy poisson:100ms,quantum=20ms");

@@ -33,7 +33,21 @@ double spread_of(const core::Distribution& sizes, double mean) {
     return 1 + sizes.deviation * sizes.deviation / (mean * mean);
 }
 
+/// The mean of all producers.
+SetOfEvents set_of_addressed(const core::Plan& plan, double mean_event_bytes) {
+    double events = 0;
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        for (const core::AddressedTransfer& transfer : plan.traffic->of({producer})) {
+            events += std::ceil(static_cast<double>(transfer.bytes.count) / mean_event_bytes);
+        }
+    }
+    return {.events = events / plan.producers};
+}
+
 SetOfEvents set_of_events(const core::Plan& plan, double mean_event_bytes) {
+    if (plan.addressed()) {
+        return set_of_addressed(plan, mean_event_bytes);
+    }
     SetOfEvents set;
     const core::Bytes bytes = plan.set_bytes();
     if (plan.event_size.kind == core::DistributionKind::fixed) {
@@ -101,6 +115,14 @@ void warn_of_links(const config::RunRequest& request, Forecast& f) {
                 who, rate_text(needed), who, option, config::to_text(link), rate_text(carried)));
         }
     };
+    if (const core::TrafficPlan* const traffic = request.plan.traffic.get()) {
+        const double interval_s = request.plan.interval.in_seconds();
+        check("producer-link", "producer", request.network.producer_link,
+              static_cast<double>(traffic->largest_set().count) / interval_s);
+        check("consumer-link", "consumer", request.network.consumer_link,
+              static_cast<double>(traffic->most_received().count) / interval_s);
+        return;
+    }
     check("producer-link", "producer", request.network.producer_link, f.producer_bytes_per_second);
     if (f.layout_known()) {
         check("consumer-link", "consumer", request.network.consumer_link,
@@ -156,7 +178,11 @@ double simulation_memory_bytes(const core::Plan& plan) {
     constexpr double slot_bytes = 150;
     constexpr double pair_bytes = sizeof(core::Traffic) + sizeof(telemetry::ProducerTraffic);
     const double slots = static_cast<double>(plan.consumers) * plan.slots;
-    return node_bytes * (1.0 + plan.producers + plan.consumers) +
+    // The traffic plan, and what scheduler, producers and the checker count by pair.
+    constexpr double transfer_bytes = 250;
+    const double traffic =
+        plan.addressed() ? transfer_bytes * static_cast<double>(plan.traffic->transfers()) : 0;
+    return traffic + node_bytes * (1.0 + plan.producers + plan.consumers) +
            pair_bytes * plan.producers * plan.consumers +
            slots * (slot_bytes + static_cast<double>(plan.chunks_per_fragment()) / 8);
 }
@@ -197,8 +223,10 @@ Forecast forecast(const config::RunRequest& request) {
     f.mean_event_bytes = core::expected_mean(plan.event_size);
     if (plan.generation == core::Generation::sets) {
         f.set = set_of_events(plan, f.mean_event_bytes);
-        f.producer_bytes_per_second =
-            static_cast<double>(plan.set_bytes().count) / plan.interval.in_seconds();
+        const double set_bytes = plan.addressed()
+                                     ? static_cast<double>(plan.traffic->total().count) / plan.producers
+                                     : static_cast<double>(plan.set_bytes().count);
+        f.producer_bytes_per_second = set_bytes / plan.interval.in_seconds();
         f.producer_events_per_second = f.set->events / plan.interval.in_seconds();
     } else if (plan.generation == core::Generation::steady) {
         f.producer_bytes_per_second = static_cast<double>(plan.rate.bits_per_second) / 8;

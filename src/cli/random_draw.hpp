@@ -77,6 +77,10 @@ void draw_faults(RandomDraw& draw, const FaultRange& range);
 /// and what happens to consumers then.
 void draw_on_failure(RandomDraw& draw, const FaultRange& range);
 
+/// Events with an address, with a probability of one half where that works; files begin with this name.
+/// `set`: bytes of a producer in an interval, if the rate gives them. Whether events have one.
+bool draw_traffic(RandomDraw& draw, const FaultRange& range, std::int64_t set, const std::string& file);
+
 /// The model of the network, with a probability of one half; if it is that of packets, a switch.
 /// Datagrams always go packet by packet. `plain_holds_messages`: the ports of a plain switch hold a packet.
 void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages);

@@ -47,7 +47,7 @@ class ScenarioDraw {
         }
         draw_switch_file(draw_, range_, fmt::format("{}/switch-{}.toml", traces_, seed_));
         phases();
-        if (!named_) {
+        if (!named_ && !draw_traffic(draw_, range_, set_, fmt::format("{}/traffic-{}", traces_, seed_))) {
             draw_on_failure(draw_, range_);
         }
         return std::move(draw_).options();

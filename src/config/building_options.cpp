@@ -15,13 +15,32 @@ constexpr Choice<core::Initiation> initiations[] = {{"push", core::Initiation::p
 constexpr Choice<core::SendOrder> orders[] = {{"assigned", core::SendOrder::assigned},
                                               {"barrel", core::SendOrder::barrel}};
 
+constexpr Choice<bool> destinations[] = {{"any", false}, {"addressed", true}};
+
+void set_pattern(RunRequest& request, Text text) {
+    const bool file = names_traffic(text);
+    request.traffic = file ? read_traffic(text) : TrafficDescription{};
+    request.plan.pattern = file ? core::Pattern::distribute : choose(text, patterns);
+}
+
+std::string pattern_in_force(const RunRequest& request) {
+    const std::string file = traffic_text(request.traffic);
+    return file.empty() ? chosen(request.plan.pattern, patterns) : file;
+}
+
 constexpr Option building_rows[] = {
     {.name = "pattern",
-     .syntax = "distribute|build",
-     .help = "an event is one producer's, or has a fragment of each",
+     .syntax = "distribute|build|FORM:NAME",
+     .help = "one producer's, all's; or of a matrix, sequence, trace",
      .default_value = "distribute",
-     .set = [](RunRequest& r, Text text) { r.plan.pattern = choose(text, patterns); },
-     .get = [](const RunRequest& r) { return chosen(r.plan.pattern, patterns); }},
+     .set = set_pattern,
+     .get = pattern_in_force},
+    {.name = "destination",
+     .syntax = "any|addressed",
+     .help = "an event may go to any consumer, or has its own",
+     .default_value = "any",
+     .set = [](RunRequest& r, Text text) { r.addressed = choose(text, destinations); },
+     .get = [](const RunRequest& r) { return chosen(r.addressed, destinations); }},
     {.name = "initiation",
      .syntax = "push|pull",
      .help = "the scheduler tells producers to send, or consumers to ask",

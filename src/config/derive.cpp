@@ -8,6 +8,7 @@
 
 #include "config/derive_datagrams.hpp"
 #include "config/derive_packets.hpp"
+#include "config/derive_traffic.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
 #include "config/option_table.hpp"
@@ -51,10 +52,12 @@ Bytes largest_event(const core::Distribution& sizes) {
 
 void derive_event_size(RunRequest& request, Bytes set) {
     core::Plan& plan = request.plan;
-    if (!request.given("event-size") && plan.event_size.mean > static_cast<double>(set.count)) {
-        plan.event_size.mean = static_cast<double>(set.count);
+    const Bytes most = request.addressed ? largest_transfer(request) : set;
+    if (!request.given("event-size") && plan.event_size.mean > static_cast<double>(most.count)) {
+        plan.event_size.mean = static_cast<double>(most.count);
     }
-    if (plan.generation != core::Generation::sets) {
+    // Of a transfer with an address, an event is what is left of it at most.
+    if (plan.generation != core::Generation::sets || request.addressed) {
         return;
     }
     // A drawn event may be cut to the set, but its mean must fit.
@@ -89,6 +92,11 @@ void derive_slot_size(RunRequest& request, Bytes set) {
                 plan.generation == core::Generation::sets ? std::min(set, plan.buffer) : plan.buffer;
             plan.slot_size = std::max(whole(sizes.mean), std::min(largest, most));
         }
+        if (request.addressed) {
+            plan.slot_size = std::min(plan.slot_size, largest_transfer(request));
+        }
+    } else if (request.addressed && plan.slot_size >= largest_transfer(request)) {
+        // No event is larger than its transfer.
     } else if (is_drawn(sizes) ? whole(sizes.mean) > plan.slot_size : largest > plan.slot_size) {
         throw UsageError(
             fmt::format("--event-size: {} does not fit into a slot of {} (--slot-size); make slots at "
@@ -105,7 +113,8 @@ void derive_slot_size(RunRequest& request, Bytes set) {
 
 void check_buffer(const core::Plan& plan) {
     const Bytes largest =
-        is_drawn(plan.event_size) ? whole(plan.event_size.maximum) : largest_event(plan.event_size);
+        std::min(is_drawn(plan.event_size) ? whole(plan.event_size.maximum) : largest_event(plan.event_size),
+                 plan.slot_size);
     if (plan.buffer < largest) {
         throw UsageError(
             fmt::format("--buffer: {} is less than an event of {} (--event-size); make it at least as "
@@ -161,7 +170,8 @@ void derive_network(RunRequest& request) {
 }
 
 void derive_sizes(RunRequest& request) {
-    const Bytes set = request.plan.set_bytes();
+    const Bytes set =
+        request.addressed && !request.plan.traffic ? largest_transfer(request) : request.plan.set_bytes();
     if (set.count <= 0) {
         throw UsageError(
             fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
@@ -454,10 +464,12 @@ void check_places(const core::Plan& plan) {
 }
 
 void derive(RunRequest& request) {
+    prepare_traffic(request);
     request.plan.producers = request.roles.producers;
     request.plan.consumers = request.roles.consumers;
     apply_scale(request);
     apply_time_scale(request);
+    derive_traffic(request);
     derive_sizes(request);
     derive_network(request);
     check_times(request);
@@ -476,6 +488,8 @@ void derive(RunRequest& request) {
     check_requirements(request);
     check_silence_timeout(request);
     check_on_failure(request);
+    check_traffic(request);
+    check_senders(request.plan);
     check_roles(request);
 }
 

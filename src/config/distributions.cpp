@@ -76,15 +76,6 @@ DistributionKind parse_kind(std::string_view name, const Flavour& flavour) {
                                  name, flavour.what, flavour.kinds, flavour.example));
 }
 
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blank = " \t\r";
-    const std::size_t begin = text.find_first_not_of(blank);
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
-}
-
 /// One value of a trace. A line that is no text at all, or an endless one, is not repeated in the message.
 std::int64_t trace_value(std::string_view text, const Flavour& flavour) {
     constexpr std::size_t most_characters = 100;

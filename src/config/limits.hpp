@@ -32,7 +32,11 @@ inline constexpr core::Bytes chunk_limit{core::chunk_size_limit_bytes};  ///< ju
 inline constexpr core::BitRate fastest_rate{1000000000000000};           ///< 1000 Tb/s
 inline constexpr core::Duration longest_interval{std::int64_t{3600} * 1000000000};
 inline constexpr core::Duration longest_duration{std::int64_t{366} * 24 * 3600 * 1000000000};
-inline constexpr std::size_t trace_limit = 1000000;  ///< entries of a trace file
+inline constexpr std::size_t trace_limit = 1000000;                   ///< entries of a trace file
+inline constexpr std::size_t transfers_limit = std::size_t{1} << 22;  ///< of addressed events, in an interval
+inline constexpr std::uint64_t pairs_limit = std::uint64_t{1}
+                                             << 24;  ///< producers x consumers, if events have addresses
+inline constexpr std::size_t phases_limit = 4096;
 inline constexpr std::size_t trace_bytes_limit = std::size_t{64} << 20;
 
 }  // namespace weir::config

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "config/derive.hpp"
+#include "config/derive_traffic.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/scenario.hpp"
@@ -147,8 +148,10 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
 void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.producers = roles.producers();
     request.plan.consumers = roles.consumers();
+    derive_traffic(request);
     check_busy_consumers(request.plan);
     check_places(request.plan);
+    check_senders(request.plan);
     check_headroom(request);
     derive_silence_timeout(request);
 }

@@ -13,6 +13,7 @@
 #include "config/distributions.hpp"
 #include "config/quantities.hpp"
 #include "config/switch_description.hpp"
+#include "config/traffic_file.hpp"
 #include "core/engine_plan.hpp"
 #include "core/ids.hpp"
 #include "core/network_plan.hpp"
@@ -72,6 +73,8 @@ struct RunRequest {
     /// Complete after resolve(), --scale applied; only producers and consumers may still be 0 (= from the
     /// ranks), until apply_layout().
     core::Plan plan;
+    TrafficDescription traffic;     ///< --pattern with a file; what plan.traffic is made of
+    bool addressed = false;         ///< --destination
     std::string event_size_trace;   ///< file behind plan.event_size, if a trace
     std::string busy_trace;         ///< file behind plan.busy, if a trace
     std::string result_size_trace;  ///< file behind plan.result_size, if a trace

@@ -68,6 +68,10 @@ void apply_scale(RunRequest& request) {
         plan.shaping.burst =
             scaled("scale", "shaping", [&] { return scale_up(plan.shaping.burst, request.scale); });
     }
+    scaled("scale", "pattern", [&] {
+        scale_traffic(request.traffic, request.scale, Ratio{});
+        return 0;
+    });
     core::NetworkPlan& network = request.network;
     network.producer_link =
         scaled("scale", "producer-link", [&] { return scale_down(network.producer_link, request.scale); });
@@ -102,6 +106,10 @@ void apply_time_scale(RunRequest& request) {
     if (request.given("drain")) {
         time("drain", plan.drain);
     }
+    scaled("time-scale", "pattern", [&] {
+        scale_traffic(request.traffic, Ratio{}, factor);
+        return 0;
+    });
     size("buffer", plan.buffer);
     size("slot-size", plan.slot_size);
     size("shaping", plan.shaping.burst);

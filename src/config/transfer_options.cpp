@@ -12,6 +12,7 @@
 #include "config/option_rows.hpp"
 #include "config/option_values.hpp"
 #include "config/shaping.hpp"
+#include "core/matching_table.hpp"
 #include "core/policy_table.hpp"
 
 namespace weir::config {
@@ -19,9 +20,15 @@ namespace weir::config {
 namespace {
 
 constexpr auto policies = [] {
-    std::array<Choice<core::PolicyKind>, core::policy_table.size()> choices{};
-    for (std::size_t i = 0; i < choices.size(); ++i) {
+    std::array<Choice<core::PolicyKind>, core::policy_table.size() + 2> choices{};
+    for (std::size_t i = 0; i < core::policy_table.size(); ++i) {
         choices[i] = {core::policy_table[i].name, core::policy_table[i].kind};
+    }
+    std::size_t next = core::policy_table.size();
+    for (const core::MatchingRow& row : core::matching_table) {
+        if (row.kind == core::PolicyKind::longest_queue || row.kind == core::PolicyKind::oldest) {
+            choices[next++] = {row.name, row.kind};
+        }
     }
     return choices;
 }();

@@ -33,7 +33,7 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
         processing_.emplace(std::move(processing_time), plan.slots);
     }
     if (plan.consumers_grant()) {
-        turns_.emplace(plan.producers, id);
+        turns_.emplace(plan, id);
     }
     if (plan.pulls()) {
         requests_.emplace(plan, id);
@@ -77,7 +77,7 @@ void Consumer::give_credit(SlotId id, Actions& out) {
         out.messages.push_back({scheduler_node(), Ready{id, std::exchange(slot.result_bytes, 0), epoch_}});
         return;
     }
-    slot.source = turns_->next();
+    slot.source = turns_->next(slot.source);
     if (slot.source) {
         out.messages.push_back({node_of(*slot.source), Grant{id_, plan_.place_of(id, 0)}});
     }

@@ -20,7 +20,8 @@ Instant first_multiple_from(Instant t, Duration interval) {
 
 }  // namespace
 
-EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase)
+EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase,
+                               ProducerId id)
     : generation_(plan.generation),
       rate_(plan.rate),
       interval_(plan.interval),
@@ -29,7 +30,9 @@ EventGenerator::EventGenerator(const Plan& plan, Sampler sizes, Instant start, I
       buffer_(plan.buffer),
       start_(start),
       end_(end),
-      sizes_(std::move(sizes)) {
+      sizes_(std::move(sizes)),
+      traffic_(plan.traffic),
+      id_(id) {
     WEIR_ASSERT(start <= end && end < Instant::never());
     WEIR_ASSERT(largest_event_.count > 0);
     switch (generation_) {
@@ -53,12 +56,26 @@ Bytes EventGenerator::draw_size() {
 }
 
 void EventGenerator::begin_set(Instant at) {
-    if (at >= end_ || set_size_.count <= 0) {
+    const bool nothing = traffic_ ? transfers().empty() : set_size_.count <= 0;
+    if (at >= end_ || nothing) {
         next_due_ = Instant::never();
+        return;
+    }
+    if (traffic_) {
+        set_at_ = at;
+        transfer_ = 0;
+        begin_transfer();
         return;
     }
     next_due_ = at;
     left_in_set_ = set_size_;
+    next_size_ = std::min(draw_size(), left_in_set_);
+}
+
+void EventGenerator::begin_transfer() {
+    const AddressedTransfer& transfer = transfers()[transfer_];
+    next_due_ = set_at_ + transfer.at;
+    left_in_set_ = transfer.bytes;
     next_size_ = std::min(draw_size(), left_in_set_);
 }
 
@@ -76,7 +93,8 @@ std::optional<GeneratedEvent> EventGenerator::next(Instant now, Bytes backlog) {
     if (now < next_due_ || next_due_ == Instant::never()) {
         return std::nullopt;
     }
-    GeneratedEvent event{next_sequence_, next_size_, next_due_};
+    GeneratedEvent event{next_sequence_, next_size_, next_due_,
+                         traffic_ ? transfers()[transfer_].to : ConsumerId{}};
     if (generation_ == Generation::saturate) {
         if (now >= end_) {
             next_due_ = Instant::never();
@@ -94,7 +112,7 @@ std::optional<GeneratedEvent> EventGenerator::next(Instant now, Bytes backlog) {
 
 GeneratedEvent EventGenerator::next_beyond_end(Instant now) {
     WEIR_ASSERT(next_due_ == Instant::never());
-    const GeneratedEvent event{next_sequence_++, next_size_, now};
+    const GeneratedEvent event{next_sequence_++, next_size_, now, {}};
     next_size_ = draw_size();
     return event;
 }
@@ -103,10 +121,14 @@ void EventGenerator::prepare_next() {
     switch (generation_) {
         case Generation::sets:
             left_in_set_ -= next_size_;
-            if (left_in_set_.count == 0) {
-                begin_set(next_due_ + interval_);
-            } else {
+            if (left_in_set_.count > 0) {
                 next_size_ = std::min(draw_size(), left_in_set_);
+            } else if (!traffic_) {
+                begin_set(next_due_ + interval_);
+            } else if (++transfer_ < transfers().size()) {
+                begin_transfer();
+            } else {
+                begin_set(set_at_ + interval_);
             }
             return;
         case Generation::steady: {

@@ -8,6 +8,8 @@
 //   the last event of a set is cut to what is left. Where rate x interval is no whole number of bytes, every
 //   set has the same rounded down size, up to one byte per interval less than the rate says. The other
 //   choice, a byte more in some sets, would let sets overflow a buffer of exactly one set.
+//   Addressed events: at k x interval + the time of each of the producer's transfers, events whose sizes sum
+//   to the transfer's; the last event of a transfer is cut to what is left.
 // steady: an event exists as soon as the rate, integrated since `start`, has produced its bytes. The integral
 // is
 //   exact, so the total at any time is within one event of rate x time, however long the run.
@@ -15,8 +17,11 @@
 // waits).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "core/distribution.hpp"
 #include "core/plan.hpp"
@@ -28,6 +33,7 @@ struct GeneratedEvent {
     std::uint64_t sequence = 0;  ///< 0, 1, 2, ...
     Bytes bytes;
     Instant generated_at;  ///< the nominal time, however late it was taken; saturate: when it was taken
+    ConsumerId to{};       ///< addressed events: whom it is for
     bool operator==(const GeneratedEvent&) const = default;
 };
 
@@ -35,8 +41,9 @@ class EventGenerator {
   public:
     /// Generates in start <= t < end. `sizes` draws event sizes in bytes; they are cut to 1 ..
     /// plan.slot_size. The plan is not kept. A rate (or a set) of zero bytes generates nothing, except with
-    /// saturate. `phase` (set_phase.hpp) is used by sets only.
-    EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase = {});
+    /// saturate. `phase` (set_phase.hpp) is used by sets only, `id` by addressed events only.
+    EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase = {},
+                   ProducerId id = {});
 
     /// When the next event exists; never() when generation is over. saturate: `start` until a take() at or
     /// after `end` has closed generation, because only the caller's backlog says when an event is due: call
@@ -59,6 +66,8 @@ class EventGenerator {
     [[nodiscard]] Bytes draw_size();
     void prepare_next();
     void begin_set(Instant at);
+    void begin_transfer();
+    [[nodiscard]] std::span<const AddressedTransfer> transfers() const { return traffic_->of(id_); }
 
     Generation generation_;
     BitRate rate_;
@@ -69,11 +78,15 @@ class EventGenerator {
     Instant start_;
     Instant end_;
     Sampler sizes_;
+    std::shared_ptr<const TrafficPlan> traffic_;  ///< addressed events
+    ProducerId id_;
+    Instant set_at_;            ///< addressed events: when this set began
+    std::size_t transfer_ = 0;  ///< of the set: the one that the next event is of
 
     std::uint64_t next_sequence_ = 0;
     Bytes next_size_;
     Instant next_due_ = Instant::never();
-    Bytes left_in_set_;  ///< sets: from the next event on
+    Bytes left_in_set_;  ///< sets: from the next event on; addressed events: left in the transfer
     Bytes produced_;     ///< steady: before the next event
 };
 

@@ -1,22 +1,15 @@
 #include "core/grant_queue.hpp"
 
-#include <bit>
-
 #include "core/assertion.hpp"
+#include "core/bits.hpp"
 
 namespace weir::core {
 
-namespace {
-
-constexpr std::uint32_t word_bits = 64;
-
-}  // namespace
-
 GrantQueue::GrantQueue(const Plan& plan, ProducerId producer)
     : consumers_(plan.consumers), turn_(producer.value % plan.consumers) {
-    if (plan.order == SendOrder::barrel) {
+    if (plan.order == SendOrder::barrel || (plan.addressed() && plan.consumers_grant())) {
         queues_.assign(plan.consumers, RingQueue<WaitingGrant>(plan.slots));
-        waiting_.assign((plan.consumers + word_bits - 1) / word_bits, 0);
+        waiting_.assign(words_for(plan.consumers), 0);
     } else {
         queues_.assign(1, RingQueue<WaitingGrant>(std::size_t{plan.consumers} * plan.slots));
     }
@@ -35,20 +28,32 @@ void GrantQueue::push(const WaitingGrant& waiting) {
         return;
     }
     queues_[consumer.value].push(waiting);
-    waiting_[consumer.value / word_bits] |= std::uint64_t{1} << (consumer.value % word_bits);
+    set_bit(waiting_, consumer.value);
 }
 
 WaitingGrant GrantQueue::pop() {
     WEIR_ASSERT(size_ > 0);
-    --size_;
     if (waiting_.empty()) {
+        --size_;
         return queues_.front().pop();
     }
-    const std::uint32_t consumer = next_consumer();
+    const auto consumer = next_in_both(waiting_, waiting_, turn_);
+    WEIR_ASSERT(consumer.has_value());
+    return pop_from(*consumer);
+}
+
+std::optional<WaitingGrant> GrantQueue::pop_for(std::span<const std::uint64_t> consumers) {
+    WEIR_ASSERT(consumers.size() == waiting_.size());
+    const auto consumer = next_in_both(waiting_, consumers, turn_);
+    return consumer ? std::optional(pop_from(*consumer)) : std::nullopt;
+}
+
+WaitingGrant GrantQueue::pop_from(std::uint32_t consumer) {
     RingQueue<WaitingGrant>& queue = queues_[consumer];
     const WaitingGrant oldest = queue.pop();
+    --size_;
     if (queue.empty()) {
-        waiting_[consumer / word_bits] &= ~(std::uint64_t{1} << (consumer % word_bits));
+        clear_bit(waiting_, consumer);
     }
     turn_ = (consumer + 1) % consumers_;
     return oldest;
@@ -65,25 +70,8 @@ void GrantQueue::erase(ConsumerId consumer) {
         }
     }
     if (!waiting_.empty()) {
-        waiting_[consumer.value / word_bits] &= ~(std::uint64_t{1} << (consumer.value % word_bits));
+        clear_bit(waiting_, consumer.value);
     }
-}
-
-std::uint32_t GrantQueue::next_consumer() const {
-    const auto words = static_cast<std::uint32_t>(waiting_.size());
-    const std::uint32_t first = turn_ / word_bits;
-    // The word of the turn is looked at twice: from the turn on, and at the end what lies before it.
-    for (std::uint32_t step = 0; step <= words; ++step) {
-        const std::uint32_t word = (first + step) % words;
-        std::uint64_t bits = waiting_[word];
-        if (step == 0) {
-            bits &= ~std::uint64_t{0} << (turn_ % word_bits);
-        }
-        if (bits != 0) {
-            return word * word_bits + static_cast<std::uint32_t>(std::countr_zero(bits));
-        }
-    }
-    WEIR_UNREACHABLE("a grant waits and no consumer has one");
 }
 
 }  // namespace weir::core

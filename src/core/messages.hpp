@@ -30,6 +30,7 @@ struct Offer {
     enum class More : std::uint8_t { expected, none };  // not bool: a byte from outside may have any value
     Traffic offered;
     More more = More::expected;  ///< none: generation is over
+    ConsumerId to{};  ///< addressed events: all of these are for it; each consumer has offers of its own
     bool operator==(const Offer&) const = default;
 };
 

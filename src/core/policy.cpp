@@ -1,6 +1,7 @@
 #include "core/policy.hpp"
 
 #include "core/balanced_policy.hpp"
+#include "core/matching_policy.hpp"
 #include "core/policy_table.hpp"
 #include "core/random_policy.hpp"
 #include "core/round_robin_policy.hpp"
@@ -35,6 +36,10 @@ std::unique_ptr<Policy> make_random_policy(const Plan& plan, std::uint64_t seed)
 }
 
 std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed) {
+    if (plan.addressed()) {
+        const MatchRule rule = match_rule(plan.policy);
+        return rule == MatchRule::none ? nullptr : std::make_unique<MatchingPolicy>(plan.traffic, rule);
+    }
     const auto make = policy_row(plan.policy).make;
     return make != nullptr ? make(plan, seed) : nullptr;
 }

@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "core/assertion.hpp"
 #include "core/ids.hpp"
+#include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 
@@ -39,6 +41,13 @@ class Policy {
 
     virtual void update(ProducerId producer, const ProducerStanding& standing) = 0;
     virtual void update(ConsumerId consumer, const ConsumerStanding& standing) = 0;
+
+    /// Addressed events: what a producer has offered for a consumer and was not granted. Policies for other
+    /// events are never told.
+    virtual void update(ProducerId producer, ConsumerId consumer, const Traffic& waiting) {
+        (void)producer, (void)consumer, (void)waiting;
+        WEIR_UNREACHABLE("a policy for events without an address is told of addresses");
+    }
 
     /// An eligible producer and a consumer with a free slot, or nothing. The scheduler grants the pair and
     /// updates both standings before it asks again.

@@ -24,11 +24,14 @@ Producer::Producer(const Plan& plan, ProducerId id, EventGenerator generator)
       generator_(std::move(generator)),
       closing_(closing_instant(plan, id)),
       give_up_(plan.give_up_at()),
-      waiting_(waiting_events_limit),
+      waiting_(make_waiting_events(plan, waiting_events_limit)),
       grants_(plan, id),
       retained_(plan),
       pacer_(plan.shaping),
       transfers_(plan.streams) {
+    if (plan.addressed() && !plan.consumers_grant()) {
+        addressed_offers_.emplace(plan.traffic, id);
+    }
     WEIR_ASSERT(plan.streams > 0);
     WEIR_ASSERT(plan.window > 0 && plan.window <= window_limit);
     WEIR_ASSERT(plan.chunk_size > Bytes{0});
@@ -45,7 +48,7 @@ void Producer::on_time(Instant now, Actions& out) {
         closed_account_ = true;
         // Sets: as if one more came, would it have fitted? Steady: as much as was generated, if late, has to
         // fit.
-        const Bytes more = plan_.generation == Generation::sets ? plan_.set_bytes() : Bytes{};
+        const Bytes more = plan_.generation == Generation::sets ? first_of_set_bytes(plan_, id_) : Bytes{};
         overflowed_at_close_ = overflowed_at_close_ ||
                                (plan_.generation != Generation::saturate && backlog_ + more > plan_.buffer);
         offer(out);  // build: that this is all
@@ -68,22 +71,22 @@ void Producer::generate(Instant now, Actions& out) {
 }
 
 Bytes Producer::occupied() const {
-    return waiting_.full() ? std::max(backlog_, plan_.buffer) : backlog_;
+    return waiting_->full() ? std::max(backlog_, plan_.buffer) : backlog_;
 }
 
 void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     ledger_.generated.add(EventId::of(id_, event.sequence), event.bytes);
     out.observations.push_back({.kind = Observation::Kind::generated,
-                                .peer = scheduler_node(),
+                                .peer = plan_.addressed() ? node_of(event.to) : scheduler_node(),
                                 .event = EventId::of(id_, event.sequence),
                                 .bytes = event.bytes,
                                 .elapsed = now - event.generated_at});
     const bool fits = backlog_ + event.bytes <= plan_.buffer;
-    const bool lost = (plan_.overflow == Overflow::drop && !fits) || waiting_.full();
+    const bool lost = (plan_.overflow == Overflow::drop && !fits) || waiting_->full();
     if (lost) {
         lose(now, event, LostRange::Reason::overflow, out);
     } else {
-        waiting_.push({event.sequence, event.bytes, event.generated_at, now});
+        waiting_->push({event.sequence, event.bytes, event.generated_at, now}, event.to);
         backlog_ += event.bytes;
         // So late that nobody looks at the buffer any more: this belongs to the time that was judged.
         overflowed_at_close_ =
@@ -93,6 +96,9 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     // A lost fragment is offered all the same: its event has fragments elsewhere, and an end.
     if (!lost || plan_.builds()) {
         offered_ += {1, event.bytes};
+        if (addressed_offers_) {
+            addressed_offers_->add(event.to, event.bytes);
+        }
     }
 }
 
@@ -104,8 +110,12 @@ void Producer::offer(Actions& out) {
     }
     announced_events_ = offered_.events;
     announced_last_ = last;
+    if (addressed_offers_) {
+        addressed_offers_->send(out);
+        return;
+    }
     out.messages.push_back(
-        {scheduler_node(), Offer{offered_, last ? Offer::More::none : Offer::More::expected}});
+        {scheduler_node(), Offer{offered_, last ? Offer::More::none : Offer::More::expected, {}}});
 }
 
 void Producer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
@@ -298,7 +308,7 @@ void Producer::report_ledger(Instant now, Actions& out) {
 StreamUse Producer::stream_use() const {
     const std::uint32_t idle = plan_.streams - active_transfers_;
     const auto waiting =
-        static_cast<std::uint32_t>(std::min<std::size_t>(idle, waiting_.size() + unconfirmed_.returned()));
+        static_cast<std::uint32_t>(std::min<std::size_t>(idle, waiting_->size() + unconfirmed_.returned()));
     return {active_transfers_, waiting, idle - waiting};
 }
 

@@ -8,6 +8,10 @@
 // was dropped at overflow, or given up at the end of the drain) is declined to the consumer that waits
 // for it.
 //
+// Addressed events wait in a queue for each consumer and are offered by consumer; a grant is for the oldest
+// event for its consumer. With policy `none` consumers grant before there is an event, so a grant without an
+// event does not hold up those behind it.
+//
 // A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the
 // consumer what should have come. If consumers ask again, a fragment counts as backlog until it is
 // `taken`. With --on-failure continue every event does, until the scheduler confirms it
@@ -15,10 +19,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/actions.hpp"
+#include "core/addressed_offers.hpp"
 #include "core/event_generator.hpp"
 #include "core/grant_queue.hpp"
 #include "core/ledger.hpp"
@@ -124,6 +130,8 @@ class Producer {
     void offer(Actions& out);
     void start_transfers(Instant now, Actions& out);
     bool start_transfer(Instant now, StreamId stream, Actions& out);
+    std::optional<WaitingGrant> next_grant();
+    std::optional<WaitingEvent> take_for(const Grant& grant);
     void start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out);
     void hand_over(Instant now, Actions& out);
     void hand_over_chunks(Instant now, StreamId stream, Actions& out);
@@ -162,9 +170,9 @@ class Producer {
     /// The run is over: what is not done is lost.
     void break_off_all(Instant now, Actions& out);
     static void cancel(StreamId stream, Actions& out);
-    [[nodiscard]] bool any_waiting() const { return !waiting_.empty() || unconfirmed_.any_returned(); }
+    [[nodiscard]] bool any_waiting() const { return !waiting_->empty() || unconfirmed_.any_returned(); }
     [[nodiscard]] WaitingEvent pop_waiting() {
-        return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_.pop_oldest();
+        return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_->pop_oldest();
     }
 
     /// It is not backlog any more.
@@ -179,7 +187,8 @@ class Producer {
     EventGenerator generator_;
     Instant closing_;  ///< when the set after the last would be generated
     Instant give_up_;  ///< end of the drain
-    WaitingEvents waiting_;
+    std::unique_ptr<WaitingEvents> waiting_;
+    std::optional<AddressedOffers> addressed_offers_;
     GrantQueue grants_;
     RetainedFragments retained_;
     UnconfirmedEvents unconfirmed_;

@@ -23,11 +23,12 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
     WaitingGrant waiting;
     const Grant& grant = waiting.grant;
     while (!found) {
-        if (grants_.empty() || (!plan_.builds() && !any_waiting())) {
+        const std::optional<WaitingGrant> next = next_grant();
+        if (!next) {
             return false;
         }
-        waiting = grants_.pop();
-        found = plan_.builds() ? waiting_.pop(grant.number) : pop_waiting();
+        waiting = *next;
+        found = take_for(grant);
         if (!found) {
             decline(grant, out);
         }
@@ -57,6 +58,20 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
                                 .elapsed = now - ready_at});
     hand_over_chunks(now, stream, out);
     return true;
+}
+
+std::optional<WaitingGrant> Producer::next_grant() {
+    if (grants_.empty() || (!plan_.builds() && !any_waiting())) {
+        return std::nullopt;
+    }
+    if (plan_.addressed() && plan_.consumers_grant()) {
+        return grants_.pop_for(waiting_->addressees());
+    }
+    return grants_.pop();
+}
+
+std::optional<WaitingEvent> Producer::take_for(const Grant& grant) {
+    return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_->take(grant);
 }
 
 void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked,
@@ -99,7 +114,7 @@ void Producer::hand_over(Instant now, Actions& out) {
             next_stream_ = stream;  // whoever sent is the last in the next round
         }
     }
-    if (!held_up && (waiting_.empty() || grants_.empty())) {
+    if (!held_up && (waiting_->empty() || grants_.empty())) {
         pacer_.skip_until(now);
     }
 }

@@ -37,6 +37,9 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
     if (plan.shaping.kind == ShapingKind::in_step) {
         next_tick_ = Instant{} - plan.warmup;  // at once, then at multiples of the time between ticks
     }
+    if (plan.addressed()) {
+        pairs_.resize(plan.traffic->pairs());
+    }
     if (plan.builds()) {
         common_offers_.emplace(plan.producers);
     }
@@ -129,6 +132,9 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
     if (!is_producer(from)) {
         return "offer from no producer";
     }
+    if (plan_.addressed()) {
+        return on_addressed({from.index}, offer);
+    }
     ProducerAccount& producer = producers_[from.index];
     if (plan_.consumers_grant() || producer.drained || !can_follow(producer, offer.offered)) {
         return "an offer that takes back what was offered before, or of more than there can be";
@@ -211,6 +217,10 @@ void Scheduler::return_grant(ConsumerId consumer, SlotId id, Bytes actual) {
     --producer.under_way;
     --outstanding_;
     producer.granted.bytes += actual - slot.estimate;
+    if (PairAccount* const pair = pair_account({{slot.producer}, consumer})) {
+        pair->granted.bytes += actual - slot.estimate;
+        update_policy({{slot.producer}, consumer});
+    }
     account.granted_bytes += actual - slot.estimate;
     update_policy(ProducerId{slot.producer});
     update_policy(consumer);
@@ -257,10 +267,17 @@ void Scheduler::grant(Pairing pair, Actions& out) {
     const SlotId id{consumer.free.pop()};
     Slot& slot = consumer.slots[id.value];
     WEIR_ASSERT(slot.state == SlotState::free);
-    const Bytes estimate = estimate_waiting(producer);
+    PairAccount* const account = pair_account(pair);
+    const Bytes estimate = estimate_waiting(account != nullptr ? account->offered - account->granted
+                                                               : producer.offered - producer.granted);
     slot = {SlotState::granted, true, pair.producer.value, estimate, {}};
     send_grant(pair, id, producer.grants, out);
     producer.granted += {1, estimate};
+    if (account != nullptr) {
+        WEIR_ASSERT(account->offered.events > account->granted.events);
+        account->granted += {1, estimate};
+        update_policy(pair);
+    }
     ++producer.grants;
     ++producer.under_way;
     consumer.granted_bytes += estimate;
@@ -276,11 +293,10 @@ void Scheduler::grant(Pairing pair, Actions& out) {
 /// are equal but the last one of a set, their size does: with the mean, a little less, a producer would seem
 /// fuller than its equals while it sends, and be granted more at that moment (18 % of the throughput with one
 /// slot and two streams, measured).
-Bytes Scheduler::estimate_waiting(const ProducerAccount& source) const {
+Bytes Scheduler::estimate_waiting(const Traffic& waiting) const {
     if (plan_.builds()) {
         return common_offers_->mean_event();
     }
-    const Traffic waiting = source.offered - source.granted;
     if (plan_.event_size.kind == DistributionKind::fixed) {
         return std::min(Bytes{static_cast<std::int64_t>(plan_.event_size.mean)}, waiting.bytes);
     }

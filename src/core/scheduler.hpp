@@ -6,6 +6,9 @@
 // Pattern `build`: an event can be granted when every producer has offered its fragment, and is granted
 // to all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
 //
+// Addressed events: offers are per consumer, so there is an account for each pair of a producer and a
+// consumer between which the traffic plan has transfers (scheduler_pairs.cpp).
+//
 // --on-failure continue (scheduler_recovery.cpp): a consumer that is lost is taken out, and is taken in again
 // with a new epoch when something is heard of it. Whether an event is done is decided here alone: it is when
 // its Done comes before its consumer is lost.
@@ -123,6 +126,11 @@ class Scheduler {
         std::uint64_t sent_events = 0;  ///< from its Drained
         std::uint32_t ledger_messages = 0;
     };
+    /// Addressed events: of a producer and a consumer.
+    struct PairAccount {
+        Traffic offered;
+        Traffic granted;  ///< bytes: estimates of transfers under way included
+    };
     struct ConsumerAccount {
         explicit ConsumerAccount(std::uint32_t slot_count) : slots(slot_count), free(slot_count) {}
         std::vector<Slot> slots;
@@ -169,6 +177,12 @@ class Scheduler {
     void update_common_offers();
     void complete_generation(Actions& out);
     [[nodiscard]] bool can_follow(const ProducerAccount& producer, const Traffic& offered) const;
+    const char* on_addressed(ProducerId from, const Offer& offer);
+    void forget_waiting(ProducerId producer);
+    /// What the producer has offered for this consumer, in all if events have no address, and was not
+    /// granted.
+    [[nodiscard]] PairAccount* pair_account(Pairing pair);
+    void update_policy(Pairing pair);
     [[nodiscard]] bool is_possible(const Done& done) const;
     /// Whether the event in the slot can be one of this producer.
     [[nodiscard]] bool is_from(const Slot& slot, ProducerId producer) const {
@@ -181,7 +195,7 @@ class Scheduler {
     void grant_all(Actions& out);
     void grant(Pairing pair, Actions& out);
     void send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const;
-    [[nodiscard]] Bytes estimate_waiting(const ProducerAccount& source) const;
+    [[nodiscard]] Bytes estimate_waiting(const Traffic& waiting) const;
     void update_policy(ProducerId producer);
     void update_policy(ConsumerId consumer);
     void account_time(Instant now);
@@ -203,6 +217,7 @@ class Scheduler {
     std::vector<ProducerAccount> producers_;
     ProducerAccount together_;                   ///< build: offered by all, granted, under way
     std::optional<CommonOffers> common_offers_;  ///< build
+    std::vector<PairAccount> pairs_;             ///< addressed events, by number of the pair
     std::vector<ConsumerAccount> consumers_;
     Phase phase_ = Phase::running;
     std::uint64_t waiting_events_ = 0;

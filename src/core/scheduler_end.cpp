@@ -52,6 +52,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, 
     } else {
         waiting_events_ -= producer.offered.events - producer.granted.events;
         producer.offered = producer.granted;
+        forget_waiting({from.index});
     }
     if (!plan_.consumers_grant() && !plan_.builds()) {
         update_policy(ProducerId{from.index});

@@ -1,54 +1,18 @@
 #include "core/waiting_events.hpp"
 
-#include <algorithm>
+#include "core/events_by_consumer.hpp"
+#include "core/events_in_order.hpp"
 
 namespace weir::core {
 
-void WaitingEvents::push(const WaitingEvent& event) {
-    WEIR_ASSERT(events_.empty() || events_.at(events_.size() - 1).event.sequence < event.sequence);
-    events_.push({event, false});
-    ++waiting_;
-}
-
-WaitingEvent WaitingEvents::pop_oldest() {
-    const WaitingEvent event = events_.pop().event;
-    --waiting_;
-    drop_taken();
-    return event;
-}
-
-std::optional<WaitingEvent> WaitingEvents::pop(std::uint64_t sequence) {
-    if (events_.empty() || sequence < events_.front().event.sequence) {
-        return std::nullopt;
+std::unique_ptr<WaitingEvents> make_waiting_events(const Plan& plan, std::size_t bound) {
+    if (plan.addressed()) {
+        return std::make_unique<EventsByConsumer>(plan.consumers, bound);
     }
-    // Nothing lost in between, which is the rule: it is as far behind the front as its number is.
-    const auto furthest = static_cast<std::size_t>(
-        std::min<std::uint64_t>(sequence - events_.front().event.sequence, events_.size() - 1));
-    std::size_t low = events_.at(furthest).event.sequence == sequence ? furthest : 0;
-    std::size_t high = furthest + 1;
-    while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (events_.at(middle).event.sequence < sequence) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    if (plan.builds()) {
+        return std::make_unique<EventsByNumber>(bound);
     }
-    if (low == events_.size() || events_.at(low).event.sequence != sequence || events_.at(low).taken) {
-        return std::nullopt;
-    }
-    Entry& entry = events_.at(low);
-    entry.taken = true;
-    const WaitingEvent event = entry.event;
-    --waiting_;
-    drop_taken();
-    return event;
-}
-
-void WaitingEvents::drop_taken() {
-    while (!events_.empty() && events_.front().taken) {
-        events_.pop();
-    }
+    return std::make_unique<EventsInOrder>(bound);
 }
 
 }  // namespace weir::core

@@ -1,15 +1,16 @@
-// A producer's events that wait for a grant, in the order of generation. Taken from the front (pattern
-// `distribute`: a grant is for the oldest) or by number (pattern `build`: a grant names the event, and
-// with `pull` or another order than that of assignment grants do not come in order). Rejected: a map by
-// number; taking out of order is rare and near the front, so a ring with marks does the same without
-// allocating.
+// A producer's events that wait for a grant. Which of them a grant is for depends on the plan: the oldest; in
+// event building the one that the grant names; with addressed events the oldest for the grant's consumer.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 
-#include "core/ring_queue.hpp"
+#include "core/ids.hpp"
+#include "core/messages.hpp"
+#include "core/plan.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {
@@ -23,29 +24,29 @@ struct WaitingEvent {
 
 class WaitingEvents {
   public:
-    /// Holds at most `bound` events, those counted that were taken behind one that still waits.
-    explicit WaitingEvents(std::size_t bound) : events_(bound) {}
+    WaitingEvents() = default;
+    WaitingEvents(const WaitingEvents&) = delete;
+    WaitingEvents& operator=(const WaitingEvents&) = delete;
+    virtual ~WaitingEvents() = default;
 
-    [[nodiscard]] bool empty() const { return waiting_ == 0; }
-    [[nodiscard]] bool full() const { return events_.full(); }
-    [[nodiscard]] std::size_t size() const { return waiting_; }
+    [[nodiscard]] virtual bool empty() const = 0;
+    [[nodiscard]] virtual bool full() const = 0;
+    [[nodiscard]] virtual std::size_t size() const = 0;
 
-    /// Appends; sequence numbers grow, with gaps for events that were lost. Not when full.
-    void push(const WaitingEvent& event);
-    /// Not when empty.
-    WaitingEvent pop_oldest();
-    /// The event of this number, if it waits. O(log n).
-    std::optional<WaitingEvent> pop(std::uint64_t sequence);
-
-  private:
-    struct Entry {
-        WaitingEvent event;
-        bool taken = false;
-    };
-    void drop_taken();
-
-    RingQueue<Entry> events_;  ///< the front is not taken
-    std::size_t waiting_ = 0;
+    /// Appends; sequence numbers grow, with gaps for events that were lost. Not when full. `to` has a
+    /// meaning for addressed events only.
+    virtual void push(const WaitingEvent& event, ConsumerId to) = 0;
+    /// The event that the grant is for; nothing if it does not wait.
+    virtual std::optional<WaitingEvent> take(const Grant& grant) = 0;
+    /// Of all that wait, the one that was generated first. Not when empty. With addressed events
+    /// O(consumers).
+    virtual WaitingEvent pop_oldest() = 0;
+    /// Addressed events: bit c is set if one waits for consumer c. Else empty.
+    [[nodiscard]] virtual std::span<const std::uint64_t> addressees() const { return {}; }
 };
+
+/// For the events of a producer; holds at most `bound`, those counted that were taken behind one that still
+/// waits.
+std::unique_ptr<WaitingEvents> make_waiting_events(const Plan& plan, std::size_t bound);
 
 }  // namespace weir::core

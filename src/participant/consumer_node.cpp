@@ -75,10 +75,16 @@ NodeAccount ConsumerNode::account() const {
                         .traffic = telemetry::traffic_entries(core_.received_from()),
                         .event_marks = {},
                         .datagrams = recorder_.datagrams(),
+                        .transfers = {},
+                        .phase_ends = {},
                         .broken_off = {.taken_back_events = 0,
                                        .doubtful_events = 0,
                                        .refused_bytes = core_.stale().bytes,
                                        .deliveries = {}}};
+    if (const auto& transfers = recorder_.transfers()) {
+        account.transfers = transfers->times();
+        account.phase_ends = transfers->phase_ends();
+    }
     for (const core::EventId event : core_.given_up()) {
         account.lost.push_back(
             {event.producer(), event.sequence(), event.sequence(), core::LostRange::Reason::on_the_way});

@@ -15,6 +15,7 @@
 #include "telemetry/event_series.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/traffic_matrix.hpp"
+#include "telemetry/transfer_times.hpp"
 
 namespace weir::participant {
 
@@ -33,6 +34,8 @@ struct NodeAccount {
     std::vector<telemetry::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
     std::vector<telemetry::EventMark> event_marks;    ///< scheduler: when so many events were done
     std::vector<telemetry::PeerDatagrams> datagrams;  ///< producer, consumer: what it counted, by peer
+    std::vector<telemetry::TransferTimes> transfers;  ///< consumer, addressed events
+    std::vector<telemetry::PhaseEnd> phase_ends;      ///< likewise
     BrokenOff broken_off;
 };
 

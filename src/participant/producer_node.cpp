@@ -13,8 +13,12 @@ core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id,
     // Fragments of one event are equally large, so that all producers generate equally many in the same time.
     const std::uint32_t sizes_of = plan.builds() ? 0 : id.value;
     const core::Random random(plan.seed, random_stream(core::RandomPurpose::event_size, sizes_of));
-    return {plan, core::Sampler(plan.event_size, random), start, core::Instant{} + plan.duration,
-            core::set_phase(plan, id)};
+    return {plan,
+            core::Sampler(plan.event_size, random),
+            start,
+            core::Instant{} + plan.duration,
+            core::set_phase(plan, id),
+            id};
 }
 
 }  // namespace
@@ -22,7 +26,7 @@ core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id,
 ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
                            telemetry::Latencies& latencies, RowOutput& output)
     : shapes_(plan.shaping.kind != core::ShapingKind::none),
-      holds_one_set_(plan.generation == core::Generation::sets && plan.buffer <= plan.set_bytes()),
+      holds_one_set_(core::fills_buffer_at_once(plan, id)),
       generation_ends_{plan.duration.ns},
       core_(plan, id, make_generator(plan, id, start)),
       recorder_(plan, id, start, latencies,
@@ -80,6 +84,8 @@ NodeAccount ProducerNode::account() const {
             .traffic = {},
             .event_marks = {},
             .datagrams = recorder_.datagrams(),
+            .transfers = {},
+            .phase_ends = {},
             .broken_off = {.taken_back_events = core_.taken_back_events(),
                            .doubtful_events = core_.doubtful_events(),
                            .refused_bytes = {},

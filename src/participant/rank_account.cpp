@@ -25,6 +25,8 @@ struct FixedPart {
     std::uint64_t host_counters = 0;
     std::uint64_t ucx_paths = 0;
     std::uint64_t broken_deliveries = 0;
+    std::uint64_t transfers = 0;
+    std::uint64_t phase_ends = 0;
 };
 static_assert(std::is_trivially_copyable_v<FixedPart>);
 
@@ -80,7 +82,9 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
                           account.log_error.size(),
                           account.host_counters.size(),
                           account.ucx_paths.size(),
-                          broken_off.deliveries.size()};
+                          broken_off.deliveries.size(),
+                          account.transfers.size(),
+                          account.phase_ends.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
     append(bytes, account.faults.data(), account.faults.size());
@@ -92,6 +96,8 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
     append(bytes, account.host_counters.data(), account.host_counters.size());
     append(bytes, account.ucx_paths.data(), account.ucx_paths.size());
     append(bytes, account.broken_off.deliveries.data(), account.broken_off.deliveries.size());
+    append(bytes, account.transfers.data(), account.transfers.size());
+    append(bytes, account.phase_ends.data(), account.phase_ends.size());
     return bytes;
 }
 
@@ -116,7 +122,9 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
         !take_all(bytes, account.log_error, fixed.log_error) ||
         !take_all(bytes, account.host_counters, fixed.host_counters) ||
         !take_all(bytes, account.ucx_paths, fixed.ucx_paths) ||
-        !take_all(bytes, account.broken_off.deliveries, fixed.broken_deliveries) || !bytes.empty() ||
+        !take_all(bytes, account.broken_off.deliveries, fixed.broken_deliveries) ||
+        !take_all(bytes, account.transfers, fixed.transfers) ||
+        !take_all(bytes, account.phase_ends, fixed.phase_ends) || !bytes.empty() ||
         !account.latencies.adds_up() || !telemetry::is_traffic(account.traffic) ||
         !telemetry::is_datagrams(account.datagrams)) {
         return std::nullopt;

@@ -21,6 +21,9 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     base_.directory = run.directory;
     base_.labels = run.labels;
     base_.plan = run.plan;
+    if (run.plan.addressed()) {
+        phase_times_.emplace(run.plan);
+    }
     base_.plan_options = run.plan_options;
     base_.environment = run.environment;
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
@@ -76,6 +79,9 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     latencies_.merge(account.latencies);
     if (const core::NodeId node = run_.roles.node(rank); node.role == core::Role::consumer) {
         traffic_.set(core::ConsumerId{node.index}, account.traffic);
+        if (phase_times_) {
+            phase_times_->add({node.index}, account.transfers, account.phase_ends);
+        }
     }
     if (!account.event_marks.empty()) {
         base_.event_marks = account.event_marks;
@@ -123,6 +129,9 @@ void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
                                    std::vector<telemetry::HostCounters> hosts,
                                    std::optional<telemetry::SwitchTotals> switches) {
     simulated_ = simulated;
+    if (phase_times_) {
+        phase_times_->set_network(simulated);
+    }
     base_.hosts = std::move(hosts);
     base_.switches = std::move(switches);
 }
@@ -201,6 +210,12 @@ telemetry::MaybeIoError RunRecordBuilder::write_traffic() {
     if (!error && counts_datagrams()) {
         error = write_datagrams_csv(run_.directory + "/datagrams.csv", datagrams_);
     }
+    if (!error && phase_times_) {
+        error = phase_times_->write_transfers_csv(run_.directory + "/transfers.csv");
+        if (!error && telemetry::keeps_each_phase(run_.plan)) {
+            error = phase_times_->write_phases_csv(run_.directory + "/phases.csv");
+        }
+    }
     if (error) {
         log_errors_.push_back(error->message());
     }
@@ -228,6 +243,9 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks, recovery);
     const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks, recovery);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
+    if (phase_times_) {
+        record.phases = phase_times_->summaries();
+    }
     record.late_starts = late_starts_;
     record.ucx_paths = ucx_paths_;
     if (counts_datagrams()) {

@@ -13,6 +13,7 @@
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
 #include "telemetry/io_error.hpp"
+#include "telemetry/phase_times.hpp"
 #include "telemetry/recovery.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
@@ -43,7 +44,8 @@ class RunRecordBuilder {
     /// --on-failure continue: what lost consumers' processes had reported. After all ranks were added.
     void add_ended_lives(const telemetry::SecondCollector& collector);
 
-    /// Writes traffic.csv, and datagrams.csv where chunks are datagrams, to the run directory when all
+    /// Writes traffic.csv, datagrams.csv where chunks are datagrams, and phases.csv and transfers.csv where
+    /// events are addressed, to the run directory when all
     /// accounts are there. If it cannot, the record of complete() says so too.
     telemetry::MaybeIoError write_traffic();
 
@@ -76,7 +78,8 @@ class RunRecordBuilder {
     telemetry::Latencies latencies_;
     telemetry::TrafficMatrix traffic_;
     telemetry::DatagramMatrix datagrams_;
-    telemetry::Recovery recovery_;  ///< what accounts told
+    std::optional<telemetry::PhaseTimes> phase_times_;  ///< addressed events
+    telemetry::Recovery recovery_;                      ///< what accounts told
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::map<std::string, std::set<std::string>> ucx_paths_;

@@ -73,6 +73,8 @@ NodeAccount SchedulerNode::account() const {
             .traffic = {},
             .event_marks = series_.marks(),
             .datagrams = {},
+            .transfers = {},
+            .phase_ends = {},
             .broken_off = {}};
 }
 

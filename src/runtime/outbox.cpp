@@ -4,6 +4,17 @@
 
 namespace weir::runtime {
 
+namespace {
+
+/// A later offer says all that an earlier one said; of addressed events, if it is for the same consumer.
+bool replaces(const core::ControlMessage& later, const core::ControlMessage& earlier) {
+    const auto* const new_offer = std::get_if<core::Offer>(&later);
+    const auto* const old_offer = std::get_if<core::Offer>(&earlier);
+    return new_offer != nullptr && old_offer != nullptr && new_offer->to == old_offer->to;
+}
+
+}  // namespace
+
 Outbox::Outbox(const core::RoleMap& roles, transport::Transport& transport)
     : roles_(roles),
       transport_(transport),
@@ -17,8 +28,7 @@ void Outbox::add(const core::SendMessage& message) {
     auto& waiting = by_rank_[rank];
     if (waiting.empty()) {
         filled_.push_back(rank);
-    } else if (std::holds_alternative<core::Offer>(waiting.back()) &&
-               std::holds_alternative<core::Offer>(message.message)) {
+    } else if (replaces(message.message, waiting.back())) {
         waiting.back() = message.message;
         return;
     }

@@ -11,9 +11,21 @@ using core::NodeId;
 using core::Observation;
 using core::ProducerId;
 
+namespace {
+
+/// Of the orders that policies keep, addressed events leave none: who is next may have nothing for whom.
+core::PolicyRow rules_of(const core::Plan& plan) {
+    if (!plan.addressed()) {
+        return core::policy_row(plan.policy);
+    }
+    return {plan.policy, "addressed", nullptr, core::ConsumerRule::none, false};
+}
+
+}  // namespace
+
 Checker::Checker(const core::Plan& plan)
     : plan_(plan),
-      policy_(core::policy_row(plan.policy)),
+      policy_(rules_of(plan)),
       equal_events_(plan.event_size.kind == core::DistributionKind::fixed &&
                     (plan.generation != core::Generation::sets ||
                      plan.set_bytes().count % static_cast<std::int64_t>(plan.event_size.mean) == 0)),
@@ -23,6 +35,9 @@ Checker::Checker(const core::Plan& plan)
       places_(std::size_t{plan.consumers} * plan.places()),
       consumers_by_credits_(plan.slots + 1) {
     consumers_by_credits_[0] = plan.consumers;
+    if (plan.addressed()) {
+        addresses_.emplace(plan);
+    }
     for (std::uint32_t consumer = 0; consumer < plan.consumers; ++consumer) {
         consumers_[consumer].lives.push_back(consumer * plan.places());
         owners_.push_back(consumer);
@@ -67,6 +82,10 @@ void Checker::event_generated(core::Instant now, NodeId node, const Observation&
     }
     producer.events.push({.bytes = observation.bytes, .generated = now, .handed_over = {}, .arrived = {}});
     producer.backlog += observation.bytes;
+    if (addresses_) {
+        producer.events.at(producer.events.size() - 1).to = observation.peer.index;
+        object_if(addresses_->generated({node.index}, observation.peer, observation.bytes));
+    }
     set_oracle_.generated(observation.event, observation.bytes, now - observation.elapsed);
 }
 
@@ -187,6 +206,9 @@ void Checker::enter_place(ProducerId producer, const core::SendChunk& sent, std:
         (plan_.pulls() && !place.asked)) {
         object("producer {} sends event {} into place {} of consumer {}, which was not granted to it",
                producer.value, id.sequence(), sent.place.value, sent.to.value);
+    } else if (addresses_ && event.to != sent.to.value) {
+        object("producer {} sends event {} for consumer {} to consumer {}", producer.value, id.sequence(),
+               event.to, sent.to.value);
     } else if (plan_.builds() && place.event != id) {
         object("producer {} sends event {} where event {} was granted", producer.value, id.sequence(),
                place.event.sequence());
@@ -267,6 +289,9 @@ void Checker::all_finished(std::uint64_t sets, std::uint64_t late_sets) {
             check_receptions(EventId::of(ProducerId{producer}, account.first + position),
                              account.events.at(position));
         }
+    }
+    if (addresses_) {
+        object_if(addresses_->finished());
     }
     if (sets != set_oracle_.sets() || late_sets != set_oracle_.late_sets()) {
         object("producers say that {} of {} sets were late, but it were {} of {}", late_sets, sets,

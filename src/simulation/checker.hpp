@@ -18,6 +18,8 @@
 //   deadlines   the sets that producers call late are those of which something was left (set_oracle.hpp)
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
 //   latencies   nothing took less than no time
+//   addresses   addressed events go to their consumers, and what waits is granted as soon as it can be
+//               (address_checker.hpp)
 //   lives       --on-failure continue: a consumer that was lost has nothing any more, and what comes from or
 //               for an earlier life of it changes nothing; an event is delivered exactly once, or every
 //               further delivery was named as doubtful when it was taken back (checker_lives.cpp)
@@ -39,6 +41,7 @@
 #include "core/plan.hpp"
 #include "core/policy_table.hpp"
 #include "core/ring_queue.hpp"
+#include "simulation/address_checker.hpp"
 #include "simulation/set_oracle.hpp"
 
 namespace weir::simulation {
@@ -96,6 +99,7 @@ class Checker {
         core::Bytes handed_over;
         core::Bytes arrived;
         std::uint32_t place = no_place;  ///< flat
+        std::uint32_t to = 0;            ///< addressed events: the consumer
         bool retained = false;           ///< may be asked for again
         bool again = false;              ///< was
         Fate fate = Fate::waiting;
@@ -166,6 +170,11 @@ class Checker {
     void object(const char* form, const Arguments&... arguments) {
         if (!objection_) {
             objection_ = fmt::format(fmt::runtime(form), arguments...);
+        }
+    }
+    void object_if(const AddressChecker::Objection& found) {
+        if (found && !objection_) {
+            objection_ = *found;
         }
     }
     Event* find(core::EventId id) {
@@ -243,6 +252,7 @@ class Checker {
     core::PolicyRow policy_;
     bool equal_events_;
     SetOracle set_oracle_;
+    std::optional<AddressChecker> addresses_;  ///< addressed events
     std::vector<Producer> producers_;
     std::vector<Consumer> consumers_;
     std::vector<Place> places_;            ///< of all lives

@@ -300,12 +300,21 @@ void Checker::learned(NodeId from, const core::Decline& decline) {
 }
 
 void Checker::learned(NodeId from, const core::Offer& offer) {
-    producers_[from.index].offered = offer.offered.events;
+    if (addresses_) {
+        std::uint64_t more = 0;
+        object_if(addresses_->offered({from.index}, offer, more));
+        producers_[from.index].offered += more;
+    } else {
+        producers_[from.index].offered = offer.offered.events;
+    }
     offers_change(from.index);
 }
 
 void Checker::learned(NodeId from, const core::Drained& /*drained*/) {
     producers_[from.index].drained = true;
+    if (addresses_) {
+        addresses_->drained({from.index});
+    }
     producers_[from.index].offered = std::min(producers_[from.index].offered, source(from.index).granted);
     offers_change(from.index);
 }

@@ -35,6 +35,9 @@ void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consume
         object("a slot of consumer {} is granted, but no credit of it is there", consumer);
         return;
     }
+    if (addresses_) {
+        object_if(addresses_->granted({producer}, {consumer}));
+    }
     check_choice(consumer);
     ++grants_;
     ++served.granted;
@@ -154,6 +157,11 @@ void Checker::scheduler_decided() {
         }
     }
     if (plan_.consumers_grant() || closed_ || eligible_producers_ == 0) {
+        return;
+    }
+    if (addresses_) {
+        object_if(addresses_->decided([this](std::uint32_t index) { return producers_[index].eligible; },
+                                      [this](std::uint32_t index) { return consumers_[index].credits > 0; }));
         return;
     }
     const bool credit =

@@ -25,7 +25,7 @@ std::string contradiction_in(const telemetry::RunRecord& record) {
         return fmt::format("{} of {} sets are called late", verdict.late_sets, verdict.sets);
     }
     // Something of a late set is there beside the next one, which alone fills the buffer.
-    if (sustained && verdict.late_sets > 0 && plan.generation == Generation::sets &&
+    if (sustained && verdict.late_sets > 0 && plan.generation == Generation::sets && !plan.addressed() &&
         plan.buffer <= plan.set_bytes()) {
         return fmt::format(
             "the run is called sustained although {} sets were late and the buffer holds one set",

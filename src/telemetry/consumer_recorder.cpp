@@ -23,6 +23,9 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       state_{.free_slots = plan.slots},
       lowest_rate_(plan) {
     summary_.node = core::node_of(id);
+    if (plan.addressed()) {
+        transfers_.emplace(plan, id);
+    }
     current_.free_slots_min = state_.free_slots;
 }
 
@@ -93,6 +96,10 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
         case Observation::Kind::received:
             ++current_.received.events;
             add_latency(latencies_.delivery);
+            if (transfers_) {
+                transfers_->received(now, observation.event.producer(), observation.bytes,
+                                     observation.elapsed);
+            }
             break;
         case Observation::Kind::processed:
             current_.processed += {1, observation.bytes};

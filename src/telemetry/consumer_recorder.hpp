@@ -18,6 +18,7 @@
 #include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
+#include "telemetry/transfer_times.hpp"
 #include "telemetry/waiting_stretches.hpp"
 
 namespace weir::telemetry {
@@ -70,6 +71,9 @@ class ConsumerRecorder {
     /// Everything after this is ignored.
     void finish(core::Instant now);
 
+    /// Addressed events: what was counted; else nothing.
+    [[nodiscard]] const std::optional<TransferRecorder>& transfers() const { return transfers_; }
+
     /// Datagrams by peer, where chunks are datagrams.
     [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
@@ -112,6 +116,7 @@ class ConsumerRecorder {
     Current current_;
     MovingBytes moving_;
     LowestRate lowest_rate_;
+    std::optional<TransferRecorder> transfers_;  ///< addressed events
     WaitingStretches waits_;
     std::optional<core::Instant> on_its_way_since_;
     PeakBins peak_bins_;

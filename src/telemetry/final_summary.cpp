@@ -194,6 +194,29 @@ void add_sets(Page& page, const RunRecord& record) {
     page.line("sets", "{}", indented(text, Page::subject_width));
 }
 
+/// Addressed events: how long phases took, the slowest names first.
+void add_phases(Page& page, const RunRecord& record) {
+    std::vector<PhaseSummary> phases = record.phases;
+    std::erase_if(phases, [](const PhaseSummary& phase) { return !phase.longest; });
+    std::stable_sort(phases.begin(), phases.end(),
+                     [](const PhaseSummary& a, const PhaseSummary& b) { return *a.longest > *b.longest; });
+    constexpr std::size_t shown_max = 5;
+    phases.resize(std::min(phases.size(), shown_max));
+    for (const PhaseSummary& phase : phases) {
+        std::string text =
+            fmt::format("median {}, longest {}", readable(*phase.median), readable(*phase.longest));
+        if (phase.ideal && *phase.ideal > Duration{}) {
+            text += fmt::format("; ideal {}, longest {:.2f} times that", readable(*phase.ideal),
+                                phase.longest->in_seconds() / phase.ideal->in_seconds());
+        }
+        if (phase.over_period > 0) {
+            text += fmt::format("; {} of {} took longer than until the next phase", phase.over_period,
+                                phase.phases);
+        }
+        page.line(fmt::format("phase {}", phase.name), "{}", indented(text, Page::subject_width));
+    }
+}
+
 std::string share(Duration part, Duration whole) {
     return percent(whole.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(whole.ns) : 0);
 }
@@ -406,6 +429,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     const RoleRates producers = compare(record, Role::producer);
     const RoleRates consumers = compare(record, Role::consumer);
     add_sets(page, record);
+    add_phases(page, record);
     add_occupancy(page, record);
     add_rates(page, record, producers, consumers);
     add_time(page, record, producers, consumers);

@@ -11,6 +11,11 @@ std::string load_text(const core::Plan& plan) {
         return fmt::format("{} to {}, as fast as possible", counted(plan.producers, "producer"),
                            counted(plan.consumers, "consumer"));
     }
+    if (plan.addressed()) {
+        return fmt::format("{} to {}, {} of addressed events every {}", counted(plan.producers, "producer"),
+                           counted(plan.consumers, "consumer"), readable(plan.traffic->total()),
+                           readable(plan.interval));
+    }
     return fmt::format("{} x {} to {}", counted(plan.producers, "producer"), readable(plan.rate),
                        counted(plan.consumers, "consumer"));
 }

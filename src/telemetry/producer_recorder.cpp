@@ -29,7 +29,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       sink_(std::move(sink)),
       clock_(start),
       datagrams_(plan, plan.consumers),
-      deadlines_(plan, core::set_phase(plan, id)),
+      deadlines_(plan, core::last_of_set_after(plan, id)),
       lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;

@@ -86,6 +86,9 @@ Json resolved(const core::Plan& plan) {
                  {"warmup_s", plan.warmup.in_seconds()},
                  {"drain_s", plan.drain.in_seconds()},
                  {"seed", plan.seed}};
+    if (plan.addressed()) {
+        json["traffic"] = to_json(*plan.traffic);
+    }
     if (plan.is_staggered()) {
         json["set_phases_s"] = set_phases(plan);
     }
@@ -403,6 +406,12 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["faults"] = list_of(record.faults);
     json["lost_range_count"] = std::max(record.lost_range_count, std::uint64_t{record.lost.size()});
     json["lost"] = list_of(record.lost);
+    if (!record.phases.empty()) {
+        json["phases"] = Json::array();
+        for (const PhaseSummary& phase : record.phases) {
+            json["phases"].push_back(to_json(phase));
+        }
+    }
     if (record.recovery) {
         json["recovery"] = to_json(*record.recovery);
     }

@@ -22,6 +22,7 @@
 #include "telemetry/io_error.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/network_verdict.hpp"
+#include "telemetry/phase_times.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/recovery.hpp"
 #include "telemetry/switch_counters.hpp"
@@ -93,6 +94,7 @@ struct RunRecord {
     std::uint64_t fault_count = 0;
     std::vector<core::LostRange> lost;  ///< the first ones
     std::uint64_t lost_range_count = 0;
+    std::vector<PhaseSummary> phases;  ///< addressed events, after a regular end
     std::optional<Recovery> recovery;  ///< --on-failure continue, after a regular end
 };
 

@@ -248,7 +248,8 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
 /// Without the occupancy where it means nothing: a set that has just been generated fills a buffer of its
 /// size.
 std::string buffers_text(const core::Plan& plan, const Producers& producers) {
-    const bool always_full = plan.generation == core::Generation::sets && plan.buffer == plan.set_bytes();
+    const bool always_full =
+        plan.generation == core::Generation::sets && plan.buffer == plan.set_bytes() && !plan.addressed();
     return always_full && producers.fullest != nullptr
                ? std::string{"No producer exceeded its buffer."}
                : fmt::format("No producer exceeded its buffer ({}).", fullest_text(producers));

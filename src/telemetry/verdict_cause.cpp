@@ -70,9 +70,22 @@ void add_consumer(const core::Plan& plan, const RankSummary& summary, ConsumerSu
     evidence.lost_on_the_way += plan.lossy() ? summary.run.lost.events : 0;
 }
 
+/// The measured time in which data was generated. The last second's row also has what follows the end.
+core::Duration generating(const core::Plan& plan, const RankSummary& summary) {
+    return std::min(summary.covered, plan.duration);
+}
+
+/// Sets that are complete by the end of what was covered.
+core::Bytes planned_bytes_addressed(const core::Plan& plan, const RankSummary& summary) {
+    return plan.traffic->set_bytes({summary.node.index}) * (generating(plan, summary).ns / plan.interval.ns);
+}
+
 core::Bytes planned_bytes(const core::Plan& plan, const RankSummary& summary) {
     // Sets come at the beginning of an interval, so an interrupted run may show more than its time's share.
-    const core::Bytes share = core::bytes_in(plan.rate, summary.covered);
+    if (plan.addressed()) {
+        return planned_bytes_addressed(plan, summary);
+    }
+    const core::Bytes share = core::bytes_in(plan.rate, generating(plan, summary));
     if (!plan.is_staggered()) {
         return share;
     }
@@ -80,7 +93,7 @@ core::Bytes planned_bytes(const core::Plan& plan, const RankSummary& summary) {
     // counted in the drain.
     const core::Duration a_little{plan.interval.ns / 100};
     return std::min(share, core::set_bytes_until(plan, {summary.node.index},
-                                                 core::Instant{} + summary.covered - a_little));
+                                                 core::Instant{} + generating(plan, summary) - a_little));
 }
 
 void add_producer(const core::Plan& plan, const RankRecord& rank, Evidence& evidence) {

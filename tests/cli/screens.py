@@ -13,6 +13,8 @@ GROUPS = ("layout", "data", "transfer", "building", "busy", "run", "output", "ne
 # The network is what a simulation assumes, and what the others find.
 WITH_RUN_OPTIONS = {"run": GROUPS[:-2], "simulate": GROUPS, "check": GROUPS[:-2]}
 PACKET_OPTIONS = ("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority", "--control-network")
+NEEDED_BY_VALUE = {"addressed": ("--producers", "2", "--consumers", "2"),
+                   **dict.fromkeys(("longest-queue", "oldest"), ("--destination", "addressed", "--producers", "2", "--consumers", "2"))}
 
 
 class Help(CommandTest):
@@ -99,11 +101,12 @@ class HelpForPrograms(CommandTest):
                     with self.subTest(command, option=option["name"], value=value):
                         needed = {"--busy-cpu": ("--busy", "fixed:1ms"),
                                   **dict.fromkeys(PACKET_OPTIONS, ("--network", "packet"))}.get(option["name"], ())
+                        needed = NEEDED_BY_VALUE.get(value, needed)
                         self.succeeds(command, option["name"], value, "--dry-run", *needed)
 
     def test_every_word_that_an_option_names_is_listed(self):
         values = {option["name"]: option["values"] for option in self.options["simulate"]}
-        self.assertEqual(values["--policy"], ["balanced", "token", "round-robin", "random", "none"])
+        self.assertEqual(values["--policy"], ["balanced", "token", "round-robin", "random", "none", "longest-queue", "oldest"])
         self.assertEqual(values["--require"], ["sustained", "on-time", "lossless", "none"])
         self.assertEqual(values["--help"], [*GROUPS, "all"])
         self.assertEqual(values["--rate"], [])
@@ -168,7 +171,7 @@ class Scenarios(CommandTest):
                   "interval": "2s", "generation": "steady", "set-phase": "same", "event-size": "normal:8MiB,deviation=1MiB",
                   "buffer": "900MB", "overflow": "drop", "policy": "round-robin", "transport": "datagram", "chunk-size": "8KiB",
                   "window": "2", "socket-buffer": "2MiB", "datagram-network": "10.0.0.0/8", "shaping": "bucket:20Mb/s,burst=64KiB",
-                  "pattern": "build", "initiation": "pull", "order": "barrel", "requests": "9", "outstanding": "5",
+                  "pattern": "build", "destination": "any", "initiation": "pull", "order": "barrel", "requests": "9", "outstanding": "5",
                   "high-water": "6", "low-water": "3", "fragment-timeout": "20ms", "reasks": "2",
                   "streams": "3", "slots": "7", "slot-size": "10MiB", "busy": "pareto:1ms,shape=2.5",
                   "busy-consumers": "0-3,5", "busy-cpu": "burn", "result-size": "mixture:28B,large=64KiB,every=200",

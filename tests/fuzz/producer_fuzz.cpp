@@ -20,7 +20,7 @@ class Harness {
           now_(core::Instant{} - plan.warmup),
           producer_(plan, {0},
                     core::EventGenerator(plan, core::Sampler(plan.event_size, core::Random(1, 1)), now_,
-                                         core::Instant{} + plan.duration, core::set_phase(plan, {0}))) {}
+                                         core::Instant{} + plan.duration, core::set_phase(plan, {0}), {0})) {}
 
     void step(fuzz::FuzzInput& input) {
         core::Actions out;

@@ -1,6 +1,9 @@
 #include "small_plan.hpp"
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <vector>
 
 #include "core/policy_table.hpp"
 
@@ -62,6 +65,30 @@ void choose_times(FuzzInput& input, core::Plan& plan) {
     }
 }
 
+void choose_addresses(FuzzInput& input, core::Plan& plan) {
+    std::vector<core::TrafficPlan::Entry> entries;
+    for (std::uint32_t from = 0; from < plan.producers; ++from) {
+        for (std::uint32_t to = 0; to < plan.consumers; ++to) {
+            if (input.below(2) == 0) {
+                entries.push_back({{from}, {.at = {}, .to = {to}, .bytes = {500}}});
+            }
+        }
+    }
+    if (entries.empty()) {
+        return;
+    }
+    plan.traffic = std::make_shared<const core::TrafficPlan>(
+        plan.producers, plan.consumers, std::vector<core::TrafficPhase>{{"all", {}, plan.interval}}, entries);
+    plan.pattern = core::Pattern::distribute;
+    plan.generation = core::Generation::sets;
+    plan.set_phase = core::SetPhase::same;
+    plan.duration = plan.interval * std::max<std::int64_t>(1, plan.duration.ns / plan.interval.ns);
+    plan.slots = std::max(plan.slots, plan.producers);
+    if (plan.policy == core::PolicyKind::random) {
+        plan.policy = core::PolicyKind::longest_queue;
+    }
+}
+
 }  // namespace
 
 core::Plan small_plan(FuzzInput& whole) {
@@ -79,6 +106,9 @@ core::Plan small_plan(FuzzInput& whole) {
     choose_sizes(input, plan);
     choose_times(input, plan);
     plan.set_phase = static_cast<core::SetPhase>(input.below(3));
+    if (input.below(4) == 1) {
+        choose_addresses(input, plan);
+    }
     return plan;
 }
 

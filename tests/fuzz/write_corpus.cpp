@@ -83,7 +83,7 @@ class World {
                 plan_, core::ProducerId{p},
                 core::EventGenerator(plan_, core::Sampler(plan_.event_size, core::Random(1, 1)), now_,
                                      core::Instant{} + plan_.duration,
-                                     core::set_phase(plan_, core::ProducerId{p})));
+                                     core::set_phase(plan_, core::ProducerId{p}), core::ProducerId{p}));
         }
         for (std::uint32_t c = 0; c < plan_.consumers; ++c) {
             std::optional<core::Sampler> results;

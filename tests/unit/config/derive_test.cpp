@@ -318,3 +318,42 @@ TEST_CASE("time-scale keeps rates, and what happens in an interval") {
           static_cast<double>(resolve(whole_set).plan.set_bytes().count));
     CHECK(contains(refused({{"time-scale", "1/1000000000"}, {"interval", "1ms"}}), "--"));
 }
+
+TEST_CASE("addressed events without a file are all-to-all, and the rate is kept") {
+    const auto request = resolve(Given{{"destination", "addressed"},
+                                       {"producers", "3"},
+                                       {"consumers", "4"},
+                                       {"rate", "8Mb/s"},
+                                       {"interval", "100ms"}},
+                                 true);
+    const auto& plan = request.plan;
+    REQUIRE(plan.addressed());
+    CHECK(plan.traffic->pairs() == 12);
+    CHECK(plan.traffic->set_bytes({1}) == Bytes{100000});
+    CHECK(plan.traffic->largest_transfer() == Bytes{25000});
+    CHECK(plan.event_size.mean == 25000);
+    CHECK(plan.buffer == Bytes{100000});
+    CHECK(plan.rate.bits_per_second == 8000000);
+}
+
+TEST_CASE("what addressed events cannot be combined with is refused") {
+    const Given all{{"destination", "addressed"}, {"producers", "3"}, {"consumers", "4"}};
+    const auto with = [&](const std::string& option, const std::string& value) {
+        Given given = all;
+        given.push_back({option, value});
+        return refused(given);
+    };
+    CHECK(
+        contains(refused(Given{{"destination", "addressed"}}), "--destination: addressed needs --producers"));
+    CHECK(contains(with("policy", "random"), "does not work with --policy random"));
+    CHECK(contains(with("pattern", "build"), "does not work with --pattern build"));
+    CHECK(contains(with("set-phase", "spread"), "does not work with --set-phase"));
+    CHECK(contains(with("generation", "steady"), "needs --generation sets"));
+    CHECK(contains(with("duration", "1500ms"), "--duration: 1.5s is not a multiple of the --interval"));
+    CHECK(
+        contains(refused(Given{{"policy", "oldest"}}), "--policy: longest-queue and oldest are for events"));
+    Given none = all;
+    none.push_back({"policy", "none"});
+    none.push_back({"slots", "2"});
+    CHECK(contains(refused(none), "--slots: 2 are fewer than the 3 producers that send to consumer 0"));
+}

@@ -8,16 +8,35 @@
 using namespace weir::core;
 
 TEST_CASE("Turns of producers begin with the consumer's own number and leave out who has nothing left") {
-    ProducerTurns turns(3, ConsumerId{4});
-    CHECK(turns.next() == ProducerId{1});
-    CHECK(turns.next() == ProducerId{2});
+    Plan plan;
+    plan.producers = 3;
+    ProducerTurns turns(plan, ConsumerId{4});
+    CHECK(turns.next({}) == ProducerId{1});
+    CHECK(turns.next(ProducerId{1}) == ProducerId{2});
     turns.leave_out(ProducerId{0});
-    CHECK(turns.next() == ProducerId{1});
+    CHECK(turns.next({}) == ProducerId{1});
     turns.leave_out(ProducerId{1});
-    CHECK(turns.next() == ProducerId{2});
-    CHECK(turns.next() == ProducerId{2});
+    CHECK(turns.next({}) == ProducerId{2});
+    CHECK(turns.next({}) == ProducerId{2});
     turns.leave_out(ProducerId{2});
-    CHECK_FALSE(turns.next());
+    CHECK_FALSE(turns.next({}));
+}
+
+TEST_CASE("With addressed events a slot stays with a producer that sends to the consumer") {
+    Plan plan;
+    plan.producers = 4;
+    plan.consumers = 2;
+    plan.traffic = std::make_shared<const TrafficPlan>(
+        4, 2, std::vector<TrafficPhase>{{"all", {}, {}}},
+        std::vector<TrafficPlan::Entry>{{{1}, {.at = {}, .to = {0}, .bytes = {1}}},
+                                        {{3}, {.at = {}, .to = {0}, .bytes = {1}}},
+                                        {{2}, {.at = {}, .to = {1}, .bytes = {1}}}});
+    ProducerTurns turns(plan, ConsumerId{0});
+    CHECK(turns.next({}) == ProducerId{1});
+    CHECK(turns.next({}) == ProducerId{3});
+    CHECK(turns.next(ProducerId{3}) == ProducerId{3});
+    turns.leave_out(ProducerId{3});
+    CHECK(turns.next(ProducerId{3}) == ProducerId{1});
 }
 
 TEST_CASE("Events are processed back to back in the order in which they were added") {

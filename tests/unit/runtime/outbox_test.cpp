@@ -78,6 +78,19 @@ TEST_CASE("A later offer replaces the one just before it") {
     CHECK(messages(transport.packets[0]) == Messages{offer(2), Decline{}, offer(4), Drained{}});
 }
 
+TEST_CASE("Offers for different consumers do not replace each other") {
+    const RoleMap roles = four_ranks();
+    test::FakeTransport transport;
+    Outbox outbox(roles, transport);
+    outbox.add({scheduler_node(), Offer{.offered = {1, {100}}, .to = {1}}});
+    outbox.add({scheduler_node(), Offer{.offered = {1, {100}}, .to = {2}}});
+    outbox.add({scheduler_node(), Offer{.offered = {2, {200}}, .to = {2}}});
+    outbox.flush();
+    REQUIRE(transport.packets.size() == 1);
+    CHECK(messages(transport.packets[0]) ==
+          Messages{Offer{.offered = {1, {100}}, .to = {1}}, Offer{.offered = {2, {200}}, .to = {2}}});
+}
+
 TEST_CASE("An offer does not reach back into a packet that has gone") {
     const RoleMap roles = four_ranks();
     test::FakeTransport transport;

@@ -1,0 +1,209 @@
+#include "config/derive_traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "config/limits.hpp"
+#include "config/quantities.hpp"
+#include "config/usage_error.hpp"
+#include "core/matching_table.hpp"
+#include "core/policy_table.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using core::Bytes;
+using core::Duration;
+using Entry = core::TrafficPlan::Entry;
+using Form = TrafficDescription::Form;
+
+void refuse(std::string_view what) {
+    throw UsageError(
+        fmt::format("--destination: addressed does not work with {}; leave one of them out", what));
+}
+
+/// A file says when and how much; options that say the same are refused.
+void prepare_file(RunRequest& request) {
+    TrafficDescription& traffic = request.traffic;
+    core::Plan& plan = request.plan;
+    if (request.given("destination") && !request.addressed) {
+        throw UsageError(fmt::format(
+            "--destination: any contradicts --pattern {}, whose events have an address; use addressed",
+            traffic_text(traffic)));
+    }
+    request.addressed = true;
+    if (request.given("rate") && request.origin("rate") >= request.origin("pattern")) {
+        throw UsageError(
+            fmt::format("--rate: {} says how much each producer generates; leave --rate out, and use --scale "
+                        "for more or less",
+                        traffic.file));
+    }
+    if (traffic.form == Form::sequence && !request.given("interval")) {
+        plan.interval = traffic.length;
+    }
+    const bool fits =
+        traffic.form == Form::trace ? traffic.length < plan.interval : traffic.length <= plan.interval;
+    if (!fits) {
+        throw UsageError(fmt::format(
+            "--interval: {} is too short for {}, which {} {}; make it {}", to_text(plan.interval),
+            traffic.file, traffic.form == Form::trace ? "begins its last transfer after" : "takes",
+            to_text(traffic.length), traffic.form == Form::trace ? "longer" : "at least as long"));
+    }
+    RoleRequest& roles = request.roles;
+    const auto ranks = [&](std::uint32_t& asked, std::uint32_t needed, bool hosts, const char* option) {
+        if (asked == 0 && !hosts && !roles.role) {
+            asked = needed;
+        } else if (asked != 0 && asked < needed) {
+            throw UsageError(fmt::format("--{}: {} are fewer than the {} of {}; write at least as many",
+                                         option, asked, needed, traffic.file));
+        }
+    };
+    ranks(roles.producers, traffic.producers, !roles.producer_hosts.empty(), "producers");
+    ranks(roles.consumers, traffic.consumers, !roles.consumer_hosts.empty(), "consumers");
+}
+
+/// Every producer sends the same to every consumer, as much as its rate gives in an interval.
+std::vector<Entry> all_to_all(const core::Plan& plan) {
+    const Bytes set = bytes_in(plan.rate, plan.interval);
+    std::vector<Entry> entries;
+    for (std::uint32_t from = 0; from < plan.producers; ++from) {
+        for (std::uint32_t to = 0; to < plan.consumers; ++to) {
+            const Bytes bytes{set.count / plan.consumers + (to < set.count % plan.consumers ? 1 : 0)};
+            if (bytes > Bytes{}) {
+                entries.push_back({{from}, {.at = {}, .to = {to}, .bytes = bytes}});
+            }
+        }
+    }
+    return entries;
+}
+
+core::BitRate mean_rate(const core::TrafficPlan& traffic, Duration interval) {
+    const auto bits = static_cast<core::WideInteger>(traffic.total().count) * 8 * 1000000000;
+    return {static_cast<std::int64_t>(bits / interval.ns / traffic.producers())};
+}
+
+}  // namespace
+
+void prepare_traffic(RunRequest& request) {
+    if (request.traffic.form != Form::none) {
+        prepare_file(request);
+    }
+    if (!request.addressed) {
+        return;
+    }
+    core::Plan& plan = request.plan;
+    const bool from_rate = request.traffic.form == Form::none;
+    if (from_rate && (request.roles.producers == 0 || request.roles.consumers == 0)) {
+        throw UsageError(
+            "--destination: addressed needs --producers and --consumers, to which each producer's data is "
+            "divided, "
+            "or --pattern matrix:FILE");
+    }
+    if (plan.generation != core::Generation::sets) {
+        throw UsageError("--destination: addressed needs --generation sets; leave --generation out");
+    }
+    if (plan.duration.ns % plan.interval.ns != 0) {
+        throw UsageError(
+            fmt::format("--duration: {} is not a multiple of the --interval of {}, so that a part of "
+                        "the traffic would be missing; make it a multiple",
+                        to_text(plan.duration), to_text(plan.interval)));
+    }
+}
+
+Bytes largest_transfer(const RunRequest& request) {
+    if (!request.addressed) {
+        return {};
+    }
+    if (request.plan.traffic) {
+        return request.plan.traffic->largest_transfer();
+    }
+    Bytes largest;
+    for (const Entry& entry : request.traffic.entries) {
+        largest = std::max(largest, entry.transfer.bytes);
+    }
+    return largest;
+}
+
+void derive_traffic(RunRequest& request) {
+    core::Plan& plan = request.plan;
+    if (!request.addressed || plan.producers == 0 || plan.consumers == 0) {
+        return;
+    }
+    const bool from_rate = request.traffic.form == Form::none;
+    if (!from_rate &&
+        (plan.producers < request.traffic.producers || plan.consumers < request.traffic.consumers)) {
+        throw UsageError(fmt::format(
+            "--pattern: {} is for {} producers and {} consumers, but there are {} and {}; start more ranks",
+            request.traffic.file, request.traffic.producers, request.traffic.consumers, plan.producers,
+            plan.consumers));
+    }
+    const std::uint64_t pairs = std::uint64_t{plan.producers} * plan.consumers;
+    if (pairs > pairs_limit) {
+        throw UsageError(
+            fmt::format("--destination: {} producers and {} consumers are {} pairs, and at most {} are "
+                        "possible with addressed "
+                        "events; use fewer ranks",
+                        plan.producers, plan.consumers, pairs, pairs_limit));
+    }
+    std::vector<core::TrafficPhase> phases =
+        from_rate ? std::vector<core::TrafficPhase>{{"all", {}, {}}} : request.traffic.phases;
+    for (core::TrafficPhase& phase : phases) {
+        phase.period = phase.period == Duration{} ? plan.interval : phase.period;
+    }
+    std::vector<Entry> entries = from_rate ? all_to_all(plan) : request.traffic.entries;
+    if (entries.empty()) {
+        throw UsageError(
+            fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
+                        to_text(plan.rate), to_text(plan.interval)));
+    }
+    plan.traffic = std::make_shared<const core::TrafficPlan>(plan.producers, plan.consumers,
+                                                             std::move(phases), std::move(entries));
+    plan.rate = std::max(core::BitRate{1}, mean_rate(*plan.traffic, plan.interval));
+}
+
+void check_traffic(const RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    if (!request.addressed) {
+        if (plan.policy == core::PolicyKind::longest_queue || plan.policy == core::PolicyKind::oldest) {
+            throw UsageError(
+                "--policy: longest-queue and oldest are for events with an address; add --destination "
+                "addressed, "
+                "or use balanced");
+        }
+        return;
+    }
+    if (plan.policy == core::PolicyKind::random) {
+        refuse("--policy random");
+    }
+    if (plan.builds()) {
+        refuse("--pattern build");
+    }
+    if (plan.set_phase != core::SetPhase::same) {
+        refuse("--set-phase");
+    }
+    if (plan.outlives_consumers) {
+        refuse("--on-failure continue");
+    }
+}
+
+void check_senders(const core::Plan& plan) {
+    if (!plan.addressed() || !plan.consumers_grant()) {
+        return;
+    }
+    for (std::uint32_t consumer = 0; consumer < plan.consumers; ++consumer) {
+        const std::size_t senders = plan.traffic->senders_to({consumer}).size();
+        if (senders > plan.slots) {
+            throw UsageError(
+                fmt::format("--slots: {} are fewer than the {} producers that send to consumer {}; with "
+                            "--policy none each needs "
+                            "a slot of its own, so write at least {}",
+                            plan.slots, senders, consumer, senders));
+        }
+    }
+}
+
+}  // namespace weir::config

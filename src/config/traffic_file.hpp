@@ -1,0 +1,43 @@
+// Files that say who sends how much to whom: a matrix, a sequence of matrices, or a trace. docs/traffic.md
+// describes the formats. Read completely, checked, and refused with file and line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/quantities.hpp"
+#include "core/traffic_plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::config {
+
+struct TrafficDescription {
+    enum class Form : std::uint8_t { none, matrix, sequence, trace };
+    Form form = Form::none;
+    std::string file;
+    std::vector<core::TrafficPhase> phases;  ///< a matrix and a trace are one, without a period
+    std::vector<core::TrafficPlan::Entry> entries;
+    core::Duration length;        ///< a sequence: of all its phases; a trace: until its last transfer; else 0
+    std::uint32_t producers = 0;  ///< the highest index of one, and 1
+    std::uint32_t consumers = 0;
+
+    bool operator==(const TrafficDescription&) const = default;
+};
+
+/// "matrix:FILE", "sequence:FILE" or "trace:FILE", for messages and for the option's help.
+inline constexpr std::string_view traffic_forms = "matrix:FILE, sequence:FILE, trace:FILE";
+
+/// Whether a value of --pattern names a file.
+[[nodiscard]] bool names_traffic(std::string_view pattern);
+/// Reads the file. Throws UsageError.
+TrafficDescription read_traffic(std::string_view pattern);
+/// The value of --pattern that read_traffic() would read again; empty if there is none.
+std::string traffic_text(const TrafficDescription& traffic);
+
+/// Bytes times a factor, rounded up; times times a factor, rounded down. Throws UsageError that begins with
+/// the option's name.
+void scale_traffic(TrafficDescription& traffic, const Ratio& bytes_factor, const Ratio& time_factor);
+
+}  // namespace weir::config

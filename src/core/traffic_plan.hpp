@@ -1,0 +1,134 @@
+// Data with an address: which producer sends how much to which consumer, and when in the interval. Made by
+// config from a matrix, a sequence of matrices or a trace, and the same for every interval. A producer's set
+// is all that it generates in one interval.
+//
+// A pair is a producer and a consumer with at least one transfer. Pairs are numbered, those of producer 0
+// first and by consumer, so that accounts of pairs need memory for the pairs that there are. Rejected: a
+// dense matrix, which for 4000 x 4000 ranks that form 4000 pairs is 4000 times as large.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+/// One transfer: bytes for a consumer, generated at this time of every interval.
+struct AddressedTransfer {
+    Duration at;
+    ConsumerId to;
+    std::uint32_t phase = 0;
+    Bytes bytes;
+    bool operator==(const AddressedTransfer&) const = default;
+};
+
+/// Transfers that begin together and are judged together.
+struct TrafficPhase {
+    std::string name;
+    Duration at;
+    Duration period;  ///< from its beginning to that of the next one
+    bool operator==(const TrafficPhase&) const = default;
+};
+
+class TrafficPlan {
+  public:
+    struct Entry {
+        ProducerId from;
+        AddressedTransfer transfer;
+    };
+    /// A producer that has something for a consumer, and the number of this pair.
+    struct Sender {
+        ProducerId producer;
+        std::uint32_t pair = 0;
+        bool operator==(const Sender&) const = default;
+    };
+
+    /// A transfer as its consumer sees it.
+    struct Incoming {
+        ProducerId from;
+        std::uint32_t phase = 0;
+        Duration at;
+        Bytes bytes;
+        bool operator==(const Incoming&) const = default;
+    };
+
+    /// Entries in any order, each pair at most once at a time; indices of ranks are below the counts, sizes
+    /// above 0, phases name one of `phases`.
+    TrafficPlan(std::uint32_t producers, std::uint32_t consumers, std::vector<TrafficPhase> phases,
+                std::vector<Entry> entries);
+
+    [[nodiscard]] std::uint32_t producers() const {
+        return static_cast<std::uint32_t>(first_transfer_.size()) - 1;
+    }
+    [[nodiscard]] std::uint32_t consumers() const {
+        return static_cast<std::uint32_t>(first_sender_.size()) - 1;
+    }
+    [[nodiscard]] std::size_t transfers() const { return transfers_.size(); }
+    [[nodiscard]] std::span<const TrafficPhase> phases() const { return phases_; }
+    /// By time. Of equal times in the order of the entries, beginning with the first consumer behind the
+    /// producer's own number, so that not all producers begin with the same consumer.
+    [[nodiscard]] std::span<const AddressedTransfer> of(ProducerId producer) const {
+        return part(transfers_, first_transfer_, producer.value);
+    }
+    /// By producer, then time.
+    [[nodiscard]] std::span<const Incoming> to(ConsumerId consumer) const {
+        return part(incoming_, first_incoming_, consumer.value);
+    }
+    /// That send to this consumer, by number.
+    [[nodiscard]] std::span<const Sender> senders_to(ConsumerId consumer) const {
+        return part(senders_, first_sender_, consumer.value);
+    }
+    /// To which this producer sends, by number. The first is pair `first_pair(producer)`.
+    [[nodiscard]] std::span<const ConsumerId> receivers_of(ProducerId producer) const {
+        return part(receivers_, first_pair_, producer.value);
+    }
+    [[nodiscard]] std::uint32_t first_pair(ProducerId producer) const { return first_pair_[producer.value]; }
+    [[nodiscard]] std::uint32_t pairs() const { return first_pair_.back(); }
+    /// Nothing if the producer never sends to the consumer. O(log consumers); O(1) if it sends to all.
+    [[nodiscard]] std::optional<std::uint32_t> pair(ProducerId producer, ConsumerId consumer) const;
+
+    /// What a producer generates in an interval, and the first of it, at the interval's beginning.
+    [[nodiscard]] Bytes set_bytes(ProducerId producer) const { return set_bytes_[producer.value]; }
+    [[nodiscard]] Bytes first_bytes(ProducerId producer) const;
+    [[nodiscard]] Bytes largest_set() const;
+    [[nodiscard]] Bytes total() const;
+    [[nodiscard]] Bytes largest_transfer() const;
+    /// What a consumer receives of an interval; the most that one receives.
+    [[nodiscard]] Bytes received_by(ConsumerId consumer) const { return received_[consumer.value]; }
+    [[nodiscard]] Bytes most_received() const;
+    /// When in the interval the last transfer of this producer (of all) begins; 0 if there is none.
+    [[nodiscard]] Duration last_at(ProducerId producer) const {
+        return of(producer).empty() ? Duration{} : of(producer).back().at;
+    }
+    [[nodiscard]] Duration last_at() const;
+
+    bool operator==(const TrafficPlan&) const = default;
+
+  private:
+    template <typename Element>
+    static std::span<const Element> part(const std::vector<Element>& all,
+                                         const std::vector<std::uint32_t>& first, std::uint32_t index) {
+        return std::span(all).subspan(first[index], first[index + 1] - first[index]);
+    }
+    void number_pairs(const std::vector<Entry>& entries);
+    void order_by_consumer(std::vector<Entry>& entries);
+
+    std::vector<TrafficPhase> phases_;
+    std::vector<AddressedTransfer> transfers_;
+    std::vector<std::uint32_t> first_transfer_;  ///< by producer, and one more
+    std::vector<Incoming> incoming_;
+    std::vector<std::uint32_t> first_incoming_;  ///< by consumer, and one more
+    std::vector<ConsumerId> receivers_;          ///< by pair
+    std::vector<std::uint32_t> first_pair_;      ///< by producer, and one more
+    std::vector<Sender> senders_;
+    std::vector<std::uint32_t> first_sender_;  ///< by consumer, and one more
+    std::vector<Bytes> set_bytes_;             ///< by producer
+    std::vector<Bytes> received_;              ///< by consumer
+};
+
+}  // namespace weir::core

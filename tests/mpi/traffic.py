@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Events with an address under MPI: every pair of a traffic file receives exactly its bytes, with every transport and policy."""
+
+import csv
+from pathlib import Path
+
+from weir_run import check, check_complete, main, weir
+
+MATRIX = {(0, 0): 200000, (0, 2): 30001, (1, 1): 70000, (2, 0): 100, (2, 2): 150000}
+SETS = 2 + 6  # warm-up and measured: intervals of 250 ms
+OPTIONS = ("--interval", "250ms", "--warmup", "500ms", "--duration", "1500ms", "--event-size", "20kB", "--chunk-size", "8kB", "--slots", "3")
+
+
+def write_matrix(name, matrix):
+    lines = [f"{producer},{consumer},{size}\n" for (producer, consumer), size in matrix.items()]
+    Path(name).write_text("producer,consumer,bytes\n" + "".join(lines), encoding="utf-8")
+
+
+def rows(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def check_pairs(run, expected):
+    received = {(int(row["producer"]), int(row["consumer"])): int(row["received_bytes"]) for row in rows(run.directory / "traffic.csv")}
+    check(received == expected, f"received {received} instead of {expected}")
+
+
+def every_transport_and_policy():
+    write_matrix("matrix.csv", MATRIX)
+    for transport in ("send", "put", "get", "datagram"):
+        for policy in ("balanced", "longest-queue", "none"):
+            directory = f"{transport}-{policy}"
+            run = weir(7, "--pattern", "matrix:matrix.csv", "--transport", transport, "--policy", policy, "--verify", "full", *OPTIONS, directory=directory)
+            check_complete(run, 7)
+            check_pairs(run, {pair: size * SETS for pair, size in MATRIX.items()})
+            phase = run.json["phases"][0]
+            check(phase["complete_phases"] == 6 and phase["incomplete_transfers"] == 0, f"{directory}: {phase}")
+            check(0 < phase["completion_s_min"] <= phase["completion_s_max"] < 0.25, f"{directory}: {phase}")
+            transfers = rows(run.directory / "transfers.csv")
+            check(len(transfers) == len(MATRIX) and all(row["transfers"] == "6" for row in transfers), f"{directory}: {transfers}")
+
+
+def a_sequence():
+    write_matrix("a.csv", {(0, 1): 50000, (1, 0): 50000})
+    write_matrix("b.csv", {(0, 0): 10000, (1, 0): 10000})
+    Path("sequence.toml").write_text(
+        '[[phase]]\nname = "a"\nmatrix = "a.csv"\nperiod = "100ms"\nrepeat = 2\n[[phase]]\nname = "b"\nmatrix = "b.csv"\nperiod = "50ms"\n', encoding="utf-8"
+    )
+    run = weir(5, "--pattern", "sequence:sequence.toml", "--warmup", "500ms", "--duration", "1500ms")
+    check_complete(run, 5)
+    check_pairs(run, {(0, 0): 80000, (0, 1): 800000, (1, 0): 880000})
+    check([phase["phases"] for phase in run.json["phases"]] == [12, 6], f"{run.json['phases']}")
+    begins = [float(row["begins_s"]) for row in rows(run.directory / "phases.csv")][:4]
+    check(begins == [0, 0.1, 0.2, 0.25], f"{begins}")
+
+
+def without_a_file():
+    run = weir(5, "--producers", "2", "--consumers", "2", "--destination", "addressed", "--rate", "8Mb/s", "--warmup", "1s", "--duration", "2s")
+    check_complete(run, 5)
+    check_pairs(run, {(producer, consumer): 1500000 for producer in (0, 1) for consumer in (0, 1)})
+
+
+def too_few_ranks():
+    write_matrix("matrix.csv", MATRIX)
+    run = weir(5, "--pattern", "matrix:matrix.csv")
+    check(run.status == 2 and "need 7 ranks, but 5 ranks were started" in run.stderr, f"status {run.status}: {run.stderr}")
+
+
+main(every_transport_and_policy, a_sequence, without_a_file, too_few_ranks)

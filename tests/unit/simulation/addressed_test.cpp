@@ -1,0 +1,202 @@
+// Simulated runs of events with an address: completion times that are known in advance, under every policy,
+// and checkers that object to a scheduler that does not keep to the addresses.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "core/matching_policy.hpp"
+#include "core/matching_table.hpp"
+#include "participant/scheduler_node.hpp"
+#include "simulation/address_checker.hpp"
+#include "simulation/simulated_run.hpp"
+
+using namespace weir::core;
+using namespace weir::simulation;
+
+namespace {
+
+constexpr std::int64_t link_bytes_per_s = 1000000;
+
+TrafficPlan::Entry entry(std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
+    return {{from}, {.at = {}, .to = {to}, .bytes = {bytes}}};
+}
+
+/// Links of 1 MB/s, events of 5 kB, a set each second.
+SimulatedRun addressed_run(std::uint32_t producers, std::uint32_t consumers,
+                           const std::vector<TrafficPlan::Entry>& entries,
+                           PolicyKind policy = PolicyKind::balanced) {
+    SimulatedRun run;
+    Plan& plan = run.run.plan;
+    plan.producers = producers;
+    plan.consumers = consumers;
+    plan.interval = Duration::seconds(1);
+    plan.traffic = std::make_shared<const TrafficPlan>(
+        producers, consumers, std::vector<TrafficPhase>{{"all", {}, plan.interval}}, entries);
+    plan.rate = {plan.traffic->total().count * 8 / producers};
+    plan.policy = policy;
+    plan.event_size = {.kind = DistributionKind::fixed, .mean = 5000, .trace = {}};
+    plan.slot_size = {5000};
+    plan.chunk_size = {5000};
+    plan.buffer = plan.traffic->largest_set();
+    plan.window = 4;
+    plan.slots = 8;
+    plan.streams = 8;
+    plan.duration = Duration::seconds(3);
+    plan.drain = Duration::seconds(2);
+    plan.seed = 1;
+    run.network = {.producer_link = {link_bytes_per_s * 8},
+                   .consumer_link = {link_bytes_per_s * 8},
+                   .framing = Framing::none,
+                   .mtu = {4096},
+                   .latency = Duration::microseconds(1),
+                   .scheduler_time = {}};
+    std::vector<NodeId> nodes{scheduler_node()};
+    for (std::uint32_t producer = 0; producer < producers; ++producer) {
+        nodes.push_back({Role::producer, producer});
+    }
+    for (std::uint32_t consumer = 0; consumer < consumers; ++consumer) {
+        nodes.push_back({Role::consumer, consumer});
+    }
+    run.run.roles = RoleMap(nodes);
+    run.run.rank_places.resize(nodes.size());
+    return run;
+}
+
+/// The longest completion time of the only phase, in seconds.
+double completion(SimulatedRun run) {
+    const SimulationResult result = simulate(run);
+    INFO(result.end.what);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    CHECK(result.record.ledger_differences.empty());
+    CHECK(result.record.verdict.late_sets == 0);
+    REQUIRE(result.record.phases.size() == 1);
+    const auto& phase = result.record.phases[0];
+    CHECK(phase.incomplete_transfers == 0);
+    CHECK(phase.complete_phases == 3);
+    REQUIRE(phase.longest);
+    REQUIRE(phase.ideal);
+    CHECK(*phase.longest >= *phase.ideal);
+    return phase.longest->in_seconds();
+}
+
+/// Scheduler whose messages are spoiled.
+class SpoiledNode final : public weir::participant::SchedulerNode {
+  public:
+    using Spoil = std::function<void(Actions&)>;
+    SpoiledNode(const Plan& plan, Instant start, weir::participant::RowOutput& output, Spoil spoil)
+        : SchedulerNode(plan, start, output), spoil_(std::move(spoil)) {}
+    void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) override {
+        SchedulerNode::on_message(now, from, message, out);
+        spoil_(out);
+    }
+
+  private:
+    Spoil spoil_;
+};
+
+std::string objection_to(SimulatedRun run, const SpoiledNode::Spoil& spoil) {
+    run.scheduler = [&](Instant start, weir::participant::RowOutput& output) {
+        return std::make_unique<SpoiledNode>(run.run.plan, start, output, spoil);
+    };
+    return simulate(run).end.what;
+}
+
+const std::vector<TrafficPlan::Entry> all_to_all_of_three{entry(0, 1, 50000), entry(0, 2, 50000),
+                                                          entry(1, 0, 50000), entry(1, 2, 50000),
+                                                          entry(2, 0, 50000), entry(2, 1, 50000)};
+
+}  // namespace
+
+TEST_CASE("A permutation takes what a link needs, under every policy") {
+    for (const MatchingRow& row : matching_table) {
+        CAPTURE(row.name);
+        const double time = completion(addressed_run(
+            4, 4, {entry(0, 2, 100000), entry(1, 3, 100000), entry(2, 0, 100000), entry(3, 1, 100000)},
+            row.kind));
+        CHECK(time == Approx(0.1).epsilon(0.02));
+    }
+}
+
+TEST_CASE("Incast takes as many times longer as there are senders, under every policy") {
+    for (const MatchingRow& row : matching_table) {
+        CAPTURE(row.name);
+        const double time =
+            completion(addressed_run(5, 2,
+                                     {entry(0, 1, 50000), entry(1, 1, 50000), entry(2, 1, 50000),
+                                      entry(3, 1, 50000), entry(4, 1, 50000)},
+                                     row.kind));
+        CHECK(time == Approx(0.25).epsilon(0.02));
+    }
+}
+
+TEST_CASE("Without a scheduler links are shared by max-min fairness") {
+    // Producers 0 and 1 share the link of consumer 0, each with half of it until 0 has sent its 50 kB (0.1
+    // s); producer 1 also sends to consumer 1, to which half of its own link is left. Its 100 kB for consumer
+    // 0 have 50 kB left then, and both of its transfers go on with half a link: 0.1 s more. Consumer 1's 100
+    // kB are through then, too.
+    const double time = completion(addressed_run(
+        2, 2, {entry(0, 0, 50000), entry(1, 0, 100000), entry(1, 1, 100000)}, PolicyKind::none));
+    CHECK(time == Approx(0.2).epsilon(0.03));
+}
+
+TEST_CASE("All-to-all is near its ideal under every policy, pull and push") {
+    for (const MatchingRow& row : matching_table) {
+        for (const Initiation initiation : {Initiation::push, Initiation::pull}) {
+            if (row.kind == PolicyKind::none && initiation == Initiation::pull) {
+                continue;
+            }
+            CAPTURE(row.name);
+            SimulatedRun run = addressed_run(3, 3, all_to_all_of_three, row.kind);
+            run.run.plan.initiation = initiation;
+            run.run.plan.requests = 8;
+            CHECK(completion(run) == Approx(0.1).epsilon(0.25));
+        }
+    }
+}
+
+TEST_CASE("The checker of addresses objects to grants and events that are not in the traffic plan") {
+    const SimulatedRun run = addressed_run(3, 3, all_to_all_of_three);
+    AddressChecker checker(run.run.plan);
+    std::uint64_t more = 0;
+    CHECK(checker.granted({0}, {1}));
+    CHECK_FALSE(checker.offered({0}, {.offered = {2, {10000}}, .to = {1}}, more));
+    CHECK(more == 2);
+    CHECK_FALSE(checker.granted({0}, {1}));
+    CHECK(checker.granted({0}, {2}));
+    CHECK(checker.offered({0}, {.offered = {1, {5000}}, .to = {1}}, more));
+    const auto yes = [](std::uint32_t) { return true; };
+    const auto no = [](std::uint32_t) { return false; };
+    CHECK(checker.decided(yes, yes));
+    CHECK_FALSE(checker.decided(yes, no));
+    checker.drained({0});
+    CHECK_FALSE(checker.decided(yes, yes));
+    CHECK(checker.generated({0}, scheduler_node(), {5000}));
+    CHECK_FALSE(checker.generated({0}, {Role::consumer, 1}, {5000}));
+    CHECK(checker.finished());  // much is missing
+}
+
+TEST_CASE("A grant for another producer is noticed") {
+    const std::string objection = objection_to(addressed_run(3, 3, all_to_all_of_three), [](Actions& out) {
+        for (SendMessage& sent : out.messages) {
+            if (std::holds_alternative<Grant>(sent.message)) {
+                sent.to.index = std::get<Grant>(sent.message).consumer.value;  // pairs i to i do not exist
+            }
+        }
+    });
+    CHECK(objection.find("is granted a slot") != std::string::npos);
+}
+
+TEST_CASE("An event that waits although it could be granted is noticed") {
+    const std::string objection =
+        objection_to(addressed_run(3, 3, all_to_all_of_three), [count = 0](Actions& out) mutable {
+            std::erase_if(out.messages, [&](const SendMessage& sent) {
+                return std::holds_alternative<Grant>(sent.message) && ++count == 20;
+            });
+        });
+    CHECK(objection.find("leaves") != std::string::npos);
+    CHECK(objection.find("which both could transfer") != std::string::npos);
+}
