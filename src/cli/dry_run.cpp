@@ -11,6 +11,7 @@
 #include "config/checks.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
+#include "config/row_interval.hpp"
 #include "config/switch_memory.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/plan_text.hpp"
@@ -153,6 +154,17 @@ bool packet_by_packet(const config::RunRequest& request) {
     return request.simulated && request.network.model == core::NetworkModel::packet;
 }
 
+/// What --row-interval comes to.
+std::string bursts_text(const core::Plan& plan, const Forecast& f) {
+    const std::int64_t intervals = core::Duration::seconds(1).ns / plan.row_interval.ns;
+    if (!f.layout_known()) {
+        return fmt::format("{} per second of each rank in bursts/", intervals);
+    }
+    const config::BurstNeed need = config::burst_need(plan);
+    return fmt::format("{} per second of all ranks in bursts/, in {} at most {}", need.rows_per_second,
+                       rounded_text(need.time), rounded_text(need.bytes));
+}
+
 template <typename Line>
 void add_packets(const config::RunRequest& request, const Forecast& f, const Line& line) {
     if (!packet_by_packet(request)) {
@@ -197,6 +209,9 @@ std::string dry_run_text(const config::RunRequest& request) {
                              rounded_text(plan.give_up_at() - core::Instant{} - plan.duration)));
     for (const std::string& last_set : telemetry::last_set_lines(plan)) {
         line("", last_set);
+    }
+    if (plan.row_interval.ns > 0) {
+        line("short rows", bursts_text(plan, f));
     }
     add_packets(request, f, line);
     text += '\n' + figures_text(f);
@@ -249,6 +264,11 @@ std::string dry_run_json(const config::RunRequest& request) {
     all["events_per_second"] = known(rate && f.producers != 0, f.events_per_second());
     const auto control = f.control_messages_per_second();
     all["control_messages_per_second"] = known(control.has_value(), control.value_or(0));
+    if (request.plan.row_interval.ns > 0) {
+        const config::BurstNeed need = config::burst_need(request.plan);
+        json["bursts"] = {{"rows_per_second", f.layout_known() ? Json(need.rows_per_second) : Json(nullptr)},
+                          {"bytes", f.layout_known() ? Json(need.bytes.count) : Json(nullptr)}};
+    }
     if (packet_by_packet(request)) {
         const PacketCost cost = packet_cost(request, f);
         json["packets"] = {{"transmissions", cost.transmissions},

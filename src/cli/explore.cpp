@@ -72,7 +72,7 @@ bool is_usage(const std::string& what) {
 }
 
 /// Options that mean less when they are left out.
-constexpr std::array<std::string_view, 44> dispensable{"fault",
+constexpr std::array<std::string_view, 45> dispensable{"fault",
                                                        "busy-consumers",
                                                        "busy-cpu",
                                                        "busy",
@@ -115,7 +115,8 @@ constexpr std::array<std::string_view, 44> dispensable{"fault",
                                                        "loss-recovery",
                                                        "control-priority",
                                                        "set-phase",
-                                                       "on-failure"};
+                                                       "on-failure",
+                                                       "row-interval"};
 /// Counts that can be smaller.
 constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
 

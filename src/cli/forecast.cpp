@@ -13,6 +13,7 @@
 #include "core/distribution.hpp"
 #include "core/ledger.hpp"
 #include "core/memory_need.hpp"
+#include "telemetry/burst_rows.hpp"
 #include "telemetry/traffic_matrix.hpp"
 
 namespace weir::cli {
@@ -169,6 +170,21 @@ void warn_of_buffers(const core::Plan& plan, Forecast& f) {
     }
 }
 
+/// Where chunks take long, short rows show when they ended, and not how fast they came.
+void warn_of_short_rows(const config::RunRequest& request, Forecast& f) {
+    const core::Plan& plan = request.plan;
+    const core::BitRate link = std::min(request.network.producer_link, request.network.consumer_link);
+    const bool known = request.simulated || request.given("producer-link") || request.given("consumer-link");
+    const core::Bytes fitting = core::bytes_in(link, plan.row_interval);
+    if (known && plan.row_interval.ns > 0 && plan.chunk_size * 2 > fitting) {
+        f.warnings.push_back(fmt::format(
+            "--row-interval: bytes count when their chunk is whole, and a chunk of {} takes {} on a link of "
+            "{}: intervals of {} show when chunks ended, not how fast they came; make --chunk-size smaller",
+            rounded_text(plan.chunk_size), rounded_text(core::time_for(link, plan.chunk_size)),
+            rounded_text(link), rounded_text(plan.row_interval)));
+    }
+}
+
 }  // namespace
 
 double simulation_memory_bytes(const core::Plan& plan) {
@@ -176,13 +192,18 @@ double simulation_memory_bytes(const core::Plan& plan) {
     // the consumer's count, and the copy that the record is made of.
     constexpr double node_bytes = 40000;
     constexpr double slot_bytes = 150;
+    // With --row-interval another block of a log, and sums and rows of a second's intervals.
+    const double burst_bytes =
+        plan.row_interval.ns > 0
+            ? 20000 + 2.0 * sizeof(telemetry::ProducerBurst) * 1e9 / static_cast<double>(plan.row_interval.ns)
+            : 0;
     constexpr double pair_bytes = sizeof(core::Traffic) + sizeof(telemetry::ProducerTraffic);
     const double slots = static_cast<double>(plan.consumers) * plan.slots;
     // The traffic plan, and what scheduler, producers and the checker count by pair.
     constexpr double transfer_bytes = 250;
     const double traffic =
         plan.addressed() ? transfer_bytes * static_cast<double>(plan.traffic->transfers()) : 0;
-    return traffic + node_bytes * (1.0 + plan.producers + plan.consumers) +
+    return traffic + (node_bytes + burst_bytes) * (1.0 + plan.producers + plan.consumers) +
            pair_bytes * plan.producers * plan.consumers +
            slots * (slot_bytes + static_cast<double>(plan.chunks_per_fragment()) / 8);
 }
@@ -241,6 +262,7 @@ Forecast forecast(const config::RunRequest& request) {
     warn_of_links(request, f);
     warn_of_buffers(plan, f);
     warn_of_memory(request, f);
+    warn_of_short_rows(request, f);
     if (request.simulated && request.network.model == core::NetworkModel::packet) {
         warn_of_headroom(request, f.warnings);
     }

@@ -50,6 +50,9 @@ class ScenarioDraw {
         if (!named_ && !draw_traffic(draw_, range_, set_, fmt::format("{}/traffic-{}", traces_, seed_))) {
             draw_on_failure(draw_, range_);
         }
+        if (draw_.one_in(4)) {
+            draw_.add("row-interval", "{}ms", draw_.one_of({"10", "20", "100", "250", "1000"}));
+        }
         return std::move(draw_).options();
     }
 

@@ -61,6 +61,24 @@ void set_tag(RunRequest& request, std::string_view text) {
     request.tags.emplace_back(key, std::move(value));
 }
 
+/// Whole parts of a second, of the bins of 10 ms that all logs count in.
+void set_row_interval(RunRequest& request, std::string_view text) {
+    constexpr core::Duration least = core::Duration::milliseconds(10);
+    constexpr core::Duration second = core::Duration::seconds(1);
+    const core::Duration interval = some_time(text, least, second);
+    if (second.ns % interval.ns != 0 || interval.ns % least.ns != 0) {
+        throw UsageError(
+            fmt::format("{} is not a part of a second in whole 10ms; write 10ms, 20ms, 40ms, 50ms, 100ms, "
+                        "200ms, 250ms, 500ms or 1s",
+                        to_text(interval)));
+    }
+    request.plan.row_interval = interval == second ? core::Duration{} : interval;
+}
+
+std::string row_interval_text(const RunRequest& request) {
+    return request.plan.row_interval.ns > 0 ? to_text(request.plan.row_interval) : std::string{};
+}
+
 std::string tags_text(const RunRequest& request) {
     std::string text;
     for (const auto& [key, value] : request.tags) {
@@ -90,6 +108,13 @@ constexpr Option output_rows[] = {
      .default_value = "on",
      .set = [](RunRequest& r, Text text) { r.counters = choose(text, switches); },
      .get = [](const RunRequest& r) { return chosen(r.counters, switches); }},
+    {.name = "row-interval",
+     .syntax = "TIME",
+     .completions = "10ms|100ms|1s",
+     .help = "below 1s: also a row for each such part of a second, from 10ms",
+     .default_text = "1s",
+     .set = set_row_interval,
+     .get = row_interval_text},
     {.name = "label",
      .syntax = "TEXT",
      .help = "a name for this run, kept in run.json",

@@ -9,6 +9,7 @@
 #include "config/derive_traffic.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
+#include "config/row_interval.hpp"
 #include "config/scenario.hpp"
 #include "config/switch_memory.hpp"
 #include "config/usage_error.hpp"
@@ -142,6 +143,7 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     request.command_line.assign(command_line.begin(), command_line.end());
     derive(request);
     derive_silence_timeout(request);
+    check_row_interval(request.plan);
     return request;
 }
 
@@ -154,6 +156,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     check_senders(request.plan);
     check_headroom(request);
     derive_silence_timeout(request);
+    check_row_interval(request.plan);
 }
 
 std::string encode_options(const RunRequest& request) {

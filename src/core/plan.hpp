@@ -140,6 +140,7 @@ struct Plan {
 
     Verify verify = Verify::header;
     std::uint64_t seed = 0;
+    Duration row_interval{};  ///< ranks also write a row for each such part of a second; 0: they do not
 
     bool operator==(const Plan&) const = default;
 

@@ -77,7 +77,8 @@ int JobRun::measure() {
     }
     RankLoop* loop_of_rows = nullptr;
     participant::RowOutput output(
-        &log_, [&](const telemetry::LiveSample& report) { loop_of_rows->send_report(report); });
+        &log_, [&](const telemetry::LiveSample& report) { loop_of_rows->send_report(report); },
+        burst_log_.is_open() ? &burst_log_ : nullptr);
     node_.emplace(participant::make_node(settings_.plan, self_, begin, latencies_, output));
     RankLoop loop({.settings = settings_,
                    .rank = job_.rank(),
@@ -128,6 +129,7 @@ void JobRun::end(const RunEnd& end, RankLoop& loop) {
         end.kind == RunEnd::Kind::leave || end.kind == RunEnd::Kind::interrupted || end.signal != 0;
     if (outlives(job_.rank()) && !leaves) {
         static_cast<void>(log_.close());
+        static_cast<void>(burst_log_.close());
         job_.begin_again();
     }
     ending_.end(end, &loop);

@@ -79,6 +79,7 @@ class JobRun {
     /// why.
     bool all_can_go_on(const std::string& objection, const char* what);
     std::string make_directory();
+    std::string open_logs(std::int64_t second_zero_unix_ns);
     bool prepare();
     bool prepare_to_return(std::uint32_t life);
     Start agree_on_start();
@@ -115,6 +116,7 @@ class JobRun {
 
     RunTransport transport_;
     telemetry::CsvLog log_;
+    telemetry::CsvLog burst_log_;  ///< open with --row-interval only
     telemetry::Latencies latencies_;
     ClockOffset clock_at_start_;
     std::int64_t clock_measured_ns_ = 0;

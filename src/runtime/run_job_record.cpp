@@ -40,7 +40,10 @@ void JobRun::expect_file_system(const char* phase, const std::string& path) {
 /// Some file systems write only when a file is closed. Returns why it cannot be; empty: it can.
 std::string JobRun::close_log() {
     expect_file_system("closing of the rows", log_.path());
-    const auto error = log_.close();
+    auto error = log_.close();
+    if (const auto in_bursts = burst_log_.close(); in_bursts && !error) {
+        error = in_bursts;
+    }
     job_.barrier("closing of the rows");
     return error ? error->message() : std::string{};
 }

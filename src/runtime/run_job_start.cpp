@@ -66,10 +66,14 @@ bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
 
 /// Returns why it cannot; empty: it could.
 std::string JobRun::make_directory() {
-    std::error_code error;
-    std::filesystem::create_directories(settings_.directory + "/ranks", error);
-    if (error) {
-        return fmt::format("cannot create {}/ranks: {}", settings_.directory, error.message());
+    for (const char* part : {"ranks", "bursts"}) {
+        std::error_code error;
+        if (part == std::string_view("ranks") || settings_.plan.row_interval.ns > 0) {
+            std::filesystem::create_directories(fmt::format("{}/{}", settings_.directory, part), error);
+        }
+        if (error) {
+            return fmt::format("cannot create {}/{}: {}", settings_.directory, part, error.message());
+        }
     }
     if (is_leader_) {
         return ending_.write_record(report_.at_start());
@@ -145,15 +149,22 @@ HeartbeatClock JobRun::make_clock(const Start& start) const {
     return {clock, clock_at_start_, clock_measured_ns_, same_clock};
 }
 
-/// Opens the log, and on the leader the live lines. False: some rank cannot, and the leader has printed why.
+/// Returns why it cannot; empty: it could.
+std::string JobRun::open_logs(std::int64_t second_zero_unix_ns) {
+    using Writing = telemetry::CsvLog::Writing;
+    const Writing writing = job_.returning_life() ? Writing::row_by_row_at_the_end : Writing::row_by_row;
+    const std::string name = telemetry::rank_file_name(job_.rank(), self_.role);
+    auto error = log_.open(settings_.directory + "/ranks/" + name, self_.role, second_zero_unix_ns, writing);
+    if (!error && settings_.plan.row_interval.ns > 0) {
+        error = burst_log_.open(settings_.directory + "/bursts/" + name,
+                                telemetry::burst_csv_header(self_.role), writing);
+    }
+    return error ? error->message() : std::string{};
+}
+
+/// Opens the logs, and on the leader the live lines. False: some rank cannot, and the leader has printed why.
 bool JobRun::open_outputs(const Start& start, const CommonClock& clock, core::Instant begin) {
-    const std::string path =
-        settings_.directory + "/ranks/" + telemetry::rank_file_name(job_.rank(), self_.role);
-    const auto cannot_open =
-        log_.open(path, self_.role, start.second_zero_unix_ns,
-                  job_.returning_life() ? telemetry::CsvLog::Writing::row_by_row_at_the_end
-                                        : telemetry::CsvLog::Writing::row_by_row);
-    if (!all_can_go_on(cannot_open ? cannot_open->message() : std::string{}, "opening of the logs")) {
+    if (!all_can_go_on(open_logs(start.second_zero_unix_ns), "opening of the logs")) {
         return false;
     }
     if (sampler_) {

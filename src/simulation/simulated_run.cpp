@@ -82,28 +82,47 @@ class Run {
   private:
     void open_logs() {
         const int ranks = run_.run.roles.ranks();
-        logs_.resize(static_cast<std::size_t>(writes_ ? ranks : 0));
         if (writes_) {
-            std::error_code error;
-            std::filesystem::create_directories(run_.run.directory + "/ranks", error);
-            if (error) {
-                cannot_write_ =
-                    fmt::format("cannot create {}/ranks: {}", run_.run.directory, error.message());
+            make_directory("ranks");
+            if (writes_bursts()) {
+                make_directory("bursts");
+            }
+            if (!cannot_write_.empty()) {
                 return;
             }
             note(telemetry::write_run_json(run_.run.directory + "/run.json", report_.at_start()));
         }
         for (int rank = 0; rank < ranks; ++rank) {
+            const core::Role role = run_.run.roles.node(rank).role;
             telemetry::CsvLog* log = nullptr;
+            telemetry::CsvLog* burst_log = nullptr;
             if (writes_) {
-                log = &logs_[static_cast<std::size_t>(rank)];
-                const core::Role role = run_.run.roles.node(rank).role;
-                note(log->open(run_.run.directory + "/ranks/" + telemetry::rank_file_name(rank, role), role,
-                               {}, telemetry::CsvLog::Writing::in_blocks));
+                log = open_log("ranks", rank, telemetry::csv_header(role));
             }
-            outputs_.emplace_back(log,
-                                  [this](const telemetry::LiveSample& report) { collector_.add(report); });
+            if (writes_bursts()) {
+                burst_log = open_log("bursts", rank, telemetry::burst_csv_header(role));
+            }
+            outputs_.emplace_back(
+                log, [this](const telemetry::LiveSample& report) { collector_.add(report); }, burst_log);
         }
+    }
+
+    [[nodiscard]] bool writes_bursts() const { return writes_ && run_.run.plan.row_interval.ns > 0; }
+
+    void make_directory(const char* part) {
+        std::error_code error;
+        std::filesystem::create_directories(fmt::format("{}/{}", run_.run.directory, part), error);
+        if (error && cannot_write_.empty()) {
+            cannot_write_ = fmt::format("cannot create {}/{}: {}", run_.run.directory, part, error.message());
+        }
+    }
+
+    telemetry::CsvLog* open_log(const char* part, int rank, std::string_view header) {
+        telemetry::CsvLog& log = logs_.emplace_back();
+        const std::string name = telemetry::rank_file_name(rank, run_.run.roles.node(rank).role);
+        note(log.open(fmt::format("{}/{}/{}", run_.run.directory, part, name), header,
+                      telemetry::CsvLog::Writing::in_blocks));
+        return &log;
     }
 
     void note(const telemetry::MaybeIoError& error) {
@@ -174,7 +193,7 @@ class Run {
     NetworkRecorder recorder_;
     telemetry::RecoveryWatch recovery_watch_;
     telemetry::SecondCollector collector_;
-    std::vector<telemetry::CsvLog> logs_;
+    std::deque<telemetry::CsvLog> logs_;
     std::deque<participant::RowOutput> outputs_;
     std::string cannot_write_;
     SimulationResult result_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/assertion.hpp"
+
 namespace weir::telemetry {
 
 using core::Bytes;
@@ -21,6 +23,7 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       asks_again_(plan.asks_again()),
       paced_(plan.shaping.kind == core::ShapingKind::in_step),
       state_{.free_slots = plan.slots},
+      bursts_(plan.row_interval),
       lowest_rate_(plan) {
     summary_.node = core::node_of(id);
     if (plan.addressed()) {
@@ -54,6 +57,10 @@ void ConsumerRecorder::integrate(Instant from, Duration length) {
     if (state_.processing) {
         time.processing += length;
     }
+    bursts_.over(from, length, [this](ConsumerBurst& burst, Duration part) {
+        burst.blocked += state_.blocked() ? part : Duration{};
+        burst.free_slots_min = std::min(burst.free_slots_min, state_.free_slots);
+    });
 }
 
 /// Something has been on its way since then. What the second before was told as stays as it is.
@@ -67,6 +74,15 @@ void ConsumerRecorder::set_state(Instant now, const ConsumerState& state) {
     advance(now);
     state_ = state;
     current_.free_slots_min = std::min(current_.free_slots_min, state.free_slots);
+    bursts_.at(clock_.position(), [&](ConsumerBurst& burst) {
+        burst.free_slots_min = std::min(burst.free_slots_min, state.free_slots);
+    });
+}
+
+void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
+    current_.received.bytes += bytes;
+    peak_bins_.add(at, bytes);
+    bursts_.at(std::max(at, clock_.start()), [&](ConsumerBurst& burst) { burst.received += bytes; });
 }
 
 void ConsumerRecorder::observe(Instant now, const Observation& observation) {
@@ -90,8 +106,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
                 latencies_.receive_gap.add(now - *last_chunk_at_);
             }
             last_chunk_at_ = now;
-            current_.received.bytes += observation.bytes;
-            peak_bins_.add(clock_.position(), observation.bytes);
+            count_received(clock_.position(), observation.bytes);
             break;
         case Observation::Kind::received:
             ++current_.received.events;
@@ -134,8 +149,7 @@ void ConsumerRecorder::chunks_received(std::span<const ChunkBytes> chunks) {
         if (chunk.at >= clock_.end()) {
             advance(chunk.at);
         }
-        current_.received.bytes += chunk.bytes;
-        peak_bins_.add(chunk.at, chunk.bytes);
+        count_received(chunk.at, chunk.bytes);
     }
 }
 
@@ -196,6 +210,12 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.asks_again = asks_again_;
     row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
+    row.bursts.clear();
+    bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, ConsumerBurst& burst) {
+        burst.start = start;
+        row.bursts.push_back(burst);
+    });
+    WEIR_ASSERT(bursts_.sum_up(row.bursts, &ConsumerBurst::received, current_.received.bytes, covered));
 
     RowFacts facts;
     facts.start = row.start;
@@ -209,6 +229,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.time = row.time;
     facts.peak_10ms = row.received_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;
+    facts.burst = bursts_.largest(row.bursts, &ConsumerBurst::received);
     facts.blocked_samples = row.blocked_samples;
     count_row(summary_, facts);
     lowest_rate_.add(summary_, facts);

@@ -86,6 +86,7 @@ class ConsumerRecorder {
     void move_to(core::Instant now);
     void integrate(core::Instant from, core::Duration length);
     void received_since(core::Instant since);
+    void count_received(core::Instant at, core::Bytes bytes);
     void close(std::int64_t second, core::Duration covered);
 
     core::Duration duration_;
@@ -114,6 +115,7 @@ class ConsumerRecorder {
         PollGaps poll_gaps;
     };
     Current current_;
+    BurstSums<ConsumerBurst> bursts_;  ///< of its intervals, with --row-interval
     MovingBytes moving_;
     LowestRate lowest_rate_;
     std::optional<TransferRecorder> transfers_;  ///< addressed events

@@ -1,10 +1,10 @@
 // The file of a rank's rows, or of a host's: CSV with a header line, units in the column names, an absent
 // value empty and never 0.
 //
-// Every row is one write(2), so a rank that is killed leaves whole lines only. Chosen: plain file
-// descriptors. Rejected: std::ofstream and FILE*, whose buffers are lost with the process and which hide
-// which write failed. Rows are not synced to the medium: the page cache outlives the process, and an fsync
-// per second and rank would be a load of its own on a shared file system.
+// Every row is one write(2) (of bursts all of a second are), so a rank that is killed leaves whole lines
+// only. Chosen: plain file descriptors. Rejected: std::ofstream and FILE*, whose buffers are lost with the
+// process and which hide which write failed. Rows are not synced to the medium: the page cache outlives the
+// process, and an fsync per second and rank would be a load of its own on a shared file system.
 //
 // A simulation writes the files of all its ranks from one process: more files than a process may have open,
 // and nothing is lost with a rank. There rows are collected and written in blocks, the file closed in
@@ -33,6 +33,12 @@ std::string_view csv_header(core::Role role);
 std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
 std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
 std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
+
+/// Header line and lines of a role's rows of bursts: those that a row holds, at once.
+std::string_view burst_csv_header(core::Role role);
+std::string burst_csv_lines(const ProducerRow& row);
+std::string burst_csv_lines(const ConsumerRow& row);
+std::string burst_csv_lines(const SchedulerRow& row);
 
 class CsvLog {
   public:

@@ -22,6 +22,7 @@ struct LiveSample {
     double occupancy_peak = 0;       ///< producer; NaN with generation saturate
     bool overflowed = false;         ///< producer, in any phase
     BlockedSamples blocked_samples;  ///< consumer
+    core::Bytes burst;               ///< most moved in a whole interval of --row-interval; 0 without
     core::Duration poll_gap_max;
     std::uint64_t waiting_events = 0;  ///< scheduler
     std::uint64_t free_slots = 0;      ///< scheduler

@@ -53,6 +53,7 @@ nlohmann::ordered_json rate_json(const RateRange& range) {
 LiveView::LiveView(const core::Plan& plan, LiveForm form, bool terminal, LineSink sink)
     : consumers_(plan.consumers),
       duration_s_((plan.duration.ns + ns_per_second - 1) / ns_per_second),
+      row_interval_(plan.row_interval),
       form_(form),
       terminal_(terminal),
       sink_(std::move(sink)) {
@@ -107,6 +108,9 @@ void LiveView::show_text(const ClusterSecond& second) {
                     cell(9, has_sets ? fmt::format("{:.3f}", second.max_occupancy) : "-", second.overflowed),
                     cell(7, has_sets ? std::to_string(second.late_sets) : "-", second.late_sets > 0),
                     cell(8, std::to_string(second.lost_events), second.lost_events > 0));
+    if (row_interval_.ns > 0) {
+        line += fmt::format(" |{:>8}", in_unit(second.consumer_burst, unit));
+    }
     if (second.corrupt_events > 0) {
         line += fmt::format("  {} corrupt", second.corrupt_events);
     }
@@ -120,12 +124,20 @@ void LiveView::show_text(const ClusterSecond& second) {
 }
 
 void LiveView::show_header(RateUnit unit) {
+    std::string title;
+    std::string names;
+    if (row_interval_.ns > 0) {
+        title = fmt::format(" |{:>8}", "burst");
+        names = fmt::format(" |{:>8}", fmt::format("{} ms", row_interval_.ns / 1000000));
+    }
     sink_(fmt::format("{:>12}{:>8} |{:^22}|{:^22}|{:^16}| {:>9}{:>7}{:>8}", "second", "left",
                       fmt::format("producers {}", unit.name), fmt::format("consumers {}", unit.name),
-                      "blocked", "worst", "late", "lost"));
+                      "blocked", "worst", "late", "lost") +
+          title);
     sink_(fmt::format("{:>12}{:>8} |{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7} |{:>6}{:>9} | {:>9}{:>7}{:>8}", "",
                       "min:s", "min", "mean", "max", "min", "mean", "max", "mean", "max/all", "occupancy",
-                      "sets", "events"));
+                      "sets", "events") +
+          names);
 }
 
 void LiveView::show_json(const ClusterSecond& second) {
@@ -155,6 +167,10 @@ void LiveView::show_json(const ClusterSecond& second) {
         line["max_occupancy"] = second.max_occupancy;
         line["fullest_producer"] = second.fullest_producer;
         line["late_sets"] = second.late_sets;
+    }
+    if (row_interval_.ns > 0) {
+        line["producers_burst_bits_per_second"] = second.producer_burst.bits_per_second;
+        line["consumers_burst_bits_per_second"] = second.consumer_burst.bits_per_second;
     }
     if (second.waiting_events) {
         line["waiting_events"] = *second.waiting_events;

@@ -30,6 +30,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       clock_(start),
       datagrams_(plan, plan.consumers),
       deadlines_(plan, core::last_of_set_after(plan, id)),
+      bursts_(plan.row_interval),
       lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
     state_.waiting_for_data = streams_;
@@ -58,10 +59,17 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
     current_.transferring_ns += state_.transferring * length.ns;
     current_.unattributed_ns += state_.waiting_for_grant * length.ns;
     current_.data_ns += state_.waiting_for_data * length.ns;
+    bursts_.over(from, length, [this](CurrentBurst& burst, Duration part) {
+        burst.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(part.ns);
+        burst.backlog_peak = std::max(burst.backlog_peak, state_.backlog);
+    });
 }
 
 void ProducerRecorder::note_backlog(Instant now) {
     current_.backlog_peak = std::max(current_.backlog_peak, state_.backlog);
+    bursts_.at(now, [this](CurrentBurst& burst) {
+        burst.backlog_peak = std::max(burst.backlog_peak, state_.backlog);
+    });
     if (has_occupancy_ && state_.backlog > buffer_) {
         current_.overflowed = true;
         current_.overflowed_in_measure |= now >= Instant{0} && now < Instant{duration_.ns};
@@ -94,6 +102,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     switch (observation.kind) {
         case Observation::Kind::generated:
             current_.generated += {1, observation.bytes};
+            bursts_.at(clock_.position(), [&](CurrentBurst& burst) { burst.generated += observation.bytes; });
             deadlines_.generated(now - observation.elapsed);
             break;
         case Observation::Kind::gone:
@@ -119,8 +128,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
             add_latency(latencies_.grant_to_first_byte);
             break;
         case Observation::Kind::chunk_sent:
-            current_.sent.bytes += observation.bytes;
-            peak_bins_.add(clock_.position(), observation.bytes);
+            count_sent(observation.bytes);
             break;
         case Observation::Kind::transfer_completed:
             ++current_.sent.events;
@@ -131,14 +139,19 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     }
 }
 
+void ProducerRecorder::count_sent(Bytes bytes) {
+    current_.sent.bytes += bytes;
+    peak_bins_.add(clock_.position(), bytes);
+    bursts_.at(clock_.position(), [&](CurrentBurst& burst) { burst.sent += bytes; });
+}
+
 void ProducerRecorder::chunks_sent(std::span<const ChunkBytes> chunks) {
     for (const ChunkBytes& chunk : chunks) {
         advance(chunk.at);
         if (finished_) {
             return;
         }
-        current_.sent.bytes += chunk.bytes;
-        peak_bins_.add(clock_.position(), chunk.bytes);
+        count_sent(chunk.bytes);
         if (!keeps_sent_) {
             state_.backlog -= chunk.bytes;
         }
@@ -247,8 +260,25 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.late_sets = deadlines_.report_newly_late();
     row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
+    end_bursts(covered);
     count_and_send(row);
     current_ = {};
+}
+
+void ProducerRecorder::end_bursts(Duration covered) {
+    latest_row_.bursts.clear();
+    bursts_.end_second(clock_.start(), covered, [this](const BurstStart& start, const CurrentBurst& burst) {
+        const bool known = has_occupancy_ && start.covered > Duration{};
+        const double buffer =
+            known ? static_cast<double>(buffer_.count) : std::numeric_limits<double>::quiet_NaN();
+        latest_row_.bursts.push_back(
+            {.start = start,
+             .generated = burst.generated,
+             .sent = burst.sent,
+             .occupancy_mean = burst.backlog_ns / static_cast<double>(start.covered.ns) / buffer,
+             .occupancy_peak = static_cast<double>(burst.backlog_peak.count) / buffer});
+    });
+    WEIR_ASSERT(bursts_.sum_up(latest_row_.bursts, &ProducerBurst::sent, current_.sent.bytes, covered));
 }
 
 void ProducerRecorder::count_and_send(const ProducerRow& row) {
@@ -262,6 +292,7 @@ void ProducerRecorder::count_and_send(const ProducerRow& row) {
     facts.time = row.time;
     facts.peak_10ms = row.sent_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;
+    facts.burst = bursts_.largest(row.bursts, &ProducerBurst::sent);
     facts.occupancy_peak = row.occupancy_peak;
     facts.overflowed = current_.overflowed;
     facts.overflowed_in_measure = current_.overflowed_in_measure;

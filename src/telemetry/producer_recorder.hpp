@@ -87,6 +87,8 @@ class ProducerRecorder {
     void count_and_send(const ProducerRow& row);
     void note_backlog(core::Instant now);
     void attribute_wait();
+    void count_sent(core::Bytes bytes);
+    void end_bursts(core::Duration covered);
 
     core::Bytes buffer_;
     std::uint32_t streams_;
@@ -125,6 +127,15 @@ class ProducerRecorder {
         PollGaps poll_gaps;
     };
     Current current_;
+    /// The same of each interval of it, with --row-interval.
+    struct CurrentBurst {
+        core::Bytes generated;
+        core::Bytes sent;
+        double backlog_ns = 0;
+        core::Bytes backlog_peak;
+        [[nodiscard]] bool any() const { return generated + sent > core::Bytes{}; }
+    };
+    BurstSums<CurrentBurst> bursts_;
     MovingBytes moving_;
     LowestRate lowest_rate_;
     PeakBins peak_bins_;

@@ -24,8 +24,8 @@ bool is_report(const LiveSample& report, core::NodeId node) {
            report.start.second <= furthest_second && report.start.phase <= Phase::drain &&
            report.start.covered >= core::Duration{} &&
            report.start.covered <= core::Duration{ns_per_second} && report.moved >= core::Bytes{} &&
-           report.moved <= most_moved && report.poll_gap_max >= core::Duration{} && counts(report.run) &&
-           counts(report.measured);
+           report.moved <= most_moved && report.burst >= core::Bytes{} && report.burst <= most_moved &&
+           report.poll_gap_max >= core::Duration{} && counts(report.run) && counts(report.measured);
 }
 
 }  // namespace
@@ -80,6 +80,7 @@ LiveSample live_sample_of(const RankSummary& summary, const RowFacts& row) {
             .occupancy_peak = row.occupancy_peak,
             .overflowed = row.overflowed,
             .blocked_samples = row.blocked_samples,
+            .burst = row.burst,
             .poll_gap_max = row.poll_gaps.largest(),
             .waiting_events = row.waiting_events,
             .free_slots = row.free_slots,

@@ -38,6 +38,7 @@ struct RowFacts {
     FlowTotals flow;
     TimeUse time;
     core::BitRate peak_10ms;
+    core::Bytes burst;  ///< most in a whole interval of --row-interval; 0 without
     PollGaps poll_gaps;
     double occupancy_peak = 0;
     bool overflowed = false;

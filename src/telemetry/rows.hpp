@@ -7,10 +7,12 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/building_flow.hpp"
+#include "telemetry/burst_rows.hpp"
 #include "telemetry/datagram_recorder.hpp"
 
 namespace weir::telemetry {
@@ -136,6 +138,7 @@ struct ProducerRow {
     std::uint64_t late_sets = 0;  ///< found late in this second
     DatagramSecond datagrams;
     core::Duration poll_gap_max;
+    std::vector<ProducerBurst> bursts;  ///< with --row-interval, in order
 };
 
 struct ConsumerRow {
@@ -155,6 +158,7 @@ struct ConsumerRow {
     bool asks_again = false;  ///< likewise
     DatagramSecond datagrams;
     core::Duration poll_gap_max;
+    std::vector<ConsumerBurst> bursts;  ///< as of a producer
 };
 
 struct SchedulerRow {
@@ -170,6 +174,7 @@ struct SchedulerRow {
     std::uint64_t free_slots = 0;                  ///< credits not spent, at the second's end
     TimeUse time;
     core::Duration poll_gap_max;
+    std::vector<SchedulerBurst> bursts;  ///< as of a producer
 };
 
 }  // namespace weir::telemetry

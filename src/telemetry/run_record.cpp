@@ -89,6 +89,9 @@ Json resolved(const core::Plan& plan) {
     if (plan.addressed()) {
         json["traffic"] = to_json(*plan.traffic);
     }
+    if (plan.row_interval.ns > 0) {
+        json["row_interval_s"] = plan.row_interval.in_seconds();
+    }
     if (plan.is_staggered()) {
         json["set_phases_s"] = set_phases(plan);
     }

@@ -1,5 +1,6 @@
 #include "telemetry/scheduler_recorder.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::telemetry {
@@ -8,7 +9,7 @@ using core::Duration;
 using core::Instant;
 
 SchedulerRecorder::SchedulerRecorder(const core::Plan& plan, Instant start, Sink sink)
-    : duration_(plan.duration), sink_(std::move(sink)), clock_(start) {
+    : duration_(plan.duration), sink_(std::move(sink)), clock_(start), bursts_(plan.row_interval) {
     summary_.node = core::scheduler_node();
 }
 
@@ -17,23 +18,34 @@ void SchedulerRecorder::advance(Instant now) {
         return;
     }
     clock_.advance(
-        now, [this](Instant, Duration length) { integrate(length); },
+        now, [this](Instant from, Duration length) { integrate(from, length); },
         [this](std::int64_t second, Duration covered) { close(second, covered); });
 }
 
-void SchedulerRecorder::integrate(Duration length) {
+void SchedulerRecorder::integrate(Instant from, Duration length) {
     TimeUse& time = current_.time;
     if (state_.offers_waiting) {
         (state_.credits_available ? time.waiting_for_stream : time.waiting_for_slot) += length;
     } else {
         (state_.credits_available ? time.waiting_for_data : time.idle) += length;
     }
+    const bool for_slot = state_.offers_waiting && !state_.credits_available;
+    bursts_.over(from, length, [&](SchedulerBurst& burst, Duration part) {
+        burst.waiting_for_slot += for_slot ? part : Duration{};
+        note_state(burst);
+    });
+}
+
+void SchedulerRecorder::note_state(SchedulerBurst& burst) const {
+    burst.waiting_events_max = std::max(burst.waiting_events_max, state_.offers);
+    burst.free_slots_min = std::min(burst.free_slots_min, state_.credits);
 }
 
 void SchedulerRecorder::set_state(Instant now, const SchedulerState& state) {
     advance(now);
     current_.events_without_credit += state.events_without_credit - state_.events_without_credit;
     state_ = state;
+    bursts_.at(clock_.position(), [this](SchedulerBurst& burst) { note_state(burst); });
 }
 
 void SchedulerRecorder::message(Instant now, const core::ControlMessage& message) {
@@ -46,6 +58,7 @@ void SchedulerRecorder::message(Instant now, const core::ControlMessage& message
 void SchedulerRecorder::granted(Instant now, std::uint64_t grants) {
     advance(now);
     current_.grants += grants;
+    bursts_.at(clock_.position(), [&](SchedulerBurst& burst) { burst.grants += grants; });
 }
 
 void SchedulerRecorder::control_packets(Instant now, std::uint64_t packets) {
@@ -87,6 +100,11 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     row.free_slots = state_.credits;
     row.time = current_.time;
     row.poll_gap_max = current_.poll_gaps.largest();
+    row.bursts.clear();
+    bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, SchedulerBurst& burst) {
+        burst.start = start;
+        row.bursts.push_back(burst);
+    });
 
     RowFacts facts;
     facts.start = row.start;

@@ -60,7 +60,8 @@ class SchedulerRecorder {
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
   private:
-    void integrate(core::Duration length);
+    void integrate(core::Instant from, core::Duration length);
+    void note_state(SchedulerBurst& burst) const;
     void close(std::int64_t second, core::Duration covered);
 
     core::Duration duration_;
@@ -83,6 +84,7 @@ class SchedulerRecorder {
         PollGaps poll_gaps;
     };
     Current current_;
+    BurstSums<SchedulerBurst> bursts_;  ///< of its intervals, with --row-interval
 
     SchedulerRow latest_row_;
     RankSummary summary_;

@@ -36,6 +36,8 @@ class SecondClock {
     }
 
     [[nodiscard]] core::Instant position() const { return position_; }
+    /// When recording began in the current second.
+    [[nodiscard]] core::Instant start() const { return start_; }
     [[nodiscard]] std::int64_t second() const { return second_; }
     /// When the current second is over.
     [[nodiscard]] core::Instant end() const { return end_; }

@@ -28,6 +28,7 @@ SecondCollector::SecondCollector(const core::Plan& plan, Sink sink)
       ranks_(1 + plan.producers + plan.consumers),
       has_occupancy_(plan.generation != core::Generation::saturate),
       duration_(plan.duration),
+      row_interval_(plan.row_interval),
       sink_(std::move(sink)),
       latest_(ranks_),
       ended_lives_(ranks_) {}
@@ -80,11 +81,13 @@ void SecondCollector::add(const LiveSample& report) {
     ++second.reported;
     const bool whole = report.start.covered >= core::Duration{ns_per_second};
     collected.poll_gap_max = std::max(collected.poll_gap_max, report.poll_gap_max);
+    const core::BitRate burst = rate_of(report.burst, row_interval_);
     switch (report.node.role) {
         case core::Role::producer:
             if (whole) {
                 widen(collected.producers, second.producer_bytes, report.moved);
             }
+            collected.producer_burst = std::max(collected.producer_burst, burst);
             if (report.occupancy_peak > collected.max_occupancy) {
                 collected.max_occupancy = report.occupancy_peak;
                 collected.fullest_producer = report.node.index;
@@ -92,6 +95,7 @@ void SecondCollector::add(const LiveSample& report) {
             collected.overflowed |= report.overflowed;
             break;
         case core::Role::consumer:
+            collected.consumer_burst = std::max(collected.consumer_burst, burst);
             if (whole) {
                 widen(collected.consumers, second.consumer_bytes, report.moved);
                 for (int sample = 0; sample < BlockedSamples::per_second; ++sample) {

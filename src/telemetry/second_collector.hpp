@@ -33,6 +33,9 @@ struct ClusterSecond {
     Phase phase = Phase::warmup;
     RateRange producers;
     RateRange consumers;
+    // With --row-interval: the most that one rank moved in one interval of the second, as a rate.
+    core::BitRate producer_burst;
+    core::BitRate consumer_burst;
     double blocked_mean = 0;            ///< consumers, mean over the second's samples
     std::uint32_t blocked_at_once = 0;  ///< consumers, most at one of the second's samples
     double max_occupancy = 0;           ///< NaN with generation saturate
@@ -98,6 +101,7 @@ class SecondCollector {
     std::uint32_t ranks_;
     bool has_occupancy_;
     core::Duration duration_;
+    core::Duration row_interval_;
     Sink sink_;
     std::deque<Open> open_;  ///< consecutive seconds
     std::optional<std::int64_t> next_second_;

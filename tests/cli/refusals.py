@@ -49,6 +49,21 @@ class Values(CommandTest):
         self.refused(["run", "--shaping", "in-step:100ns"], "--shaping: ", "a chunk per 100ns is out of range")
         self.refused(["run", "--tag", "switch"], "--tag: 'switch'", "KEY=VALUE")
 
+    def test_short_rows(self):
+        self.refused(["run", "--row-interval", "5ms"], "--row-interval: 5ms is out of range; write a value from 10ms to 1s")
+        for interval in ("15ms", "30ms", "300ms"):
+            self.refused(["run", "--row-interval", interval], f"--row-interval: {interval} is not a part of a second in whole 10ms; "
+                         "write 10ms, 20ms, 40ms, 50ms, 100ms, 200ms, 250ms, 500ms or 1s")
+        large = ["simulate", "--producers", "500", "--consumers", "4000", "--warmup", "0s", "--drain", "0s", "--interval", "10ms"]
+        self.refused([*large, "--duration", "10min", "--row-interval", "10ms"],
+                     "--row-interval: 10ms makes 450100 rows per second of 4501 ranks, in 600 s up to 11.82 GB, and at most 2.147 GB are written; "
+                     "write 100ms, or make --warmup, --duration and --drain 108 s or less together", command="weir simulate")
+        self.refused([*large, "--duration", "10h", "--row-interval", "500ms"], "; write 1s, or make --warmup", command="weir simulate")
+        self.succeeds(*large, "--duration", "108s", "--row-interval", "10ms", "--dry-run")
+        # The number of ranks may come with the launcher only.
+        job = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4501"}
+        self.refused(["run", "--producers", "500", "--duration", "10min", "--row-interval", "10ms"], "450100 rows per second", **job)
+
     def test_host_lists(self):
         self.refused(["run", "--producer-hosts", "eb[01-14"], "--producer-hosts: ", "position 3", "not closed")
         self.refused(["run", "--consumer-hosts", "a b"], "--consumer-hosts: ", "position 2")

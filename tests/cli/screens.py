@@ -175,7 +175,7 @@ class Scenarios(CommandTest):
                   "high-water": "6", "low-water": "3", "fragment-timeout": "20ms", "reasks": "2",
                   "streams": "3", "slots": "7", "slot-size": "10MiB", "busy": "pareto:1ms,shape=2.5",
                   "busy-consumers": "0-3,5", "busy-cpu": "burn", "result-size": "mixture:28B,large=64KiB,every=200",
-                  "out": "x", "output": "json", "counters": "off", "label": "a name",
+                  "out": "x", "output": "json", "counters": "off", "row-interval": "50ms", "label": "a name",
                   "tag": "switch=deep", "inject": "lose:producer=0,event=1,chunk=0"}
         groups = "".join(self.succeeds("simulate", "--help", group) for group in GROUPS)
         known = set(re.findall(r"(?m)^  --([a-z-]+)", groups)) - {"scenario", "role", "dry-run"}
@@ -210,6 +210,20 @@ class DryRun(CommandTest):
         forecast = self.forecast("--scenario", "lhcb2021-5", "--busy", "poisson:13.3ms,quantum=1ms", "--slots", "8")
         self.assertIn("consumers cannot keep up", forecast["warnings"][0])
         self.assertGreater(forecast["per_consumer"]["memory_bytes"], 8 * 2**27)
+
+    def test_short_rows_are_counted(self):
+        words = ("--producers", "3", "--consumers", "4", "--warmup", "1s", "--duration", "5s", "--drain", "4s", "--row-interval", "100ms")
+        bursts = self.forecast(*words)["bursts"]
+        self.assertEqual(bursts["rows_per_second"], 80)
+        self.assertTrue(80 * 10 * 20 < bursts["bytes"] < 80 * 10 * 60, bursts)
+        self.assertIn("short rows  80 per second of all ranks in bursts/, in 10 s at most", self.succeeds("run", "--dry-run", *words))
+        self.assertEqual(self.forecast(*words[4:])["bursts"], {"rows_per_second": None, "bytes": None})
+        self.assertIn("short rows  10 per second of each rank", self.succeeds("run", "--dry-run", *words[4:]))
+        simulated = json.loads(self.succeeds("simulate", *words, "--consumer-link", "100Mb/s", "--chunk-size", "1MB", "--dry-run", "--json"))
+        self.assertRegex(simulated["warnings"][-1], "--row-interval: .* a chunk of 1 MB takes 80 ms on a link of 100 Mb/s: intervals of 100 ms")
+        for without in (words[:-2], (*words[:-1], "1s")):
+            self.assertNotIn("bursts", self.forecast(*without))
+            self.assertNotIn("row-interval", self.forecast(*without)["plan"])
 
     def test_the_launcher_tells_the_layout(self):
         forecast = self.forecast(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="8")

@@ -189,6 +189,22 @@ class Runs(SimulateTest):
             self.assertEqual(total, run["totals"][f"{name}_bytes"])
         self.assertTrue(run["ledger"]["agrees"])
 
+    def test_short_rows_change_nothing_else(self):
+        options = ("--producers", "5", "--consumers", "3", "--busy", "exponential:20ms", "--duration", "3s", "--warmup", "1s", "--drain", "1s", "--seed", "4")
+        self.simulate(*options, out="without")
+        record = self.simulate(*options, "--row-interval", "10ms", out="with")
+        for part in ("ranks", "traffic.csv"):
+            places = [self.directory / out / part for out in ("without", "with")]
+            files = [file.name for file in places[0].iterdir()] if places[0].is_dir() else []
+            same = filecmp.cmpfiles(*places, files, shallow=False) if files else filecmp.cmp(*places, shallow=False)
+            self.assertTrue(same if not files else same == (files, [], []), part)
+        shorter = [file.stat().st_size for file in (self.directory / "with" / "bursts").iterdir()]
+        self.assertEqual(len(shorter), 9)
+        # Whatever is written, it is not more than was foretold.
+        foretold = json.loads(self.succeeds("simulate", *options, "--row-interval", "10ms", "--dry-run", "--json"))["bursts"]["bytes"]
+        self.assertTrue(0.2 * foretold < sum(shorter) <= foretold, (shorter, foretold))
+        self.assertEqual(record["plan"]["row-interval"], "10ms")
+
     def test_the_traffic_of_all_pairs_is_what_was_received(self):
         run = self.simulate("--producers", "5", "--consumers", "3", "--busy", "exponential:20ms", "--duration", "5s")
         with open(self.directory / "run" / "traffic.csv", newline="") as file:

@@ -107,6 +107,7 @@ class ExitStatuses(unittest.TestCase):
 
 class Files(unittest.TestCase):
     RUNS = (["--duration", "1s"],
+            ["--duration", "1s", "--row-interval", "100ms"],
             ["--duration", "1s", "--transport", "datagram", "--pattern", "build", "--initiation", "pull", "--reasks", "1", "--event-size",
              "14kB", "--rate", "20Mb/s", "--generation", "steady", "--result-size", "28B", "--shaping", "in-step:1ms", "--policy", "token"],
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--pfc", "on", "--ecn", "on"],

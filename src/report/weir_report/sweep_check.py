@@ -35,6 +35,7 @@ class Forecast:
     # Of one simulation.
     memory_bytes: float = 0.0
     cpu_s: float | None = None  # known with packets only
+    burst_bytes: float = 0.0  # of one run, with --row-interval
 
     @property
     def ranks(self):
@@ -42,7 +43,7 @@ class Forecast:
 
     def disk_bytes(self):
         seconds = seconds_of(self.plan["duration"]) + seconds_of(self.plan["warmup"]) + 2
-        return int(RUN_BYTES + (self.ranks or 1) * (RANK_BYTES + seconds * ROW_BYTES))
+        return int(RUN_BYTES + self.burst_bytes + (self.ranks or 1) * (RANK_BYTES + seconds * ROW_BYTES))
 
 
 def in_world(setting, world_options, simulated, of_point=()):
@@ -123,10 +124,13 @@ def _forecast(document, start_s):
                     limit_s=planned + times["drain"] + start_s + GRACE_S,
                     warnings=tuple(document.get("warnings", ())),
                     memory_bytes=_memory_bytes(document),
-                    cpu_s=(document.get("packets") or {}).get("cpu_seconds"))
+                    cpu_s=(document.get("packets") or {}).get("cpu_seconds"),
+                    burst_bytes=(document.get("bursts") or {}).get("bytes") or 0.0)
 
 
 def _memory_bytes(document):
     """Of a simulation: 130 MB were measured for 4501 ranks without packets."""
     ranks = (document.get("all") or {}).get("ranks") or 0
-    return 32e6 + 32e3 * ranks + 2.0 * ((document.get("packets") or {}).get("memory_bytes") or 0.0)
+    bursts = document.get("bursts") or {}
+    of_bursts = 20e3 * ranks + 112.0 * (bursts.get("rows_per_second") or 0.0) if bursts else 0.0
+    return 32e6 + 32e3 * ranks + of_bursts + 2.0 * ((document.get("packets") or {}).get("memory_bytes") or 0.0)

@@ -61,6 +61,24 @@ TEST_CASE("A live line can be read at a glance") {
           "   0       0");
 }
 
+TEST_CASE("With short rows a live line has the best interval of a consumer") {
+    Plan plan = test::small_plan();
+    plan.row_interval = Duration::milliseconds(20);
+    ClusterSecond one = second(0);
+    one.producer_burst = {9'500'000'000};
+    one.consumer_burst = {8'500'000'000};
+    const auto lines = shown(plan, LiveForm::text, {one});
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0].ends_with("   lost |   burst"));
+    CHECK(lines[1].ends_with(" events |   20 ms"));
+    CHECK(lines[2].ends_with("      0 |   8.500"));
+    const auto json = nlohmann::json::parse(shown(plan, LiveForm::json, {one}).at(0));
+    CHECK(json["producers_burst_bits_per_second"] == 9'500'000'000);
+    CHECK(json["consumers_burst_bits_per_second"] == 8'500'000'000);
+    CHECK_FALSE(nlohmann::json::parse(shown(test::small_plan(), LiveForm::json, {one}).at(0))
+                    .contains("consumers_burst_bits_per_second"));
+}
+
 TEST_CASE("Live lines stay aligned from kilobits to terabits") {
     for (const std::int64_t planned :
          {std::int64_t{20'000}, std::int64_t{8'000'000'000}, std::int64_t{2'000'000'000'000}}) {

@@ -113,6 +113,31 @@ TEST_CASE("A second is passed on when its last report arrives") {
     CHECK(run.collector.latest(producer(1))->moved == Bytes{3000});
 }
 
+TEST_CASE("Of the best intervals of single ranks a second has the best") {
+    Collected run;
+    Plan plan = run.plan;
+    plan.row_interval = Duration::milliseconds(100);
+    std::vector<ClusterSecond> seconds;
+    SecondCollector collector(plan, [&](const ClusterSecond& second) { seconds.push_back(second); });
+    const auto add = [&](NodeId node, std::int64_t burst) {
+        LiveSample sample = report(node, 3, 1000);
+        sample.burst = {burst};
+        collector.add(sample);
+        run.collector.add(sample);
+    };
+    add(producer(0), 30);
+    add(producer(1), 20);
+    add(consumer(0), 5);
+    add(consumer(1), 50);
+    add(consumer(2), 10);
+    collector.finish();
+    run.collector.finish();
+    REQUIRE(seconds.size() == 1);
+    CHECK(seconds[0].producer_burst.bits_per_second == 30 * 8 * 10);
+    CHECK(seconds[0].consumer_burst.bits_per_second == 50 * 8 * 10);
+    CHECK(run.seconds.at(0).consumer_burst.bits_per_second == 0);
+}
+
 TEST_CASE("A silent rank is waited for two seconds, and counted as missing") {
     Collected run;
     run.collector.add(report(producer(0), -1, 500));

@@ -1,0 +1,81 @@
+#include "config/row_interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "config/limits.hpp"
+#include "config/quantities.hpp"
+#include "config/usage_error.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using core::Bytes;
+using core::Duration;
+
+constexpr Duration one_second = Duration::seconds(1);
+
+// Of a line with a begin of five digits, and a rate near 1 Tb/s.
+constexpr Bytes producer_row{58};
+constexpr Bytes consumer_row{42};
+constexpr Bytes scheduler_row{46};
+
+/// Of all ranks' rows of one interval.
+Bytes bytes_per_interval(const core::Plan& plan) {
+    return producer_row * plan.producers + consumer_row * plan.consumers + scheduler_row;
+}
+
+/// The shortest interval above the plan's with which it fits; 1 s: with none.
+Duration fitting_interval(core::Plan plan) {
+    for (const int milliseconds : {20, 40, 50, 100, 200, 250, 500}) {
+        const auto longer = Duration::milliseconds(milliseconds);
+        if (longer > plan.row_interval) {
+            plan.row_interval = longer;
+            if (burst_need(plan).bytes <= burst_bytes_limit) {
+                return longer;
+            }
+        }
+    }
+    return one_second;
+}
+
+}  // namespace
+
+BurstNeed burst_need(const core::Plan& plan) {
+    const std::int64_t intervals = one_second.ns / plan.row_interval.ns;
+    BurstNeed need;
+    need.ranks = std::uint64_t{1} + plan.producers + plan.consumers;
+    need.rows_per_second = need.ranks * static_cast<std::uint64_t>(intervals);
+    need.time = plan.warmup + (plan.give_up_at() - core::Instant{});
+    const auto seconds = static_cast<core::WideInteger>((need.time.ns + one_second.ns - 1) / one_second.ns);
+    const core::WideInteger bytes = bytes_per_interval(plan).count * intervals * seconds;
+    need.bytes = {static_cast<std::int64_t>(std::min<core::WideInteger>(bytes, std::int64_t{1} << 62))};
+    return need;
+}
+
+void check_row_interval(const core::Plan& plan) {
+    if (plan.row_interval.ns == 0) {
+        return;
+    }
+    const BurstNeed need = burst_need(plan);
+    if (need.bytes <= burst_bytes_limit) {
+        return;
+    }
+    const Duration fitting = fitting_interval(plan);
+    const std::int64_t per_second = bytes_per_interval(plan).count * (one_second.ns / plan.row_interval.ns);
+    const Duration longest = Duration::seconds(burst_bytes_limit.count / per_second);
+    const std::string shorter =
+        longest < one_second ? std::string{}
+                             : fmt::format(", or make --warmup, --duration and --drain {} or less together",
+                                           rounded_text(longest));
+    throw UsageError(fmt::format(
+        "--row-interval: {} makes {} rows per second of {} ranks, in {} up to {}, and at most {} are "
+        "written; write {}{}",
+        to_text(plan.row_interval), need.rows_per_second, need.ranks, rounded_text(need.time),
+        rounded_text(need.bytes), rounded_text(burst_bytes_limit), to_text(fitting), shorter));
+}
+
+}  // namespace weir::config
