@@ -23,7 +23,7 @@ def ranks_by_second(run):
         if values is None or not np.isfinite(values).any():
             continue
         factor, unit_name = scale(unit, np.nanmax(values))
-        reduced, names = _reduce(values / factor, run, role, worst)
+        reduced, names = group_worst(values / factor, run, role, worst)
         high = float(np.nanmax(reduced)) if unit == "b/s" else max(1.0, float(np.nanmax(reduced)))
         views.append(HeatView(title, "" if unit_name == "1" else unit_name, reduced, names, run.rows(role).seconds, high or 1.0))
         grouped = grouped or len(names) < len(values)
@@ -35,7 +35,7 @@ def ranks_by_second(run):
                    + "Dark is more. A rank that lags is a pale line of throughput; a full or blocked one is a dark line.")
 
 
-def _reduce(values, run, role, worst):
+def group_worst(values, run, role, worst):
     """At most CELLS_MAX lines, each the lowest or highest of its group, and their names."""
     edges = group_edges(len(values), CELLS_MAX)
     if worst == "low":

@@ -102,7 +102,8 @@ def _heat(chart):
                                 gridspec_kw={"height_ratios": [_height(view) for view in chart.views]})
     for axis, view in zip(axes[:, 0], chart.views):
         numeric = isinstance(view.columns, np.ndarray)
-        extent = ((view.columns[0] - 0.5, view.columns[-1] + 0.5) if numeric else (-0.5, len(view.columns) - 0.5))
+        half = (view.columns[1] - view.columns[0]) / 2 if numeric and len(view.columns) > 1 else 0.5
+        extent = ((view.columns[0] - half, view.columns[-1] + half) if numeric else (-0.5, len(view.columns) - 0.5))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             image = axis.imshow(view.values, aspect="auto", interpolation="nearest", vmin=0, vmax=view.high, cmap=_HEAT,

@@ -1,7 +1,7 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import (counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, switch_charts,
+from . import (burst_charts, counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, switch_charts,
                switch_counters, switch_reading_charts, time_charts)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
@@ -12,7 +12,7 @@ from .units import counted, part, share, text
 
 # Drawn first, beside the verdict.
 _DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
-_CHARTS = (time_charts.throughput, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
+_CHARTS = (time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
            latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, counter_charts.counters,
            switch_reading_charts.readings)
 _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share",
@@ -28,18 +28,13 @@ def write_report(runs, page, figures_directory, formats, footer):
         directory.mkdir(parents=True, exist_ok=True)
         shown = {}
         for make in _DECISIVE + _CHARTS:
-            chart = make(run)
-            if chart is None:
-                continue
-            files = matplotlib_figures.rendered(chart, ["png", *(name for name in formats if name != "png")], run.title)
-            for kind in formats:
-                path = directory / f"{chart.name}.{kind}"
-                with naming(path):
-                    path.write_bytes(files[kind])
-                written.append(path)
-            identity = f"run-{position + 1}-{chart.name}"
-            charts[identity] = chart
-            shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(identity, chart, files["png"]))
+            made = make(run)
+            for chart in made if isinstance(made, list) else [made] if made else []:
+                files = matplotlib_figures.rendered(chart, ["png", *(name for name in formats if name != "png")], run.title)
+                written += _write_files(directory, chart, {kind: files[kind] for kind in formats})
+                identity = f"run-{position + 1}-{chart.name}"
+                charts[identity] = chart
+                shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(identity, chart, files["png"]))
         sections.append(section(run, position, shown.get(True, []), shown.get(False, [])))
     page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render(
@@ -49,6 +44,16 @@ def write_report(runs, page, figures_directory, formats, footer):
     with naming(page):
         page.write_text(content, encoding="utf-8")
     return written
+
+
+def _write_files(directory, chart, files):
+    """Returns their paths."""
+    paths = []
+    for kind, content in files.items():
+        paths.append(directory / f"{chart.name}.{kind}")
+        with naming(paths[-1]):
+            paths[-1].write_bytes(content)
+    return paths
 
 
 def _safe(name):

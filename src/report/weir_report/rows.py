@@ -88,7 +88,7 @@ def read_rows(paths, complete):
                 body = body[:body.rfind(b"\n") + 1]
             lines = _lines(body)
             if body.count(b",") != lines * (len(names) - 1):
-                _blame(path, names)
+                blame(path, names)
             bodies.append(body)
             counts.append(lines)
         if header is None:
@@ -123,7 +123,7 @@ def _parse(batch, names, body, counts, first_rank):
                                     na_values=[""], keep_default_na=False)
         except (ValueError, pandas.errors.ParserError):
             for path in batch:
-                _blame(path, names)
+                blame(path, names)
             raise _unreadable(batch[0] if len(batch) == 1 else f"one of {batch[0]} ... {batch[-1].name}") from None
     frame["rank"] = np.repeat(np.arange(first_rank, first_rank + len(batch)), counts)
     seconds = frame["second"].to_numpy()
@@ -140,7 +140,7 @@ def _parse(batch, names, body, counts, first_rank):
     return frame
 
 
-def _blame(path, names):
+def blame(path, names):
     """Raises a ReportError for the first line of `path` that is not a row with these columns."""
     lines = io.StringIO(read_bytes(path, ROWS).decode("utf-8", "replace"), newline="")
     for number, fields in enumerate(csv.reader(lines), start=1):
@@ -201,7 +201,7 @@ def read_table(path, indices, others=()):
     body = body[:body.rfind(b"\n") + 1]
     lines = _lines(body)
     if body.count(b",") != lines * (len(names) - 1):
-        _blame(path, names)
+        blame(path, names)
     numeric = [name for name in names if name not in TEXT_COLUMNS]
     if not body:
         return {name: np.empty(0) for name in numeric}
@@ -209,7 +209,7 @@ def read_table(path, indices, others=()):
         frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=numeric,
                                 dtype={name: float for name in numeric}, na_values=[""], keep_default_na=False)
     except (ValueError, pandas.errors.ParserError):
-        _blame(path, names)
+        blame(path, names)
         raise _unreadable(path) from None
     for name in indices:
         bad = ~_is_number(frame[name].to_numpy())

@@ -16,6 +16,7 @@ import numpy as np
 
 from .errors import ReportError
 from .input_file import read_text
+from .burst_rows import read_bursts
 from .rows import read_rows, read_table
 
 SCHEMA = re.compile(r"weir-run/(\d+)")
@@ -81,10 +82,7 @@ class Run:
     @functools.cache
     def rows(self, role):
         """The rows of all ranks of a role, one line per rank and one column per second."""
-        paths = []
-        for path in sorted((self.directory / "ranks").glob(f"rank-*-{role}.csv")):
-            if RANK_FILE.fullmatch(path.name):
-                paths.append(path)
+        paths = self._rank_files(role)
         expected = self.resolved.get({"producer": "producers", "consumer": "consumers"}.get(role, ""), 1)
         if len(paths) < expected:
             self._remark(f"{expected - len(paths)} of {expected} {role} files are missing in {self.directory}/ranks.")
@@ -96,6 +94,19 @@ class Run:
             self._remark(f"The last line of {len(cut)} of {len(paths)} {role} files is cut and was left out "
                          f"(first: {cut[0].name}).")
         return rows
+
+    @functools.cache
+    def bursts(self, role, stretches):
+        """The rows of --row-interval of all ranks of a role, of each of `stretches` (first and last second)."""
+        paths = [self.directory / "bursts" / path.name for path in self._rank_files(role)]
+        lost = [path for path in paths if not path.exists()]
+        if lost:
+            self._remark(f"{lost[0]}{f' and {len(lost) - 1} more are' if len(lost) > 1 else ' is'} missing: the charts "
+                         "of single seconds lack these ranks.")
+        return read_bursts(paths, stretches, self.resolved["row_interval_s"])
+
+    def _rank_files(self, role):
+        return [path for path in sorted((self.directory / "ranks").glob(f"rank-*-{role}.csv")) if RANK_FILE.fullmatch(path.name)]
 
     @functools.cache
     def traffic(self):

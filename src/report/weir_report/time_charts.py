@@ -41,15 +41,10 @@ def buffers(run):
     panels = []
     if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
         peaks = producers.column("occupancy_peak")
-        panel = _rank_panel(run, "producer", "Buffer occupancy, peak of each second", peaks, "1", ("mean", "highest"))
-        x, highest = producers.seconds, np.nanmax(np.nan_to_num(peaks), axis=0)
-        if (highest > 1).any():
-            panel.areas.insert(0, Area("overflow", x, np.ones(len(x)), np.maximum(highest, 1.0), VERMILION))
-        panel.lines.append(Line(_full(run), x[[0, -1]], np.ones(2), "limit"))
+        panel = occupancy_panel(run, "Buffer occupancy, peak of each second", producers.seconds, peaks)
         one_set = set_occupancy(run)
         if one_set is not None and one_set < 0.99:
-            panel.lines.append(Line(f"one new set: {one_set:.3g}", x[[0, -1]], np.full(2, one_set), "target"))
-        panel.least_top = 1.2
+            panel.lines.append(Line(f"one new set: {one_set:.3g}", producers.seconds[[0, -1]], np.full(2, one_set), "target"))
         panels.append(panel)
     for role, title, name in (("producer", "Late sets", "late_sets"), ("producer", "Events lost at producers", "lost_events"),
                               ("consumer", "Events lost on the way", "lost_events")):
@@ -60,6 +55,17 @@ def buffers(run):
     if not panels:
         return None
     return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + _PALE)
+
+
+def occupancy_panel(run, title, x, peaks):
+    """`peaks`: producers x times, `x`: those times."""
+    panel = rank_panel(run, "producer", title, x, peaks, "1", ("mean", "highest"))
+    highest = np.nanmax(np.nan_to_num(peaks), axis=0)
+    if (highest > 1).any():
+        panel.areas.insert(0, Area("overflow", x, np.ones(len(x)), np.maximum(highest, 1.0), VERMILION))
+    panel.lines.append(Line(_full(run), x[[0, -1]], np.ones(2), "limit"))
+    panel.least_top = 1.2
+    return panel
 
 
 def _about_sets(run, panels):
@@ -104,8 +110,8 @@ def throughput(run):
         if link and link > 2 * max(np.nanmax(values), target or 0):
             above.append(f"{role}s {text(link, 'b/s')}")
             link = None
-        panels.append(_rank_panel(run, role, named, values, "b/s", ("lowest", "mean", "highest"),
-                                  [(_target_name(role, target), target, "target"),
+        panels.append(rank_panel(run, role, named, run.rows(role).seconds, values, "b/s", ("lowest", "mean", "highest"),
+                                  [(target_name(role, target), target, "target"),
                                    (f"line rate {text(link, 'b/s')}", link, "link")]))
     blocked = blocked_at_once(run)
     if blocked is not None:
@@ -130,7 +136,7 @@ def throughput(run):
                      + (f"Line rates are far above: {', '.join(above)}. " if above else "") + _PALE)
 
 
-def _target_name(role, target):
+def target_name(role, target):
     return f"target {text(target, 'b/s')}" if role == "producer" else f"needed in the mean {text(target, 'b/s')}"
 
 
@@ -205,17 +211,17 @@ def where_the_time_went(run):
                      "wait for a grant by the scheduler; long transfers point to the network.")
 
 
-def _rank_panel(run, role, title, values, unit, styles, rules=()):
-    """Lines of the wanted styles over the ranks of a role. `rules`: (name, value or None, style) of straight lines."""
-    x = run.rows(role).seconds
+def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=MEMBERS_MAX):
+    """Lines of the wanted styles over the ranks of a role. `values`: ranks x times, `x`: those times; `rules`: (name, value or
+    None, style) of straight lines; more than `members_max` ranks are a band."""
     rules = [rule for rule in rules if rule[1]]
     factor, unit_name = scale(unit, max([np.nanmax(values), *(value for _, value, _ in rules)]))
     values = values / factor
     panel = Panel(title, "" if unit_name == "1" else unit_name)
     present = np.isfinite(values).any(axis=0)
-    if 1 < len(values) <= MEMBERS_MAX:
+    if 1 < len(values) <= members_max:
         panel.lines += [Line(run.rank_name(role, index), x, row, "member") for index, row in enumerate(values)]
-    elif len(values) > MEMBERS_MAX:
+    elif len(values) > 1:
         band = np.full((2, len(x)), np.nan)
         band[:, present] = np.nanquantile(values[:, present], (0.1, 0.9), axis=0)
         panel.areas.append(Area(f"80 % of {role}s", x, band[0], band[1], LIGHT))
