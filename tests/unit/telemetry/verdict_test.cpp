@@ -144,6 +144,19 @@ TEST_CASE("A producer that did not run or generate in time is its own cause") {
     CHECK(contains(verdict.text, "Producer 1 on eb02 generated only 90 % of the planned data in time."));
 }
 
+TEST_CASE("What is recorded after the end of a short run is no time in which producers had to generate") {
+    Run run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    run.plan.duration = Duration::seconds(4);
+    for (std::size_t i = 0; i < 2; ++i) {
+        run.producer(i).measured.generated.bytes = {4'000'000'000};
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {2'000'000'000};
+    }
+    CHECK(run.judged().cause == Cause::network);
+}
+
 TEST_CASE("The closing check alone can say no") {
     Run run;
     run.overflow(0, 1.0, 3, 10, 0, 0);
