@@ -159,7 +159,7 @@ void add_occupancy(Page& page, const RunRecord& record) {
         const double one_set =
             static_cast<double>(plan.set_bytes().count) / static_cast<double>(plan.buffer.count);
         const std::string note =
-            plan.generation == core::Generation::sets
+            plan.generation == core::Generation::sets && !plan.addressed()
                 ? fmt::format(" (one new set is {:.3f}{})", one_set,
                               record.verdict.sustained ? "; what counts is the slack" : "")
                 : "";

@@ -16,7 +16,8 @@ using core::Duration;
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 16U;
+/// A file is written in parts of about this size.
+constexpr std::size_t part_bytes = std::size_t{1} << 16U;
 
 std::string seconds(Duration time) {
     return fmt::format("{:.9f}", time.in_seconds());
@@ -191,7 +192,7 @@ MaybeIoError PhaseTimes::write_phases_csv(const std::string& path) const {
                        transfers_[number % phases] - std::min(transfers_[number % phases], counted.completed),
                        complete ? seconds(counted.longest) : "", ideals[number % phases],
                        complete ? fmt::format("{}", counted.last_consumer) : "");
-        if (block.size() >= block_bytes) {
+        if (block.size() >= part_bytes) {
             file.put(block);
             block.clear();
         }
@@ -215,7 +216,7 @@ MaybeIoError PhaseTimes::write_transfers_csv(const std::string& path) const {
                            entry.bytes > Bytes{} ? fmt::format("{}", entry.bytes.count) : "",
                            any ? seconds(entry.shortest) : "", any ? seconds(mean) : "",
                            any ? seconds(entry.longest) : "");
-            if (block.size() >= block_bytes) {
+            if (block.size() >= part_bytes) {
                 file.put(block);
                 block.clear();
             }

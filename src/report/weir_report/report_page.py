@@ -1,7 +1,7 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import (burst_charts, counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, switch_charts,
+from . import (burst_charts, counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, phase_times, switch_charts,
                switch_counters, switch_reading_charts, time_charts)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
@@ -98,7 +98,7 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "switch": _switch(run), "losses": lost_consumers.table(run), "faults": _faults(record),
+        "switch": _switch(run), "losses": lost_consumers.table(run), "phases": phase_times.table(run), "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": _flat(record["environment"]),
     }
 
@@ -116,7 +116,9 @@ def _sentence(text):
 def _what(run):
     resolved = run.resolved
     parts = [f"{counted(resolved['producers'], 'producer')} to {counted(resolved['consumers'], 'consumer')}"]
-    if resolved.get("generation") == "saturate":
+    if resolved.get("traffic"):
+        parts.append(f"{text(resolved['traffic']['bytes_per_interval'], 'B')} of addressed events every {text(resolved['interval_s'], 's')}")
+    elif resolved.get("generation") == "saturate":
         parts.append("as fast as possible")
     elif resolved.get("rate_bits_per_second"):
         parts.append(f"{text(resolved['rate_bits_per_second'], 'b/s')} from each producer")

@@ -87,7 +87,8 @@ _PALE = "Pale: warm-up and drain, which are not judged."
 def set_occupancy(run):
     """Share of the buffer that a new set fills; None if producers do not generate sets."""
     resolved = run.resolved
-    if resolved.get("generation") != "sets" or not resolved.get("buffer_bytes") or not resolved.get("set_bytes"):
+    # Producers with addressed events have sets of different sizes, and may generate them in parts.
+    if resolved.get("generation") != "sets" or resolved.get("traffic") or not resolved.get("buffer_bytes") or not resolved.get("set_bytes"):
         return None
     return resolved["set_bytes"] / resolved["buffer_bytes"]
 
