@@ -18,7 +18,7 @@ using namespace weir;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t seeds = 300;
+constexpr std::uint64_t seeds = 900;
 #else
 constexpr std::uint64_t seeds = 3000;
 #endif
