@@ -19,6 +19,7 @@
 #include "cli/assertion_report.hpp"
 #include "cli/introduction.hpp"
 #include "cli/launcher.hpp"
+#include "config/groups.hpp"
 #include "config/host_list.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
@@ -432,6 +433,10 @@ bool start_mpi(std::optional<runtime::MpiJob>& job, runtime::Watchdog& watchdog)
 
 int check_command(const CommandLine& line) {
     config::RunRequest request = config::resolve(line.options);
+    if (config::number_of_groups(request) > 1) {
+        throw config::UsageError(
+            "--groups: a check is of one group; leave it out, and start the check on the ranks of one group");
+    }
     const core::Duration probe_time = probe_time_of(line);
     const LaunchedAs launched = launched_as();
     const Output output(request.output);

@@ -172,8 +172,8 @@ void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
     if (line.seeds && line.find.empty()) {
         throw UsageError("--seeds: needs --find; --seed sets the seed of one run");
     }
-    if (line.jobs && !line.explore) {
-        throw UsageError("--jobs: needs --explore");
+    if (line.jobs && !line.find.empty()) {
+        throw UsageError("--jobs: cannot be combined with --find");
     }
 }
 

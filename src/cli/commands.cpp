@@ -26,7 +26,7 @@ constexpr CommandOption simulate_options[] = {
     {.name = "explore", .syntax = "N", .help = "check the rules on N random scenarios, from --seed on"},
     {.name = "jobs",
      .syntax = "N",
-     .help = "scenarios that --explore runs at the same time",
+     .help = "scenarios of --explore, or --groups, at the same time",
      .default_text = "all cores"}};
 
 constexpr CommandOption check_options[] = {{.name = "probe",

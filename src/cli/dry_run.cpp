@@ -9,6 +9,7 @@
 #include "cli/forecast.hpp"
 #include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
+#include "config/groups.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/row_interval.hpp"
@@ -53,6 +54,14 @@ std::string layout_text(const Forecast& f) {
                            : telemetry::counted(number, name);
     };
     return fmt::format("{}, {}, 1 scheduler", part(f.producers, "producer"), part(f.consumers, "consumer"));
+}
+
+/// What is said of producers and consumers is said of one group.
+std::string groups_text(std::uint32_t groups, const Forecast& f) {
+    const std::string ranks = f.layout_known()
+                                  ? fmt::format(", {} ranks in all", groups * (f.producers + f.consumers + 1))
+                                  : std::string{};
+    return fmt::format("{} of these{}; the figures below are of one group", groups, ranks);
 }
 
 /// "4 events of 2.681 GB", "5 events of 2 GB and one of 0.5 GB", "about 6.5 events of 1.9 GB on average".
@@ -195,6 +204,9 @@ std::string dry_run_text(const config::RunRequest& request) {
         line("scenario", fmt::format("{}: {}", request.scenario, request.scenario_title));
     }
     line("layout", layout_text(f));
+    if (const std::uint32_t groups = config::number_of_groups(request); groups > 1) {
+        line("groups", groups_text(groups, f));
+    }
     line("producers", data_text(plan, f));
     if (f.mean_busy_seconds > 0) {
         const auto load = f.busy_load();
@@ -258,6 +270,9 @@ std::string dry_run_json(const config::RunRequest& request) {
     per_consumer["events_per_second"] = known(both, both ? f.events_per_second() / f.consumers : 0);
     per_consumer["memory_bytes"] = f.consumer_memory_bytes;
     per_consumer["busy_load"] = known(f.busy_load().has_value(), f.busy_load().value_or(0));
+    if (const std::uint32_t groups = config::number_of_groups(request); groups > 1) {
+        json["groups"] = groups;
+    }
     Json& all = json["all"];
     all["ranks"] = f.layout_known() ? Json(f.producers + f.consumers + 1) : Json(nullptr);
     all["bytes_per_second"] = known(rate && f.producers != 0, f.producer_bytes_per_second * f.producers);

@@ -2,165 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <exception>
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "cli/assertion_report.hpp"
-#include "cli/describe.hpp"
-#include "cli/introduction.hpp"
+#include "cli/execute_groups.hpp"
 #include "cli/launcher.hpp"
+#include "cli/prepare_run.hpp"
 #include "cli/start_job.hpp"
-#include "config/checks.hpp"
+#include "config/groups.hpp"
+#include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/batch_job.hpp"
-#include "runtime/common_clock.hpp"
-#include "runtime/host_facts.hpp"
+#include "runtime/mpi_job.hpp"
 #include "runtime/run_job.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/watchdog.hpp"
-#include "weir_version.hpp"
 
 namespace weir::cli {
-
-namespace {
-
-telemetry::LiveForm live_form(config::OutputForm form) {
-    switch (form) {
-        case config::OutputForm::text:
-            return telemetry::LiveForm::text;
-        case config::OutputForm::json:
-            return telemetry::LiveForm::json;
-        case config::OutputForm::quiet:
-            return telemetry::LiveForm::quiet;
-    }
-    return telemetry::LiveForm::text;
-}
-
-std::optional<runtime::IdleMode> idle_mode(config::Idle idle) {
-    switch (idle) {
-        case config::Idle::automatic:
-            return std::nullopt;
-        case config::Idle::spin:
-            return runtime::IdleMode::spin;
-        case config::Idle::yield:
-            return runtime::IdleMode::yield;
-        case config::Idle::nap:
-            return runtime::IdleMode::nap;
-    }
-    return std::nullopt;
-}
-
-/// Refuses a job whose ranks run different builds: they would not understand each other's packets.
-void check_versions(runtime::Job& job) {
-    const std::string mine = fmt::format("{} ({})", build_info::version, build_info::git_commit);
-    const auto versions = job.share(mine, "introduction");
-    const auto other = std::find_if(versions.begin(), versions.end(),
-                                    [&](const std::string& version) { return version != versions.front(); });
-    if (other != versions.end()) {
-        throw config::UsageError(
-            fmt::format("rank 0 runs weir {}, but rank {} runs weir {}: install the same build on all hosts",
-                        versions.front(), other - versions.begin(), *other));
-    }
-}
-
-/// Name of the run directory, made by the leader.
-std::string make_directory(runtime::Job& job, const config::RunRequest& request, int leader) {
-    std::string directory;
-    std::string refusal;
-    if (job.rank() == leader) {
-        directory = request.out.empty() ? config::unused_run_directory(runtime::wall_clock_ns() / 1000000000)
-                                        : request.out;
-        try {
-            config::create_run_directory(directory);
-        } catch (const config::UsageError& error) {
-            refusal = error.what();
-        }
-        directory = std::filesystem::absolute(directory).string();
-    }
-    const auto objections = job.objections(refusal, "creation of the run directory");
-    if (!objections.empty()) {
-        throw config::UsageError(objections.front().text);
-    }
-    return job.broadcast(directory, leader, "name of the run directory");
-}
-
-/// A JSON object, for run.json.
-std::string environment_of(const config::RunRequest& request, const runtime::Job& job) {
-    nlohmann::ordered_json environment = runtime::environment_facts(job.library());
-    environment["weir_version"] = std::string(build_info::version);
-    environment["weir_commit"] = std::string(build_info::git_commit);
-    environment["compiler"] = std::string(build_info::compiler);
-    environment["build_type"] = std::string(build_info::build_type);
-    environment["job_ranks"] = job.size();
-    environment["job"] = runtime::batch_job_facts();
-    if (!request.scenario.empty()) {
-        environment["scenario"] = request.scenario;
-    }
-    auto& arguments = environment["options_given"] = nlohmann::ordered_json::array();
-    for (const auto& option : request.command_line) {
-        arguments.push_back({{"option", option.name}, {"value", option.value}});
-    }
-    return environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-runtime::RunSettings prepare(runtime::Job& job, const config::RunRequest& asked) {
-    check_versions(job);
-    Introduction all = introduce(job, asked);
-    config::RunRequest request = asked;
-    runtime::RunSettings settings;
-    settings.roles = agree_on_layout(all, request);
-    if (!request.join.host.empty() && settings.leader_rank() != 0) {
-        throw config::UsageError(
-            fmt::format("--join: the scheduler would be rank {}, and it must be rank 0, which listens; start "
-                        "rank 0 on the "
-                        "scheduler's host, and leave --scheduler-rank out",
-                        settings.leader_rank()));
-    }
-    config::check_memory(request.plan, settings.roles, all.hosts, all.memory);
-    settings.set_places(std::move(all.places));
-    settings.idle_mode = idle_mode(request.idle);
-    settings.silence_timeout = request.silence_timeout;
-    settings.output = live_form(request.output);
-    settings.records_hosts = request.counters;
-    settings.datagrams = {request.socket_buffer, request.datagram_network};
-    settings.engine = request.engine;
-    describe(request, settings);
-    settings.environment = environment_of(request, job);
-    for (const std::string& text : request.injections) {
-        settings.faults.push_back(transport::parse_disturbance(text));
-    }
-    settings.directory = make_directory(job, request, settings.leader_rank());
-    return settings;
-}
-
-/// Ranks have not even learnt each other's hosts: the numbers of those that do not answer are all there is.
-[[noreturn]] void end_before_the_layout(runtime::Job& job, const runtime::ExchangeTimeout& error) {
-    constexpr auto patience = core::Duration::seconds(3);
-    const auto roll = job.call_roll(patience, [] { return runtime::caught_signal() != 0; });
-    if (job.rank() == job.leader()) {
-        fmt::print(stderr, "weir run: rank {} {}; {}\n", job.rank(), error.what(),
-                   roll.missing.empty()
-                       ? "all ranks answer now"
-                       : fmt::format("no answer from rank {} (mpirun --display-map shows the hosts, `weir "
-                                     "check` what may be wrong with them)",
-                                     fmt::join(roll.missing, ", ")));
-    } else if (roll.leader_answers) {
-        std::this_thread::sleep_for(std::chrono::nanoseconds(patience.ns));
-    } else {
-        fmt::print(stderr, "weir run: rank {} {}; no answer from rank {}\n", job.rank(), error.what(),
-                   job.leader());
-    }
-    job.abort(participant::exit_failed);
-}
-
-}  // namespace
 
 int execute_run(const config::RunRequest& asked) {
     report_assertions();
@@ -184,9 +43,14 @@ int execute_run(const config::RunRequest& asked) {
             runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
         }
     });
+    if (config::number_of_groups(request) > 1) {
+        // Without MPI there are no groups.
+        return execute_groups(dynamic_cast<runtime::MpiJob&>(*job), request, watchdog);
+    }
     std::optional<runtime::RunSettings> settings;
     try {
-        settings = prepare(*job, request);
+        settings = prepare_run(*job, request);
+        settings->directory = make_run_directory(*job, request, settings->leader_rank());
     } catch (const config::UsageError& error) {
         // Every rank has seen the same input and throws the same: one of them says it.
         if (job->rank() == 0) {

@@ -8,6 +8,7 @@
 #include "cli/execute_run.hpp"
 #include "cli/launcher.hpp"
 #include "config/checks.hpp"
+#include "config/groups.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
@@ -44,9 +45,10 @@ void check_engine(const config::RunRequest& request) {
 void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched) {
     const config::RoleRequest& roles = request.roles;
     const bool by_order = roles.producer_hosts.empty() && roles.consumer_hosts.empty() &&
-                          roles.scheduler_host.empty() && !roles.role && launched.applications == 1;
+                          roles.scheduler_host.empty() && request.groups.hosts.empty() && !roles.role &&
+                          launched.applications == 1;
     if (launched.size && by_order) {
-        const std::vector<std::string> hosts(*launched.size);
+        const std::vector<std::string> hosts(config::ranks_per_group(request, *launched.size));
         const core::RoleMap map = config::assign_roles(roles, hosts);
         config::apply_layout(request, map);
         if (launched.is_first() && map.scheduler_rank() == 0 && !request.out.empty() && !request.dry_run) {

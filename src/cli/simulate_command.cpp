@@ -17,8 +17,10 @@
 #include "cli/explore.hpp"
 #include "cli/find_limit.hpp"
 #include "cli/forecast.hpp"
+#include "cli/simulate_groups.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
+#include "config/groups.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
@@ -141,11 +143,14 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
     return result.exit_status;
 }
 
+std::uint32_t jobs_of(const CommandLine& line) {
+    return static_cast<std::uint32_t>(line.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
+}
+
 int explore_as_asked(const CommandLine& line) {
     ExploreRequest request;
     request.scenarios = *line.explore;
-    request.jobs =
-        static_cast<std::uint32_t>(line.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
+    request.jobs = jobs_of(line);
     for (const config::GivenOption& option : line.options) {
         if (option.name == "seed") {
             request.first_seed = config::resolve(std::span(&option, 1), true).plan.seed;
@@ -176,6 +181,13 @@ int simulate_command(const CommandLine& line) {
         FindRequest find{.what = line.find, .events = line.find_events, .output = request.output};
         find.seeds = static_cast<std::uint32_t>(line.seeds.value_or(find.seeds));
         return find_command(find, line.options);
+    }
+    const bool has_groups = config::number_of_groups(request) > 1;
+    if (line.jobs && !has_groups) {
+        throw UsageError("--jobs: needs --explore or --groups; one simulation uses one core");
+    }
+    if (has_groups && !request.dry_run) {
+        return simulate_groups(request, jobs_of(line));
     }
     simulation::SimulatedRun simulated = simulated_run(request);
     if (request.dry_run) {

@@ -9,6 +9,7 @@
 #include "config/derive_datagrams.hpp"
 #include "config/derive_packets.hpp"
 #include "config/derive_traffic.hpp"
+#include "config/groups.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
 #include "config/option_table.hpp"
@@ -491,6 +492,7 @@ void derive(RunRequest& request) {
     check_traffic(request);
     check_senders(request.plan);
     check_roles(request);
+    check_groups(request);
 }
 
 }  // namespace weir::config

@@ -11,6 +11,7 @@ namespace weir::config {
 
 inline constexpr std::uint64_t nodes_limit =
     (std::uint64_t{1} << 20) - 1;  ///< EventId gives producers 20 bits
+inline constexpr std::uint64_t groups_limit = 1000;
 inline constexpr std::uint64_t slots_limit = 1024;
 inline constexpr std::uint64_t streams_limit = 1024;
 inline constexpr std::uint64_t requests_limit = 1U << 20U;

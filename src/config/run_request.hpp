@@ -59,6 +59,12 @@ struct JoinRequest {
     std::uint32_t ranks = 0;  ///< 0: the launcher says how many there are, or rank 0
 };
 
+/// How the job is divided into groups, each with a scheduler of its own. Both empty: one group.
+struct GroupRequest {
+    std::uint32_t count = 0;
+    std::vector<std::vector<std::string>> hosts;  ///< of each group, expanded
+};
+
 /// One option as it stood on the command line; `name` without dashes.
 struct GivenOption {
     std::string name;
@@ -92,6 +98,7 @@ struct RunRequest {
 
     RoleRequest roles;
     JoinRequest join;
+    GroupRequest groups;
     std::string scenario;        ///< name or file as given; empty: none
     std::string scenario_title;  ///< from the scenario
     std::string scenario_found;  ///< from the scenario: what its source found; empty: not said

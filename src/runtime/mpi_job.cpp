@@ -39,9 +39,57 @@ MpiJob::MpiJob(int& argc, char**& argv) {
     MPI_Comm_size(communicator_, &size_);
 }
 
+MpiJob::MpiJob(MPI_Comm communicator) : communicator_(communicator), is_part_(true) {
+    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(communicator_, &rank_);
+    MPI_Comm_size(communicator_, &size_);
+}
+
 MpiJob::~MpiJob() {
+    if (is_part_) {
+        return;  // its communicator goes with MPI: messages of an exchange that was given up may still use it
+    }
     MPI_Comm_free(&communicator_);
     MPI_Finalize();
+}
+
+std::unique_ptr<MpiJob> MpiJob::split(int part, int key) {
+    MPI_Comm communicator = MPI_COMM_NULL;
+    check_exchange(MPI_Comm_split(communicator_, part < 0 ? MPI_UNDEFINED : part, key, &communicator),
+                   "division into groups");
+    return communicator == MPI_COMM_NULL ? nullptr : std::unique_ptr<MpiJob>(new MpiJob(communicator));
+}
+
+int MpiJob::ranks_on_this_host() {
+    MPI_Comm here = MPI_COMM_NULL;
+    check_exchange(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here),
+                   "ranks of this host");
+    int ranks = 0;
+    MPI_Comm_size(here, &ranks);
+    MPI_Comm_free(&here);
+    return ranks;
+}
+
+int MpiJob::largest(int value, const char* what) {
+    struct Memory {
+        int mine = 0;
+        int all = 0;
+    };
+    LeftToMpi<Memory> memory;
+    memory->mine = value;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_exchange(MPI_Iallreduce(&memory->mine, &memory->all, 1, MPI_INT, MPI_MAX, communicator_, &request),
+                   what);
+    wait(request, exchange_limit(), what);
+    return memory->all;
+}
+
+std::optional<Objection> MpiJob::first_objection(const std::string& mine, const char* what) {
+    const int lowest = size_ - largest(mine.empty() ? 0 : size_ - rank_, what);
+    if (lowest == size_) {
+        return std::nullopt;
+    }
+    return Objection{lowest, broadcast(mine, lowest, what)};
 }
 
 std::string MpiJob::library_version() {
@@ -281,6 +329,9 @@ void MpiJob::receive_block(int from, Block kind, std::span<std::byte> bytes, cor
 }
 
 void MpiJob::end_others(int status) {
+    if (before_abort_) {
+        before_abort_(status);
+    }
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 

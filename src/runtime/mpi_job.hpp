@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/job.hpp"
@@ -24,6 +26,19 @@ class MpiJob final : public Job {
     MpiJob& operator=(const MpiJob&) = delete;
     /// Ends MPI (unless leave() was called).
     ~MpiJob() override;
+
+    /// Collective: a job of the ranks with the same `part`, in the order of `key`; nullptr on ranks with a
+    /// negative `part`. abort() of it ends this job, too. Must not outlive this job. Throws JobError.
+    std::unique_ptr<MpiJob> split(int part, int key);
+    /// Collective: the largest value of all ranks. Throws JobError.
+    int largest(int value, const char* what);
+    /// Collective: why a rank cannot go on, of the lowest rank that cannot. Unlike objections() it takes no
+    /// more memory with more ranks. Throws JobError.
+    std::optional<Objection> first_objection(const std::string& mine, const char* what);
+    /// Ranks of this job on this host. Collective. Throws JobError.
+    [[nodiscard]] int ranks_on_this_host();
+    /// What is called instead of ending the process when abort() is called.
+    void set_before_abort(std::function<void(int status)> hold) { before_abort_ = std::move(hold); }
 
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
     /// "Open MPI v4.1.4, ..."
@@ -54,6 +69,7 @@ class MpiJob final : public Job {
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
 
   private:
+    explicit MpiJob(MPI_Comm communicator);
     bool begin_receiving(int tag, const char* what);
     /// Moves what has come for collect() since the last call to `texts`. Returns how many.
     int complete_received(std::vector<std::optional<std::string>>& texts, const char* what);
@@ -65,6 +81,8 @@ class MpiJob final : public Job {
     void send_byte(int rank, int tag) const;
 
     MPI_Comm communicator_ = MPI_COMM_NULL;
+    bool is_part_ = false;  ///< another job has started MPI, and ends it
+    std::function<void(int status)> before_abort_;
     /// A text of collect() that MPI writes.
     struct Receiving {
         std::string text;

@@ -93,6 +93,9 @@ void RankLoop::turn(core::Instant now) {
     }
     if (now >= next_look_ || (parts_.detector.signal() == 0 && caught_signal() != 0)) {
         watch_for_failures();
+        if (parts_.on_look) {
+            parts_.on_look();
+        }
         next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
     }
 }

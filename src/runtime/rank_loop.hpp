@@ -52,6 +52,8 @@ class RankLoop {
         std::function<void(int rank)> on_missed = {};
         /// Other ranks: called when the common clock was steered. May be empty.
         std::function<void(const CommonClock& clock)> on_clock = {};
+        /// Called several times a second. May be empty.
+        std::function<void()> on_look = {};
         /// Of a job that started without MPI; else nullptr.
         JobNews* news = nullptr;
         /// This process takes the place of a consumer that was lost.

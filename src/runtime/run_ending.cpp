@@ -49,7 +49,7 @@ void RunEnding::prepare_for_abort(int missed) {
         what += fmt::format("; {} was not heard any more", rank_text(parts_.settings, missed));
     }
     const Job::LastWords last_words = parts_.job.last_words();
-    AbortMessage::Content message{.text = fmt::format("weir run: {}\n", what),
+    AbortMessage::Content message{.text = fmt::format("{}: {}\n", parts_.settings.command, what),
                                   .descriptor = STDERR_FILENO,
                                   .connection = last_words.descriptor,
                                   .last_words = last_words.bytes};
@@ -84,7 +84,7 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     }
     // Print first: whoever sent a signal may not leave the time to write.
     if (rule.prints_cause) {
-        fmt::print(stderr, "weir run: {}\n", cause);
+        fmt::print(stderr, "{}: {}\n", parts_.settings.command, cause);
     }
     if (!writes) {
         return;
@@ -95,7 +95,10 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
                                             : parts_.report.failed(parts_.collector.get(), end.failure);
     const std::string cannot_write = write_record(record);
     if (!cannot_write.empty()) {
-        fmt::print(stderr, "weir run: {}\n", cannot_write);
+        fmt::print(stderr, "{}: {}\n", parts_.settings.command, cannot_write);
+    }
+    if (parts_.settings.groups != nullptr && is_leader()) {
+        parts_.settings.groups->take_record(record, end.status);
     }
     if (rule.record == EndRule::Record::yes) {
         print_summary(record);
@@ -108,6 +111,9 @@ void RunEnding::end(const RunEnd& end, RankLoop* loop) {
     announce(end, rule);
     if (rule.orders_others && loop != nullptr) {
         loop->order_all_to_leave(end.status);
+    }
+    if (parts_.settings.groups != nullptr) {
+        parts_.settings.groups->hold(end.status);
     }
     std::this_thread::sleep_for(std::chrono::nanoseconds(rule.waits.ns));
     if (rule.aborts) {

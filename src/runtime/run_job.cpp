@@ -99,6 +99,12 @@ int JobRun::measure() {
                                sampler_->follow(steered);
                            }
                        },
+                   .on_look =
+                       [this] {
+                           if (is_leader_ && settings_.groups != nullptr) {
+                               settings_.groups->look();
+                           }
+                       },
                    .news = job_.news(),
                    .returns = job_.returning_life().has_value(),
                    .on_loss =

@@ -36,12 +36,6 @@
 
 namespace weir::runtime {
 
-/// When all ranks are ready: their loops begin at `begin`, second 0 follows the warm-up.
-struct Start {
-    std::int64_t second_zero_ns = 0;       ///< on the leader's monotonic clock
-    std::int64_t second_zero_unix_ns = 0;  ///< label only
-};
-
 class JobRun {
   public:
     JobRun(Job& job, MPI_Comm comm, Watchdog& watchdog, const RunSettings& settings)
@@ -72,6 +66,7 @@ class JobRun {
 
   private:
     // run_job_start.cpp: until all ranks are ready to measure.
+    [[nodiscard]] HostLoad host_load() const;
     [[nodiscard]] IdleStrategy make_idle() const;
     void print_line(std::string_view line) const;
     void print_plan() const;

@@ -121,7 +121,7 @@ int JobRun::write_record(const RankLoop& loop) {
         "record of the run",
         settings_.directory + (settings_.plan.lossy() ? "/traffic.csv or datagrams.csv" : "/traffic.csv"));
     if (const auto error = report_.write_traffic()) {
-        fmt::print(stderr, "weir run: {}\n", error->message());
+        fmt::print(stderr, "{}: {}\n", settings_.command, error->message());
     }
     expect_file_system("record of the run", settings_.directory + "/run.json");
     const telemetry::RunRecord record = report_.complete(*collector_);
@@ -129,12 +129,16 @@ int JobRun::write_record(const RankLoop& loop) {
     ending_.remove_abort_message();
     const std::string cannot_write = ending_.write_record(record);
     if (!cannot_write.empty()) {
-        fmt::print(stderr, "weir run: {}; the verdict was: {}\n", cannot_write, record.verdict.text);
+        fmt::print(stderr, "{}: {}; the verdict was: {}\n", settings_.command, cannot_write,
+                   record.verdict.text);
         status = participant::exit_failed;
     }
     ending_.print_summary(record);
     for (const std::string& unmet : report_.unmet_requirements(record)) {
-        fmt::print(stderr, "weir run: {}\n", unmet);
+        fmt::print(stderr, "{}: {}\n", settings_.command, unmet);
+    }
+    if (settings_.groups != nullptr) {
+        settings_.groups->take_record(record, status);
     }
     return status;
 }

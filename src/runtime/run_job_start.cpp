@@ -1,17 +1,25 @@
 // The part of JobRun until all ranks are ready to measure: run directory, transport, warm-up, clocks, logs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
+#include "participant/exit_status.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/run_job_parts.hpp"
 #include "telemetry/plan_text.hpp"
 
 namespace weir::runtime {
 
+HostLoad JobRun::host_load() const {
+    HostLoad load = load_of(host_, settings_.places);
+    load.ranks = std::max(load.ranks, settings_.job_ranks_here);
+    return load;
+}
+
 IdleStrategy JobRun::make_idle() const {
-    const HostLoad load = load_of(host_, settings_.places);
+    const HostLoad load = host_load();
     const core::Duration nap = choose_nap(load.ranks, load.cores);
     if (settings_.idle_mode) {
         return {*settings_.idle_mode, nap};
@@ -42,7 +50,7 @@ void JobRun::print_plan() const {
             nap += " after " + telemetry::readable(idle_.patience());
         }
     }
-    const HostLoad load = load_of(host_, settings_.places);
+    const HostLoad load = host_load();
     print_line(fmt::format("weir run: idle ranks {}{} ({} ranks on {} cores of {}; --idle changes it)",
                            idle_mode_name(idle_.mode()), nap, load.ranks, load.cores, host_));
 }
@@ -57,9 +65,12 @@ bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
         "{}: {}{}", rank_text(settings_, first.rank), first.text,
         objections.size() > 1 ? fmt::format(" (and {} more ranks)", objections.size() - 1) : std::string{});
     if (is_leader_) {
-        fmt::print(stderr, "weir run: {}\n", text);
-        static_cast<void>(
-            ending_.write_record(report_.failed(nullptr, failure_of(settings_, first.rank, text))));
+        fmt::print(stderr, "{}: {}\n", settings_.command, text);
+        const auto record = report_.failed(nullptr, failure_of(settings_, first.rank, text));
+        static_cast<void>(ending_.write_record(record));
+        if (settings_.groups != nullptr) {
+            settings_.groups->take_record(record, participant::exit_failed);
+        }
     }
     return false;
 }
@@ -132,6 +143,13 @@ Start JobRun::agree_on_start() {
         const auto margin = core::Duration::milliseconds(300) + core::Duration::milliseconds(5) * job_.size();
         const std::int64_t ahead_ns = (margin + settings_.plan.warmup).ns;
         start = {monotonic_ns() + ahead_ns, wall_clock_ns() + ahead_ns};
+        if (settings_.groups != nullptr) {
+            start = settings_.groups->agree_on_start(core::Duration{ahead_ns},
+                                                     [this] { job_.call_waiting_hook(); });
+        }
+    }
+    if (settings_.groups != nullptr) {
+        job_.set_exchange_limit(settings_.groups->start_limit() + Job::initial_exchange_limit);
     }
     const std::string text =
         job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),
@@ -179,6 +197,9 @@ bool JobRun::open_outputs(const Start& start, const CommonClock& clock, core::In
         collector_ = std::make_unique<telemetry::SecondCollector>(
             settings_.plan, [this](const telemetry::ClusterSecond& second) {
                 live_->show(second);
+                if (settings_.groups != nullptr) {
+                    settings_.groups->show(second);
+                }
                 recovery_watch_.add(second);
             });
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/engine_plan.hpp"
@@ -9,6 +10,7 @@
 #include "participant/run_description.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/other_groups.hpp"
 #include "telemetry/live_view.hpp"
 #include "transport/datagram_transport.hpp"
 #include "transport/disturbing_transport.hpp"
@@ -26,6 +28,10 @@ struct RunSettings : participant::RunDescription {
     core::EnginePlan engine;
 
     std::vector<transport::Disturbance> faults;  ///< to be injected, in tests
+
+    std::string command = "weir run";  ///< how messages of this run begin
+    OtherGroups* groups = nullptr;     ///< of this run's job; nullptr: it is the only one. Not owned
+    int job_ranks_here = 0;            ///< of all groups on this rank's host; 0: of this group alone
 
     /// The leader collects reports, keeps the clock, decides ends and writes the record; the scheduler
     /// grants. Today one rank is both, so that the leader is the rank whose host and process users call the

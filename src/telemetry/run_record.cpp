@@ -28,8 +28,6 @@ namespace {
 using core::Role;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view has_not_ended = "the run has not ended";
-
 Json json_of(const LatencyDigest& digest) {
     Json json{{"count", digest.count}};
     const auto add = [&](const char* name, double value) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -105,6 +106,9 @@ FlowTotals totals_of(const RunRecord& record);
 std::int64_t seconds_of(const RunRecord& record);
 
 nlohmann::ordered_json to_json(const RunRecord& record);
+
+/// What `failure` says of a run that has not written how it ended.
+inline constexpr std::string_view has_not_ended = "the run has not ended";
 
 /// A record to be written before anything happens: status failed, "the run has not ended". A run that is
 /// killed without a chance to write leaves this.

@@ -165,7 +165,7 @@ class Scenarios(CommandTest):
     def test_every_option_may_stand_in_a_scenario(self):
         """Another value than the default for each option: from TOML and from the command line it gives the same."""
         values = {"duration": "7s", "warmup": "3s", "drain": "4s", "require": "sustained,lossless", "verify": "full",
-                  "seed": "42", "idle": "yield", "silence-timeout": "9s", "on-failure": "end", "scale": "1/2", "time-scale": "1", "producers": "5",
+                  "seed": "42", "idle": "yield", "silence-timeout": "9s", "on-failure": "end", "scale": "1/2", "time-scale": "1", "groups": "4", "producers": "5",
                   "consumers": "6", "scheduler-rank": "last", "producer-hosts": "eb[01-05]", "consumer-hosts": "fn[1-3]",
                   "scheduler-host": "eb01", "producers-per-host": "1", "consumers-per-host": "2", "rate": "3Gb/s",
                   "interval": "2s", "generation": "steady", "set-phase": "same", "event-size": "normal:8MiB,deviation=1MiB",

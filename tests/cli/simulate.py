@@ -36,6 +36,20 @@ class Runs(SimulateTest):
                 self.assertEqual(run["verdict"]["sustained"], sustained)
         self.assertGreater(run["verdict"]["first_overflow_second"], 100)
 
+    def test_groups_are_runs_of_their_own(self):
+        """On any number of cores a group's files are those of one simulation with its seed."""
+        options = ("--producers", "2", "--consumers", "3", "--duration", "3s", "--busy", "exponential:20ms")
+        jobs = [self.simulate("--groups", "3", "--seed", "7", "--jobs", str(count), *options, out=f"jobs{count}") for count in (1, 3)]
+        self.assertEqual(jobs[0], jobs[1])
+        self.assertEqual([group["seed"] for group in jobs[0]["groups"]], [7, 8, 9])
+        alone = self.simulate("--seed", "9", *options, out="alone")
+        self.assertEqual(alone["totals"], jobs[0]["groups"][2]["totals"])
+        files = [path.relative_to(self.directory / "alone") for path in (self.directory / "alone").rglob("*") if path.is_file()]
+        for name in ("jobs1", "jobs3"):
+            _, different, missing = filecmp.cmpfiles(self.directory / "alone", self.directory / name / "group-02", files, shallow=False)
+            self.assertEqual((different, missing), ([], []))
+        self.assertEqual(jobs[0]["totals"]["sent_bytes"], sum(group["totals"]["sent_bytes"] for group in jobs[0]["groups"]))
+
     def test_the_facts_of_the_paper_on_datagrams(self):
         """LHCb 2004-030: fragments cost, sources in step lose nothing until the link is full, and a slower switch loses the rest."""
         def run(scenario, *more, seconds="1s"):

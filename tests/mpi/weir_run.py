@@ -143,12 +143,12 @@ class Background:
                                         env={**os.environ, **(environment or {})})
         Background.started.append(self)
 
-    def wait_for_seconds(self, seconds, limit_s=60):
-        """Until a producer has logged that many seconds of phase `measure`."""
+    def wait_for_seconds(self, seconds, limit_s=60, rows="ranks"):
+        """Until a producer has logged that many seconds of phase `measure`; `rows`: where, in the run directory."""
         deadline = time.monotonic() + limit_s
         while time.monotonic() < deadline:
             check(self.process.poll() is None, "the run ended before it was disturbed: " + self.text())
-            for path in self.directory.glob("ranks/rank-*-producer.csv"):
+            for path in self.directory.glob(f"{rows}/rank-*-producer.csv"):
                 if path.read_text().count(",measure,") >= seconds:
                     return
             time.sleep(0.05)

@@ -64,6 +64,7 @@ struct Traces {
 const std::map<std::string, std::string> left_out{
     {"dry-run", "says what would be simulated, and simulates nothing"},
     {"out", "a trial writes no files"},
+    {"groups", "each group is a simulation of its own"},
     {"output", "is of what the command prints, and a trial prints nothing"},
     {"label", "a text that goes into run.json as it is"},
     {"tag", "a text that goes into run.json as it is"},

@@ -1,0 +1,13 @@
+// `weir run --groups`: the ranks of a job divide into groups, each of which is a run of its own.
+#pragma once
+
+#include "config/run_request.hpp"
+#include "runtime/mpi_job.hpp"
+#include "runtime/watchdog.hpp"
+
+namespace weir::cli {
+
+/// Collective over all ranks of the job, after its start. Returns the exit status, the same on all ranks.
+int execute_groups(runtime::MpiJob& world, const config::RunRequest& asked, runtime::Watchdog& watchdog);
+
+}  // namespace weir::cli

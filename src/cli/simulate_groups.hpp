@@ -1,0 +1,13 @@
+// `weir simulate --groups N`: the groups of a job, each a simulation of its own, several at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "config/run_request.hpp"
+
+namespace weir::cli {
+
+/// `jobs`: groups that are simulated at the same time. Returns the exit status. Throws config::UsageError.
+int simulate_groups(const config::RunRequest& job, std::uint32_t jobs);
+
+}  // namespace weir::cli

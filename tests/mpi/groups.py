@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""A job of several groups: each is a run of its own, the record of the job has the sum, and a group that fails does not hide the others."""
+
+import signal
+from pathlib import Path
+
+from weir_run import Background, Run, check, check_complete, main, weir
+
+GROUPS = 3
+RANKS = 5  # of a group
+FIRST_RANK = {"scheduler": 0, "producer": 1, "consumer": 3}
+LAYOUT = ("--groups", str(GROUPS), "--producers", "2", "--consumers", "2", "--event-size", "100kB", "--rate", "8Mb/s", "--warmup", "500ms")
+
+
+def group_run(directory, group):
+    return Run(Path(directory) / f"group-{group:02}", 0, "", "", 0)
+
+
+def all_end_well():
+    run = weir(GROUPS * RANKS, *LAYOUT, "--duration", "2s", "--seed", "5")
+    check(run.status == 0, f"exit {run.status}: {run.stderr}")
+    job = run.json
+    check(job["schema"] == "weir-groups/1" and job["status"] == "complete", f"{job['status']}: {job['failure']}")
+    check(job["verdict"]["sustained"] is True and job["seconds"] == 2, f"{job['verdict']}")
+    check(0 < job["clock"]["error_us"] < 10000, f"{job['clock']}")
+    runs = [group_run(run.directory, group) for group in range(GROUPS)]
+    for group, one in enumerate(runs):
+        check_complete(one, RANKS)
+        entry = job["groups"][group]
+        check(entry["totals"] == one.json["totals"] and entry["verdict"] == one.json["verdict"], f"group {group}: {entry}")
+        check(one.json["plan"]["seed"] == str(5 + group), f"group {group}: seed {one.json['plan']['seed']}")
+        check(one.json["environment"]["job_ranks"] == RANKS, f"{one.json['environment']}")
+    for name in ("generated_bytes", "received_bytes", "received_events"):
+        check(job["totals"][name] == sum(one.json["totals"][name] for one in runs), f"{name}: {job['totals'][name]}")
+    check("Sustained in all 3 groups." in run.stdout and "all 3" in run.stdout, run.stdout)
+
+
+def ranks_that_cannot_be_divided():
+    run = weir(GROUPS * RANKS + 1, *LAYOUT)
+    check(run.status == 2, f"exit {run.status}")
+    check("16 ranks cannot be divided into 3 equal groups; start 15 or 18 ranks" in run.stderr, run.stderr)
+
+
+def hosts_without_a_group():
+    run = weir(2 * RANKS, "--group-hosts", "elsewhere1", "--group-hosts", "elsewhere2")
+    check(run.status == 2, f"exit {run.status}")
+    check(run.stderr.count("weir run: --group-hosts: there are ranks on ") == 1, run.stderr)
+
+
+def too_few_ranks_in_a_group():
+    run = weir(2 * RANKS, "--groups", "2", "--producers", "3", "--consumers", "4")
+    check(run.status == 2 and run.stderr.count("weir run:") == 1, f"exit {run.status}: {run.stderr}")
+
+
+def disturbed(group, role, number, limit_s, *options):
+    run = Background(GROUPS * RANKS, *LAYOUT, *options)
+    run.wait_for_seconds(2, rows="group-01/ranks")
+    run.send(group * RANKS + FIRST_RANK[role], number)
+    ended = run.end(limit_s)
+    check(ended.json is not None and ended.json["status"] == "failed", f"{ended.json and ended.json['status']}")
+    check(ended.json["failure"]["group"] == group, f"{ended.json['failure']}")
+    check(ended.status != 0, "exit status 0")
+    return ended
+
+
+def killed_consumer():
+    """mpirun ends the job with the first process that dies: the other groups are interrupted, and say so."""
+    ended = disturbed(1, "consumer", signal.SIGKILL, 10, "--duration", "60s")
+    check("gone" in ended.json["failure"]["what"], f"{ended.json['failure']}")
+    for group in (0, 2):
+        entry = ended.json["groups"][group]
+        check(entry["status"] == "interrupted" and entry["totals"]["received_events"] > 0, f"{entry}")
+
+
+def killed_leader_of_the_job():
+    ended = disturbed(0, "scheduler", signal.SIGKILL, 10, "--duration", "60s")
+    check("rank 0 (scheduler on " in ended.json["failure"]["what"], f"{ended.json['failure']}")
+    check(ended.json["groups"][2]["status"] == "interrupted", f"{ended.json['groups'][2]}")
+
+
+def stopped_consumer():
+    """No process has died: the other groups go on to their end."""
+    ended = disturbed(1, "consumer", signal.SIGSTOP, 20, "--duration", "6s", "--silence-timeout", "2s")
+    check("not responded for 2.0 s" in ended.json["failure"]["what"], f"{ended.json['failure']}")
+    for group in (0, 2):
+        check_complete(group_run(ended.directory, group), RANKS)
+        check(ended.json["groups"][group]["verdict"]["sustained"] is True, f"{ended.json['groups'][group]}")
+
+
+def stopped_leader_of_the_job():
+    ended = disturbed(0, "scheduler", signal.SIGSTOP, 30, "--duration", "4s", "--silence-timeout", "2s")
+    check("rank 0 (scheduler on " in ended.json["failure"]["what"], f"{ended.json['failure']}")
+    for group in (1, 2):
+        check_complete(group_run(ended.directory, group), RANKS)
+
+
+if __name__ == "__main__":
+    main(all_end_well, ranks_that_cannot_be_divided, hosts_without_a_group, too_few_ranks_in_a_group, killed_consumer, killed_leader_of_the_job,
+         stopped_consumer, stopped_leader_of_the_job)
