@@ -193,7 +193,11 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
     event->handed_over += chunk.length;
     if (plan_.asks_again()) {
         event->retained = true;
-        kept_[{producer.value, flat_place}] = chunk.event;
+        const std::size_t at = kept_at(producer.value, flat_place);
+        if (at >= kept_.size()) {
+            kept_.resize(at + 1);
+        }
+        kept_[at] = chunk.event;
     }
 }
 

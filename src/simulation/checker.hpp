@@ -198,6 +198,10 @@ class Checker {
     [[nodiscard]] std::uint32_t owner_of(std::uint32_t place) const {
         return owners_[place / plan_.places()];
     }
+    /// Where in `kept_` is what the producer sent into the place.
+    [[nodiscard]] std::size_t kept_at(std::uint32_t producer, std::uint32_t place) const {
+        return std::size_t{place / plan_.fragments_per_event()} * plan_.producers + producer;
+    }
     /// What can be granted: a producer; pattern `build`: all of them together.
     Producer& source(std::uint32_t index) { return plan_.builds() ? together_ : producers_[index]; }
     void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
@@ -259,8 +263,8 @@ class Checker {
     std::vector<std::uint32_t> owners_{};  ///< by life, in the order of `places_`: the consumer
     std::map<std::uint64_t, std::vector<Attempt>> attempts_{};  ///< by event: those that were broken off
     Producer together_;                                         ///< build
-    /// By producer and place: what was sent there last, while consumers may ask for it again.
-    std::map<std::pair<std::uint32_t, std::uint32_t>, core::EventId> kept_;
+    /// By slot and producer: what was sent there last, while consumers may ask for it again.
+    std::vector<std::optional<core::EventId>> kept_;
     std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits
     std::deque<std::uint32_t> tokens_;                 ///< rule `first_credit`: whose credit came when
     std::uint32_t turn_ = 0;                           ///< rule `turn`

@@ -254,9 +254,9 @@ void Checker::received_by_producer(core::Instant now, NodeId from, NodeId to,
     const auto* const grant = std::get_if<core::Grant>(&message);
     if (grant != nullptr && plan_.asks_again()) {
         // Then it knows that the place was free, also if it has not been told yet.
-        const auto kept = kept_.find({to.index, flat(grant->consumer.value, grant->epoch, grant->place)});
-        if (kept != kept_.end()) {
-            release(now, kept->second);
+        const std::size_t kept = kept_at(to.index, flat(grant->consumer.value, grant->epoch, grant->place));
+        if (kept < kept_.size() && kept_[kept]) {
+            release(now, *kept_[kept]);
         }
     }
 }

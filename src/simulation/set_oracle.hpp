@@ -3,17 +3,19 @@
 // something of it is still with its producer one interval after it was generated; a set is late if one of its
 // events is.
 //
-// Chosen: a map of all events that are not gone yet and a set of late sets, which take memory and time but
-// cannot forget. For simulations only.
+// Chosen: all events that are not gone yet in the order of their generation, by producer, and a set of late
+// sets, which take memory but cannot forget. For simulations only.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <set>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/plan.hpp"
+#include "core/ring_queue.hpp"
 #include "core/units.hpp"
 
 namespace weir::simulation {
@@ -23,33 +25,43 @@ class SetOracle {
     explicit SetOracle(const core::Plan& plan)
         : has_deadlines_(plan.generation != core::Generation::saturate),
           interval_(plan.interval),
-          end_{plan.duration.ns} {}
+          end_{plan.duration.ns},
+          producers_(plan.producers) {}
 
+    /// Of each producer in the order of their numbers.
     void generated(core::EventId event, core::Bytes bytes, core::Instant generated_at);
     /// Bytes of an event have left its producer, which does not keep them.
     void left(core::Instant now, core::EventId event, core::Bytes bytes);
     /// The producer keeps nothing of it any more.
     void released(core::Instant now, core::EventId event);
-    void dropped(core::EventId event) { events_.erase(event.value); }
+    void dropped(core::EventId event) { forget(event); }
     void left_over(core::EventId event) { released(core::Instant::never(), event); }
 
     /// Of all producers, generated in [0, duration). Right when all events are gone or lost.
-    [[nodiscard]] std::uint64_t sets() const { return sets_.size(); }
+    [[nodiscard]] std::uint64_t sets() const { return sets_; }
     [[nodiscard]] std::uint64_t late_sets() const { return late_.size(); }
 
   private:
     using SetName = std::pair<std::uint32_t, std::int64_t>;  ///< producer, number
     struct Event {
         core::Bytes left;
-        core::Instant deadline;
-        SetName set;
+        core::Instant deadline = core::Instant::never();  ///< never: it is gone, or has none
     };
+    struct Producer {
+        core::RingQueue<Event> events{};  ///< from `first` on; the oldest is not gone
+        std::uint64_t first = 0;          ///< sequence number
+        std::int64_t newest_set = std::numeric_limits<std::int64_t>::min();
+    };
+
+    /// nullptr: it is gone, or has no deadline.
+    Event* find(core::EventId event);
+    void forget(core::EventId event);
 
     bool has_deadlines_;
     core::Duration interval_;
     core::Instant end_;
-    std::unordered_map<std::uint64_t, Event> events_;
-    std::set<SetName> sets_;
+    std::vector<Producer> producers_;
+    std::uint64_t sets_ = 0;
     std::set<SetName> late_;
 };
 
