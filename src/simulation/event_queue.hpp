@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "core/assertion.hpp"
@@ -28,14 +27,25 @@ class EventQueue {
     [[nodiscard]] std::size_t size() const { return size_; }
 
     /// Time of the next event; never() if there is none.
-    [[nodiscard]] core::Instant next_time() const { return next_.at; }
+    [[nodiscard]] core::Instant next_time() const { return heads_[next_].at; }
 
     void push(core::Instant at, const Event& event) {
-        const Entry entry{at, ++pushed_, event};
+        const Entry entry{{at, ++pushed_}, event};
         ++size_;
-        const std::size_t source = put(entry);
-        if (size_ == 1 || at < next_.at) {
-            next_ = {at, entry.number, source};
+        const std::size_t source = source_for(at);
+        if (source == heap) {
+            heap_.push_back(entry);
+            std::push_heap(heap_.begin(), heap_.end(), later);
+            heads_[heap] = heap_.front().place;
+        } else {
+            if (lines_[source].empty()) {
+                heads_[source] = entry.place;
+            }
+            lines_[source].push(entry);
+            last_[source] = at;
+        }
+        if (heads_[source].before(heads_[next_])) {
+            next_ = source;
         }
     }
 
@@ -43,8 +53,8 @@ class EventQueue {
     Event pop() {
         WEIR_ASSERT(size_ > 0);
         --size_;
-        near_until_ = std::min(next_.at, core::Instant::never() - near) + near;
-        const Event event = next_.source == heap ? pop_heap() : pop_line(next_.source);
+        near_until_ = std::min(heads_[next_].at, core::Instant::never() - near) + near;
+        const Event event = next_ == heap ? pop_heap() : pop_line(next_);
         find_next();
         return event;
     }
@@ -55,75 +65,70 @@ class EventQueue {
     /// An event further ahead would keep its line shut for others.
     static constexpr core::Duration near = core::Duration::milliseconds(1);
 
-    struct Entry {
+    /// In the order of all events.
+    struct Place {
         core::Instant at;
         std::uint64_t number = 0;
-        Event event;
 
-        [[nodiscard]] bool before(const Entry& other) const {
-            return at != other.at ? at < other.at : number < other.number;
+        [[nodiscard]] bool before(const Place& other) const {
+            return at < other.at || (at == other.at && number < other.number);
         }
     };
-
-    struct Next {
-        core::Instant at = core::Instant::never();
-        std::uint64_t number = std::numeric_limits<std::uint64_t>::max();
-        std::size_t source = heap;
+    struct Entry {
+        Place place;
+        Event event;
     };
     static constexpr core::Instant before_all{std::numeric_limits<std::int64_t>::min()};
+    static constexpr Place nothing{core::Instant::never(), std::numeric_limits<std::uint64_t>::max()};
 
-    /// Puts the entry where it is the last, after as little before it as can be. Returns where.
-    std::size_t put(const Entry& entry) {
-        std::size_t best = heap;
-        if (entry.at < near_until_) {
-            core::Instant latest = before_all;
-            for (std::size_t line = 0; line < lines; ++line) {
-                if (last_[line] <= entry.at && last_[line] >= latest) {
-                    latest = last_[line];
-                    best = line;
-                }
-            }
+    /// Where an event is the last, after as little before it as can be.
+    std::size_t source_for(core::Instant at) const {
+        if (at >= near_until_) {
+            return heap;
         }
-        if (best == heap) {
-            heap_.push_back(entry);
-            std::push_heap(heap_.begin(), heap_.end(), later);
-        } else {
-            last_[best] = entry.at;
-            lines_[best].push(entry);
+        if (last_[newest_] <= at) {
+            return newest_;
+        }
+        std::size_t best = heap;
+        core::Instant latest = before_all;
+        for (std::size_t line = 0; line < lines; ++line) {
+            if (last_[line] <= at && last_[line] >= latest) {
+                latest = last_[line];
+                best = line;
+            }
         }
         return best;
     }
 
     void find_next() {
-        next_ = {};
-        if (!heap_.empty()) {
-            next_ = {heap_.front().at, heap_.front().number, heap};
-        }
+        std::size_t next = heap;
         for (std::size_t line = 0; line < lines; ++line) {
-            if (lines_[line].empty()) {
-                continue;
-            }
-            const Entry& first = lines_[line].front();
-            if (first.at < next_.at || (first.at == next_.at && first.number < next_.number)) {
-                next_ = {first.at, first.number, line};
+            if (heads_[line].before(heads_[next])) {
+                next = line;
             }
         }
+        next_ = next;
     }
 
     Event pop_line(std::size_t line) {
         const Event event = lines_[line].pop().event;
         if (lines_[line].empty()) {
+            heads_[line] = nothing;
             last_[line] = before_all;
+            newest_ = static_cast<std::size_t>(std::max_element(last_.begin(), last_.end()) - last_.begin());
+        } else {
+            heads_[line] = lines_[line].front().place;
         }
         return event;
     }
 
-    static bool later(const Entry& a, const Entry& b) { return b.before(a); }
+    static bool later(const Entry& a, const Entry& b) { return b.place.before(a.place); }
 
     Event pop_heap() {
         std::pop_heap(heap_.begin(), heap_.end(), later);
         const Event event = heap_.back().event;
         heap_.pop_back();
+        heads_[heap] = heap_.empty() ? nothing : heap_.front().place;
         return event;
     }
 
@@ -133,7 +138,9 @@ class EventQueue {
         {core::RingQueue<Entry>(unbounded), core::RingQueue<Entry>(unbounded),
          core::RingQueue<Entry>(unbounded), core::RingQueue<Entry>(unbounded)}};
     std::array<core::Instant, lines> last_{before_all, before_all, before_all, before_all};  ///< of each line
-    Next next_;
+    std::size_t newest_ = 0;  ///< the line with the latest of them
+    std::array<Place, lines + 1> heads_{nothing, nothing, nothing, nothing, nothing};  ///< of each source
+    std::size_t next_ = heap;   ///< the source with the first of them
     core::Instant near_until_;  ///< an event from here on goes into the heap
     std::size_t size_ = 0;
     std::uint64_t pushed_ = 0;

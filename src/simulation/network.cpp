@@ -6,26 +6,6 @@
 
 namespace weir::simulation {
 
-FlatNode NodeRow::flat(core::NodeId node) const {
-    switch (node.role) {
-        case core::Role::scheduler:
-            return 0;
-        case core::Role::producer:
-            return producer(node.index);
-        case core::Role::consumer:
-            break;
-    }
-    return consumer(node.index);
-}
-
-core::NodeId NodeRow::id(FlatNode node) const {
-    if (node == 0) {
-        return core::scheduler_node();
-    }
-    return is_producer(node) ? core::NodeId{core::Role::producer, node - producer(0)}
-                             : core::NodeId{core::Role::consumer, node - consumer(0)};
-}
-
 void Network::cancel(core::Instant /*now*/, std::uint32_t /*producer*/, core::StreamId /*stream*/) {
     WEIR_UNREACHABLE("this network cannot cancel a transfer");
 }

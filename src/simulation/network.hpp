@@ -41,8 +41,24 @@ struct NodeRow {
     [[nodiscard]] FlatNode size() const { return 1 + producers + consumers; }
     [[nodiscard]] bool is_producer(FlatNode node) const { return node != 0 && node <= producers; }
     [[nodiscard]] bool is_consumer(FlatNode node) const { return node > producers; }
-    [[nodiscard]] FlatNode flat(core::NodeId node) const;
-    [[nodiscard]] core::NodeId id(FlatNode node) const;
+    [[nodiscard]] FlatNode flat(core::NodeId node) const {
+        switch (node.role) {
+            case core::Role::scheduler:
+                return 0;
+            case core::Role::producer:
+                return producer(node.index);
+            case core::Role::consumer:
+                break;
+        }
+        return consumer(node.index);
+    }
+    [[nodiscard]] core::NodeId id(FlatNode node) const {
+        if (node == 0) {
+            return core::scheduler_node();
+        }
+        return is_producer(node) ? core::NodeId{core::Role::producer, node - producer(0)}
+                                 : core::NodeId{core::Role::consumer, node - consumer(0)};
+    }
 };
 
 /// An event in the queue that the simulator and the network share.

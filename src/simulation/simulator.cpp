@@ -37,6 +37,7 @@ Simulator::Simulator(const Setup& setup)
       checker_(plan_),
       conditions_(row_.size()),
       network_(make_network(plan_, setup_.network, events_, *this)),
+      report_period_(network_->report_period()),
       deadlines_(row_.size()),
       scheduler_time_(setup.network.scheduler_time) {
     make_nodes();
@@ -268,18 +269,18 @@ void Simulator::handle_deadline(FlatNode node) {
 void Simulator::set_deadline(FlatNode node) {
     Instant deadline = conditions_[node].away() ? Instant::never() : nodes_[node]->next_deadline();
     if (deadline == Instant::never()) {
-        if (deadlines_.contains(node)) {
-            deadlines_.erase(node);
-        }
+        deadlines_.erase(node);
         return;
     }
     // With generation saturate, a producer looks every so often whether what has left has made room, where
     // that is reported late.
-    const Duration late = row_.is_producer(node) ? network_->report_period() : Duration{};
     const bool looks_for_room =
         plan_.generation == core::Generation::saturate && now_ < Instant{plan_.duration.ns};
-    if (late > Duration{} && (deadline <= now_ || looks_for_room)) {
-        deadline = next_multiple(now_, late);
+    if (report_period_ > Duration{} && (deadline <= now_ || looks_for_room) && row_.is_producer(node)) {
+        if (next_report_ <= now_) {
+            next_report_ = next_multiple(now_, report_period_);
+        }
+        deadline = next_report_;
     }
     deadline = std::max(deadline, now_);
     if (!deadlines_.contains(node) || deadlines_.key(node) != deadline.ns) {

@@ -218,6 +218,9 @@ class Simulator final : private NetworkClient {
     std::vector<Condition> conditions_;
     Events events_;
     std::unique_ptr<Network> network_;
+    core::Duration report_period_;  ///< the network's
+    core::Instant next_report_{
+        std::numeric_limits<std::int64_t>::min()};  ///< the first after now, once known
     core::IndexedHeap<std::int64_t> deadlines_;
 
     Pool<Message> messages_;

@@ -140,7 +140,11 @@ void SwitchedNetwork::send_result(Instant now, FlatNode from, Bytes bytes, std::
 
 Instant SwitchedNetwork::next(Instant /*now*/, Instant until) {
     if (delivered_ == reports_.size()) {
-        reports_ = network_.advance(until == Instant::never() ? Picoseconds::never() : since_begin(until));
+        const Picoseconds limit = until == Instant::never() ? Picoseconds::never() : since_begin(until);
+        if (network_.next_time() > limit) {
+            return Instant::never();
+        }
+        reports_ = network_.advance(limit);
         delivered_ = 0;
     }
     return delivered_ == reports_.size() ? Instant::never()
