@@ -9,6 +9,15 @@ using core::BitRate;
 using core::Bytes;
 using core::Instant;
 
+namespace {
+
+/// With fewer flows a hub saves nothing.
+constexpr std::size_t least_at_hub = 4;
+/// A link becomes a hub when it has limited its flows alone in so many solutions since it was one.
+constexpr std::uint32_t least_times_alone = 4;
+
+}  // namespace
+
 FairShares::FairShares(std::vector<BitRate> capacities, std::uint32_t flows_limit)
     : links_(capacities.size()), ends_(flows_limit) {
     for (std::size_t link = 0; link < capacities.size(); ++link) {
@@ -55,6 +64,12 @@ void FairShares::end(Instant /*now*/, FlowId id) {
     }
     flow.active = false;
     flow.rate = 0;
+    if (flow.hub != no_hub) {
+        Hub& hub = hubs_[links_[flow.hub].hub];
+        hub.ends_known = hub.ends_known && hub.first != id.value && flow.total - flow.moved > hub.first_end;
+        hub.first = hub.first == id.value ? no_flow : hub.first;
+        flow.hub = no_hub;
+    }
     ends_.erase(id.value);
     flows_.remove(id.value);
 }
@@ -77,12 +92,14 @@ void FairShares::share_out(Instant now) {
     if (dirty_.empty()) {
         return;
     }
-    collect();
-    fill(now);
+    if (!share_out_hub(now)) {
+        collect(now);
+        fill(now);
+    }
 }
 
 /// Finds the links and flows whose rates the changes can reach.
-void FairShares::collect() {
+void FairShares::collect(Instant now) {
     const std::uint64_t mark = ++mark_;
     involved_links_.swap(dirty_);
     dirty_.clear();
@@ -94,6 +111,9 @@ void FairShares::collect() {
     // The list grows while it is walked over: an iterator would not last.
     for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
         const std::uint32_t link = involved_links_[next];
+        if (links_[link].hub != no_hub) {
+            dissolve_hub(now, link);
+        }
         for (const std::uint32_t index : links_[link].flows) {
             Flow& flow = flows_[index];
             if (flow.mark == mark) {
@@ -101,6 +121,9 @@ void FairShares::collect() {
             }
             flow.mark = mark;
             flow.fixed = false;
+            if (flow.hub != no_hub) {
+                dissolve_hub(now, flow.hub);
+            }
             ++flows;
             const std::uint32_t other = other_link(flow, link);
             if (links_[other].mark != mark && can_fill(links_[other])) {
@@ -161,6 +184,10 @@ bool FairShares::fill_from_one_link(Instant now) {
     fix_flows(now, least);
     if (std::exchange(sorts_once_, false)) {
         ends_.restore();
+    }
+    Link& link = links_[least.link];
+    if (involved_flows_ >= least_at_hub && ++link.times_alone >= least_times_alone) {
+        make_hub(now, least.link);
     }
     return true;
 }
@@ -228,6 +255,10 @@ void FairShares::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
         ends_.erase(index);
         return;
     }
+    set_end(now, index, rate, rest);
+}
+
+void FairShares::set_end(Instant now, std::uint32_t index, std::int64_t rate, BitNanoseconds rest) {
     // What has all moved ends now, also if its link was just taken away. Beyond the clock's range is "not in
     // this run".
     const BitNanoseconds end = now.ns + (rest == 0 ? 0 : core::quotient(rest + rate - 1, rate));
@@ -243,7 +274,7 @@ void FairShares::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
 BitRate FairShares::load(LinkId link) const {
     BitRate sum;
     for (const std::uint32_t flow : links_[link.value].flows) {
-        sum.bits_per_second += flows_[flow].rate;
+        sum.bits_per_second += rate(flows_[flow]);
     }
     return sum;
 }

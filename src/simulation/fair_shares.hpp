@@ -10,6 +10,11 @@
 // integers (bits per second, bit nanoseconds, nanoseconds), so that a run is the same on every machine and no
 // byte is lost to rounding.
 //
+// A link whose flows all move at its equal share, and that no other link holds back, is a hub (one producer
+// of many consumers, or the other way round). Its flows have one rate, so what each has moved is what the hub
+// has moved per flow since the flow began, and only the first of their ends is worked out. A change looks at
+// each flow, but computes nothing for it (fair_shares_hubs.cpp).
+//
 // Rejected: packets (10^6 times the events), and a fresh solution of the whole network at each change (the
 // farm has 4500 links and 4000 changes per second).
 #pragma once
@@ -17,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -54,8 +60,10 @@ class FairShares {
     /// on.
     void share_out(core::Instant now);
 
-    /// From now on `watcher` is called with each flow whose rate a share_out() changes, before it does.
+    /// From now on `watcher` is called with each flow whose rate a share_out() changes, before it does. Of a
+    /// flow at a hub it may hear once only until watch_again().
     void watch_rates(std::function<void(FlowId)> watcher) { watcher_ = std::move(watcher); }
+    void watch_again() { ++watch_; }
 
     /// When the next transfer is through, and which one (of several the one with the lowest number). Only
     /// after share_out().
@@ -66,10 +74,9 @@ class FairShares {
 
     /// What has moved until `now`.
     [[nodiscard]] BitNanoseconds moved(FlowId flow, core::Instant now) const {
-        const Flow& it = flows_[flow.value];
-        return it.moved + static_cast<BitNanoseconds>(it.rate) * (now - it.since).ns;
+        return moved(flows_[flow.value], now);
     }
-    [[nodiscard]] core::BitRate rate(FlowId flow) const { return {flows_[flow.value].rate}; }
+    [[nodiscard]] core::BitRate rate(FlowId flow) const { return {rate(flows_[flow.value])}; }
     [[nodiscard]] core::BitRate capacity(LinkId link) const { return {links_[link.value].capacity}; }
     [[nodiscard]] std::uint32_t flows_on(LinkId link) const {
         return static_cast<std::uint32_t>(links_[link.value].flows.size());
@@ -81,12 +88,15 @@ class FairShares {
     [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
   private:
+    static constexpr std::uint32_t no_hub = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t no_flow = std::numeric_limits<std::uint32_t>::max();
     struct Flow {
         std::array<std::uint32_t, 2> links{};
         std::array<std::uint32_t, 2> positions{};  ///< in the lists of the links
-        std::int64_t rate = 0;                     ///< bits per second
+        std::uint32_t hub = no_hub;                ///< the link whose hub it belongs to
+        std::int64_t rate = 0;                     ///< bits per second; not at a hub
         BitNanoseconds total = 0;
-        BitNanoseconds moved = 0;  ///< until `since`
+        BitNanoseconds moved = 0;  ///< until `since`; at a hub: less what each of its flows has moved
         core::Instant since;
         std::uint64_t mark = 0;  ///< the solution that it was last part of
         bool active = false;
@@ -98,9 +108,25 @@ class FairShares {
         std::vector<std::uint32_t> flows;
         std::uint64_t mark = 0;
         bool dirty = false;
+        std::uint32_t hub = no_hub;     ///< in hubs_
+        std::uint32_t times_alone = 0;  ///< solutions in which no other link limited its flows
         // While a solution is computed:
         std::int64_t left = 0;
         std::uint32_t unfixed = 0;
+    };
+    struct Hub {
+        std::uint32_t link = 0;
+        std::int64_t rate = 0;
+        BitNanoseconds moved = 0;  ///< by each flow, until `since`
+        core::Instant since;
+        std::int64_t most_rate = 0;     ///< up to this rate no other link limits its flows, perhaps beyond
+        std::uint64_t watched = 0;      ///< its flows were reported to the watcher in this watch
+        std::uint32_t first = no_flow;  ///< the flow that is in ends_
+        // What `moved` is when flows end; only while they are known.
+        bool ends_known = false;
+        BitNanoseconds first_end = 0;
+        std::uint32_t earliest = 0;     ///< a flow with that end
+        BitNanoseconds second_end = 0;  ///< not after that of any flow but one
     };
     struct Share {
         std::int64_t rate = 0;
@@ -114,16 +140,44 @@ class FairShares {
     [[nodiscard]] std::uint32_t other_link(const Flow& flow, std::uint32_t link) const {
         return flow.links[0] == link ? flow.links[1] : flow.links[0];
     }
+    [[nodiscard]] std::int64_t rate(const Flow& flow) const {
+        return flow.hub == no_hub ? flow.rate : hub_of(flow).rate;
+    }
+    [[nodiscard]] BitNanoseconds moved(const Flow& flow, core::Instant now) const {
+        return flow.moved + (flow.hub == no_hub
+                                 ? static_cast<BitNanoseconds>(flow.rate) * (now - flow.since).ns
+                                 : moved(hub_of(flow), now));
+    }
     void touch(std::uint32_t link);
-    void collect();
+    void collect(core::Instant now);
     void fill(core::Instant now);
     bool fill_from_one_link(core::Instant now);
     std::size_t fill_in_order(core::Instant now);
     std::size_t fix_flows(core::Instant now, const Share& share);
     void set_rate(core::Instant now, std::uint32_t index, std::int64_t rate);
     [[nodiscard]] Share share_of(std::uint32_t link) const;
+    void set_end(core::Instant now, std::uint32_t index, std::int64_t rate, BitNanoseconds rest);
+
+    // Hubs.
+    [[nodiscard]] static BitNanoseconds moved(const Hub& hub, core::Instant now) {
+        return hub.moved + static_cast<BitNanoseconds>(hub.rate) * (now - hub.since).ns;
+    }
+    [[nodiscard]] const Hub& hub_of(const Flow& flow) const { return hubs_[links_[flow.hub].hub]; }
+    [[nodiscard]] std::uint32_t dirty_hub() const;
+    [[nodiscard]] bool only_link_of(std::uint32_t link, std::uint32_t hub) const;
+    [[nodiscard]] std::int64_t most_rate(std::uint32_t hub, std::uint32_t link) const;
+    [[nodiscard]] std::int64_t most_rate(std::uint32_t hub) const;
+    bool share_out_hub(core::Instant now);
+    void watch_hub(const Hub& hub, const Link& link);
+    void join_hub(Hub& hub, std::uint32_t index);
+    void note_end(Hub& hub, std::uint32_t index);
+    void find_ends(Hub& hub);
+    void set_first_end(core::Instant now, Hub& hub);
+    void make_hub(core::Instant now, std::uint32_t link);
+    void dissolve_hub(core::Instant now, std::uint32_t link);
 
     std::vector<Link> links_;
+    Pool<Hub> hubs_;
     Pool<Flow> flows_;
     core::IndexedHeap<std::int64_t> ends_;  ///< active flows that move, by the time of their end in ns
     bool sorts_once_ = false;               ///< the ends, after all flows of a link have their rates
@@ -134,6 +188,7 @@ class FairShares {
     std::vector<Share> shares_;
     std::uint64_t flows_solved_ = 0;
     std::function<void(FlowId)> watcher_;
+    std::uint64_t watch_ = 1;
 };
 
 }  // namespace weir::simulation

@@ -52,6 +52,7 @@ std::uint32_t count_one_by_one(std::span<Bytes> accounts, Bytes chunk_size, cons
 
 void FluidNetwork::handle_tick(Instant now) {
     ++ticks_;
+    shares_.watch_again();
     // No transfer begins meanwhile, which would add to the list: only consumers have a turn.
     std::erase_if(first_chunk_ahead_, [&](const auto& ahead) {
         const Transfer& transfer = transfers_[ahead.first];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -561,6 +562,85 @@ TEST_CASE("rates, progress and ends are right after thousands of random changes"
     }
     CAPTURE(seed, largest);
     CHECK(ended > 500);
+}
+
+TEST_CASE("a hub gives its flows what solving everything anew gives them") {
+    const std::uint64_t seed = GENERATE(std::uint64_t{1}, 2, 3, 4, 5, 6);
+    constexpr std::uint32_t limit = 40;
+    constexpr std::uint32_t downs = 12;
+    Random random(seed, 0);
+    // Up links 0 and 1; nearly all flows are on the first. Small capacities make ties, of shares and of ends.
+    const bool small = seed % 2 == 0;
+    std::vector<std::int64_t> capacities(2 + downs, small ? 700 : 100'000'000);
+    capacities[0] = small ? 977 : 1'000'000'007;
+    FairShares network = fluid_network(capacities, limit);
+    std::vector<ModelFlow> flows;
+    std::vector<std::uint32_t> watched;
+    network.watch_rates([&](FlowId flow) { watched.push_back(flow.value); });
+    Instant now{};
+    std::uint64_t ended = 0;
+    for (int step = 0; step < 6000; ++step) {
+        CAPTURE(seed, step, now.ns);
+        if (random.below(400) == 0) {
+            const auto link = static_cast<std::uint32_t>(random.below(capacities.size()));
+            capacities[link] = random.below(4) == 0 ? 0 : capacities[link] / 2 + 50;
+            network.set_capacity(now, {link}, {capacities[link]});
+        } else if (random.below(8) == 0 && !flows.empty()) {
+            const auto place = static_cast<std::ptrdiff_t>(random.below(flows.size()));
+            network.end(now, flows[static_cast<std::size_t>(place)].id);
+            flows.erase(flows.begin() + place);
+        } else if (flows.size() < limit) {
+            ModelFlow flow;
+            flow.up = random.below(200) == 0 ? 1 : 0;
+            flow.down = static_cast<std::uint32_t>(2 + random.below(downs));
+            const Bytes bytes{small ? static_cast<std::int64_t>(1 + random.below(3)) : 32000};
+            flow.total = bit_nanoseconds(bytes);
+            flow.id = network.begin(now, {flow.up}, {flow.down}, bytes);
+            flows.push_back(flow);
+        }
+        std::vector<std::int64_t> before;
+        for (const ModelFlow& flow : flows) {
+            before.push_back(flow_rate(network, flow.id));
+        }
+        network.watch_again();
+        watched.clear();
+        network.share_out(now);
+        const std::vector<std::int64_t> expected = reference_rates(capacities, flows);
+        Instant end = Instant::never();
+        FlowId first{};
+        for (std::size_t index = 0; index < flows.size(); ++index) {
+            const ModelFlow& flow = flows[index];
+            const std::int64_t rate = flow_rate(network, flow.id);
+            REQUIRE(std::abs(rate - expected[index]) <= limit);
+            REQUIRE(network.moved(flow.id, now) == flow.moved);
+            const bool heard = std::find(watched.begin(), watched.end(), flow.id.value) != watched.end();
+            REQUIRE((heard || rate == before[index]));
+            const BitNanoseconds rest = std::max<BitNanoseconds>(flow.total - flow.moved, 0);
+            if (rate > 0 || rest == 0) {
+                const Instant at{now.ns +
+                                 (rest == 0 ? 0 : static_cast<std::int64_t>((rest + rate - 1) / rate))};
+                if (at < end || (at == end && flow.id < first)) {
+                    end = at;
+                    first = flow.id;
+                }
+            }
+        }
+        REQUIRE(network.next_end() == end);
+        REQUIRE((end == Instant::never() || network.next_to_end() == first));
+        const Instant next = std::min(end, now + weir::core::Duration{static_cast<std::int64_t>(
+                                                     random.below(small ? 10'000'000 : 600'000))});
+        for (ModelFlow& flow : flows) {
+            flow.moved += BitNanoseconds{flow_rate(network, flow.id)} * (next.ns - now.ns);
+        }
+        now = next;
+        if (now == end) {
+            ++ended;
+            network.end(now, first);
+            flows.erase(std::find_if(flows.begin(), flows.end(),
+                                     [&](const ModelFlow& flow) { return flow.id == first; }));
+        }
+    }
+    CHECK(ended > 100);
 }
 
 TEST_CASE("an end beyond the range of the clock is never, and not in the past") {
