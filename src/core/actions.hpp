@@ -45,6 +45,11 @@ struct SendResult {
 };
 
 struct SendMessage {
+    SendMessage() = default;
+    /// `body`: a message of any kind, which is written where it stays.
+    template <typename Body>
+    SendMessage(NodeId receiver, const Body& body) : to(receiver), message(body) {}
+
     NodeId to;
     ControlMessage message;
 };
@@ -117,6 +122,9 @@ struct Actions {
     std::vector<Observation> observations;
     std::vector<Fault> faults;
     bool close_places = false;  ///< withdraw every posted receive: the run is over
+
+    /// In place: a copy would have to wait for each of its fields to be stored.
+    void observe(const Observation& observed) { observations.emplace_back() = observed; }
 
     /// Empties the lists and keeps their memory.
     void clear() {

@@ -27,7 +27,7 @@ void AddressedOffers::send(Actions& out) {
     for (const ConsumerId to : to_announce_) {
         const std::uint32_t index = *traffic_->pair(producer_, to) - traffic_->first_pair(producer_);
         changed_[index] = false;
-        out.messages.push_back({scheduler_node(), Offer{offered_[index], Offer::More::expected, to}});
+        out.messages.emplace_back(scheduler_node(), Offer{offered_[index], Offer::More::expected, to});
     }
     to_announce_.clear();
 }

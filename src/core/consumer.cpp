@@ -74,12 +74,12 @@ void Consumer::open_places(SlotId slot, Actions& out) {
 void Consumer::give_credit(SlotId id, Actions& out) {
     Slot& slot = slots_[id.value];
     if (!turns_) {
-        out.messages.push_back({scheduler_node(), Ready{id, std::exchange(slot.result_bytes, 0), epoch_}});
+        out.messages.emplace_back(scheduler_node(), Ready{id, std::exchange(slot.result_bytes, 0), epoch_});
         return;
     }
     slot.source = turns_->next(slot.source);
     if (slot.source) {
-        out.messages.push_back({node_of(*slot.source), Grant{id_, plan_.place_of(id, 0)}});
+        out.messages.emplace_back(node_of(*slot.source), Grant{id_, plan_.place_of(id, 0)});
     }
 }
 
@@ -159,7 +159,7 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
     slot.state = SlotState::queued;
     ++(whole ? finished_events_ : given_up_events_);
     if (plan_.builds()) {
-        out.observations.push_back(
+        out.observe(
             {.kind = whole ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
              .peer = node_of(id_),
              .event = slot.fragment,
@@ -180,7 +180,7 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
             message.credit = Done::Credit::given;
             message.result_bytes = std::exchange(slot.result_bytes, 0);
         }
-        out.messages.push_back({scheduler_node(), message});
+        out.messages.emplace_back(scheduler_node(), message);
     }
     if (free) {
         give_withheld(out);
@@ -211,11 +211,11 @@ void Consumer::on_time(Instant now, Actions& out) {
     }
     while (const auto processed = processing_ ? processing_->next_processed(now) : std::nullopt) {
         const Slot& slot = slots_[processed->slot.value];
-        out.observations.push_back({.kind = Observation::Kind::processed,
-                                    .peer = node_of(slot.fragment.producer()),
-                                    .event = slot.fragment,
-                                    .bytes = slot.whole.bytes,
-                                    .elapsed = processed->time});
+        out.observe({.kind = Observation::Kind::processed,
+                     .peer = node_of(slot.fragment.producer()),
+                     .event = slot.fragment,
+                     .bytes = slot.whole.bytes,
+                     .elapsed = processed->time});
         if (empty_slot(processed->slot, out)) {
             give_credit(processed->slot, out);
             give_withheld(out);
@@ -249,11 +249,11 @@ void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
     if (fragment.corrupt()) {
         ledger_.corrupt.add(event, bytes);
     }
-    out.observations.push_back({.kind = Observation::Kind::received,
-                                .peer = node_of(event.producer()),
-                                .event = event,
-                                .bytes = bytes,
-                                .elapsed = now - fragment.generated_at()});
+    out.observe({.kind = Observation::Kind::received,
+                 .peer = node_of(event.producer()),
+                 .event = event,
+                 .bytes = bytes,
+                 .elapsed = now - fragment.generated_at()});
     slot.fragment = event;
     complete_place(now, place, out);
 }
@@ -347,8 +347,8 @@ bool Consumer::on(Instant /*now*/, NodeId from, const Finish& finish, Actions& o
 void Consumer::report_progress(Actions& out) const {
     const Tally& received = ledger_.received;
     const Tally& lost = ledger_.incomplete;
-    out.messages.push_back(
-        {scheduler_node(), Progress{{received.events + lost.events, received.bytes + lost.bytes}}});
+    out.messages.emplace_back(scheduler_node(),
+                              Progress{{received.events + lost.events, received.bytes + lost.bytes}});
 }
 
 void Consumer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
@@ -388,7 +388,7 @@ void Consumer::close(Actions& out) {
     for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
         if (slots_[slot].state == SlotState::receiving && slots_[slot].whole.events > 0) {
             ++given_up_events_;
-            out.messages.push_back({scheduler_node(), done({slot})});
+            out.messages.emplace_back(scheduler_node(), done({slot}));
         }
     }
     out.close_places = true;

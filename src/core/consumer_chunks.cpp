@@ -45,11 +45,11 @@ void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived,
                               .detail = "the payload does not verify"});
     }
     fragment.add(chunk.sequence, arrived.count);
-    out.observations.push_back({.kind = Observation::Kind::chunk_received,
-                                .peer = arrived.source,
-                                .event = chunk.event,
-                                .bytes = chunk.length,
-                                .elapsed = {}});
+    out.observe({.kind = Observation::Kind::chunk_received,
+                 .peer = arrived.source,
+                 .event = chunk.event,
+                 .bytes = chunk.length,
+                 .elapsed = {}});
     if (fragment.whole()) {
         end_fragment(now, place, out);
     }
@@ -125,11 +125,11 @@ void Consumer::notice_transfer(Instant now, PlaceId place, Instant begun_at, Act
     // Two clocks, and bytes that came from outside: neither the future nor a time before all runs.
     constexpr Duration longest = Duration::seconds(1000000);
     const EventId event = places_[place.value].event();
-    out.observations.push_back({.kind = Observation::Kind::transfer_noticed,
-                                .peer = node_of(event.producer()),
-                                .event = event,
-                                .bytes = {},
-                                .elapsed = now - std::clamp(begun_at, now - longest, now)});
+    out.observe({.kind = Observation::Kind::transfer_noticed,
+                 .peer = node_of(event.producer()),
+                 .event = event,
+                 .bytes = {},
+                 .elapsed = now - std::clamp(begun_at, now - longest, now)});
 }
 
 void Consumer::refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,

@@ -12,7 +12,7 @@ void Consumer::begin_again(Actions& out) {
     WEIR_ASSERT(!admitted_);
     epoch_ = 0;
     finished_ = false;
-    out.messages.push_back({scheduler_node(), Join{}});
+    out.messages.emplace_back(scheduler_node(), Join{});
 }
 
 bool Consumer::on(Instant /*now*/, NodeId from, const Admit& admit, Actions& out) {
@@ -47,11 +47,11 @@ bool Consumer::refuse_stale(const ArrivedChunk& arrived, Actions& out) {
         return false;  // a header that is wrong: checked with the others
     }
     stale_ += {arrived.count, arrived.chunk.length};
-    out.observations.push_back({.kind = Observation::Kind::chunk_stale,
-                                .peer = arrived.source,
-                                .event = arrived.chunk.event,
-                                .bytes = arrived.chunk.length,
-                                .elapsed = {}});
+    out.observe({.kind = Observation::Kind::chunk_stale,
+                 .peer = arrived.source,
+                 .event = arrived.chunk.event,
+                 .bytes = arrived.chunk.length,
+                 .elapsed = {}});
     return true;
 }
 

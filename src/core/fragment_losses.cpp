@@ -29,12 +29,12 @@ std::optional<PlaceId> FragmentLosses::ask_again(Instant now, std::span<const Fr
         ++asked_[place.value];
         const FragmentPlace& fragment = places[place.value];
         const NodeId producer = node_of(fragment.event().producer());
-        out.messages.push_back({producer, SendAgain{fragment.event(), place}});
-        out.observations.push_back({.kind = Observation::Kind::asked_again,
-                                    .peer = producer,
-                                    .event = fragment.event(),
-                                    .bytes = fragment.bytes(),
-                                    .elapsed = {}});
+        out.messages.emplace_back(producer, SendAgain{fragment.event(), place});
+        out.observe({.kind = Observation::Kind::asked_again,
+                     .peer = producer,
+                     .event = fragment.event(),
+                     .bytes = fragment.bytes(),
+                     .elapsed = {}});
     }
     return std::nullopt;
 }
@@ -44,11 +44,11 @@ void FragmentLosses::give_up(const FragmentPlace& fragment, Actions& out) {
     if (given_up_.size() < given_up_limit) {
         given_up_.push_back(event);
     }
-    out.observations.push_back({.kind = Observation::Kind::given_up,
-                                .peer = node_of(event.producer()),
-                                .event = event,
-                                .bytes = fragment.bytes(),
-                                .elapsed = {}});
+    out.observe({.kind = Observation::Kind::given_up,
+                 .peer = node_of(event.producer()),
+                 .event = event,
+                 .bytes = fragment.bytes(),
+                 .elapsed = {}});
 }
 
 void FragmentLosses::complete(PlaceId place, EventId event, Actions& out) {
@@ -56,7 +56,7 @@ void FragmentLosses::complete(PlaceId place, EventId event, Actions& out) {
     std::uint64_t& over = over_[over_index(place, event)];
     over = std::max(over, event.sequence() + 1);
     if (most_asked_ > 0) {
-        out.messages.push_back({node_of(event.producer()), Taken{event, place}});
+        out.messages.emplace_back(node_of(event.producer()), Taken{event, place});
     }
 }
 

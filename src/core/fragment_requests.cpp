@@ -23,7 +23,7 @@ void FragmentRequests::send(Actions& out) {
         const Request request = queue_.pop();
         ++sent_;
         waiting_[request.grant.place.value] = true;
-        out.messages.push_back({node_of(request.producer), request.grant});
+        out.messages.emplace_back(node_of(request.producer), request.grant);
     }
 }
 

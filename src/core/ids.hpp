@@ -7,7 +7,8 @@
 
 namespace weir::core {
 
-enum class Role : std::uint8_t { scheduler, producer, consumer };
+/// As wide as an index: a node's name is read at once, which a byte beside an index is not.
+enum class Role : std::uint32_t { scheduler, producer, consumer };
 
 /// "scheduler", "producer" or "consumer".
 constexpr const char* role_name(Role role) {

@@ -19,7 +19,7 @@ bool add(const Tally& tally, Tally& sum) {
 
 void append_ledger_report(const Ledger& ledger, Actions& out) {
     const auto append = [&](LedgerEntry entry, const Tally& tally) {
-        out.messages.push_back({scheduler_node(), LedgerPart{entry, tally}});
+        out.messages.emplace_back(scheduler_node(), LedgerPart{entry, tally});
     };
     append(LedgerEntry::generated, ledger.generated);
     append(LedgerEntry::sent, ledger.sent);

@@ -76,11 +76,11 @@ Bytes Producer::occupied() const {
 
 void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     ledger_.generated.add(EventId::of(id_, event.sequence), event.bytes);
-    out.observations.push_back({.kind = Observation::Kind::generated,
-                                .peer = plan_.addressed() ? node_of(event.to) : scheduler_node(),
-                                .event = EventId::of(id_, event.sequence),
-                                .bytes = event.bytes,
-                                .elapsed = now - event.generated_at});
+    out.observe({.kind = Observation::Kind::generated,
+                 .peer = plan_.addressed() ? node_of(event.to) : scheduler_node(),
+                 .event = EventId::of(id_, event.sequence),
+                 .bytes = event.bytes,
+                 .elapsed = now - event.generated_at});
     const bool fits = backlog_ + event.bytes <= plan_.buffer;
     const bool lost = (plan_.overflow == Overflow::drop && !fits) || waiting_->full();
     if (lost) {
@@ -114,8 +114,8 @@ void Producer::offer(Actions& out) {
         addressed_offers_->send(out);
         return;
     }
-    out.messages.push_back(
-        {scheduler_node(), Offer{offered_, last ? Offer::More::none : Offer::More::expected, {}}});
+    out.messages.emplace_back(scheduler_node(),
+                              Offer{offered_, last ? Offer::More::none : Offer::More::expected, {}});
 }
 
 void Producer::on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out) {
@@ -222,19 +222,19 @@ const char* Producer::on(Instant now, NodeId from, const Finish& /*finish*/, Act
 
 void Producer::decline(const Grant& grant, Actions& out) const {
     const bool to_consumer = asked_by_consumers() || plan_.builds();
-    out.messages.push_back(
-        {to_consumer ? node_of(grant.consumer) : scheduler_node(),
-         Decline{grant.consumer, grant.place, plan_.builds() ? grant.number : 0, grant.epoch}});
+    out.messages.emplace_back(
+        to_consumer ? node_of(grant.consumer) : scheduler_node(),
+        Decline{grant.consumer, grant.place, plan_.builds() ? grant.number : 0, grant.epoch});
 }
 
 void Producer::lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {
     ledger_.lost.add(EventId::of(id_, event.sequence), event.bytes);
-    out.observations.push_back({.kind = reason == LostRange::Reason::overflow ? Observation::Kind::dropped
-                                                                              : Observation::Kind::left_over,
-                                .peer = scheduler_node(),
-                                .event = EventId::of(id_, event.sequence),
-                                .bytes = event.bytes,
-                                .elapsed = now - event.generated_at});
+    out.observe({.kind = reason == LostRange::Reason::overflow ? Observation::Kind::dropped
+                                                               : Observation::Kind::left_over,
+                 .peer = scheduler_node(),
+                 .event = EventId::of(id_, event.sequence),
+                 .bytes = event.bytes,
+                 .elapsed = now - event.generated_at});
     if (!lost_ranges_.empty() && lost_ranges_.back().reason == reason &&
         lost_ranges_.back().last + 1 == event.sequence) {
         lost_ranges_.back().last = event.sequence;
@@ -252,11 +252,11 @@ bool Producer::let_go(Instant now, const std::optional<WaitingEvent>& kept, Node
 }
 
 void Producer::gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const {
-    out.observations.push_back({.kind = Observation::Kind::gone,
-                                .peer = to,
-                                .event = EventId::of(id_, event.sequence),
-                                .bytes = event.bytes,
-                                .elapsed = now - event.generated_at});
+    out.observe({.kind = Observation::Kind::gone,
+                 .peer = to,
+                 .event = EventId::of(id_, event.sequence),
+                 .bytes = event.bytes,
+                 .elapsed = now - event.generated_at});
 }
 
 void Producer::abandon_waiting(Instant now, Actions& out) {
@@ -279,7 +279,7 @@ void Producer::drain_if_empty(Actions& out) {
     }
     if (!drained_ && active_transfers_ == 0 && retained_.empty() && !unconfirmed_.any_sent()) {
         drained_ = true;
-        out.messages.push_back({scheduler_node(), Drained{{ledger_.sent.events, ledger_.sent.bytes}}});
+        out.messages.emplace_back(scheduler_node(), Drained{{ledger_.sent.events, ledger_.sent.bytes}});
     }
 }
 

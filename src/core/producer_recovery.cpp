@@ -91,11 +91,11 @@ void Producer::break_off(const WaitingEvent& event, ConsumerId consumer, Bytes h
     if (broken_deliveries_.size() < broken_deliveries_limit) {
         broken_deliveries_.push_back(delivery);
     }
-    out.observations.push_back({.kind = Observation::Kind::taken_back,
-                                .peer = node_of(consumer),
-                                .event = delivery.event,
-                                .bytes = handed_over,
-                                .elapsed = {}});
+    out.observe({.kind = Observation::Kind::taken_back,
+                 .peer = node_of(consumer),
+                 .event = delivery.event,
+                 .bytes = handed_over,
+                 .elapsed = {}});
 }
 
 void Producer::put_back(Instant now, const WaitingEvent& event, Actions& out) {

@@ -46,16 +46,16 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
     const NodeId consumer = node_of(grant.consumer);
     // A grant that was there before the event (policy `none`) was not waited for, and waited itself.
     const Instant ready_at = std::max(waiting.received_at, transfer.event.offered_at);
-    out.observations.push_back({.kind = Observation::Kind::granted,
-                                .peer = consumer,
-                                .event = event,
-                                .bytes = transfer.event.bytes,
-                                .elapsed = ready_at - transfer.event.offered_at});
-    out.observations.push_back({.kind = Observation::Kind::transfer_started,
-                                .peer = consumer,
-                                .event = event,
-                                .bytes = transfer.event.bytes,
-                                .elapsed = now - ready_at});
+    out.observe({.kind = Observation::Kind::granted,
+                 .peer = consumer,
+                 .event = event,
+                 .bytes = transfer.event.bytes,
+                 .elapsed = ready_at - transfer.event.offered_at});
+    out.observe({.kind = Observation::Kind::transfer_started,
+                 .peer = consumer,
+                 .event = event,
+                 .bytes = transfer.event.bytes,
+                 .elapsed = now - ready_at});
     hand_over_chunks(now, stream, out);
     return true;
 }
@@ -238,11 +238,11 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
         if (!plan_.outlives_consumers) {
             ledger_.sent.add(event, transfer.event.bytes);
         }
-        out.observations.push_back({.kind = Observation::Kind::transfer_completed,
-                                    .peer = consumer,
-                                    .event = event,
-                                    .bytes = transfer.event.bytes,
-                                    .elapsed = now - transfer.started_at});
+        out.observe({.kind = Observation::Kind::transfer_completed,
+                     .peer = consumer,
+                     .event = event,
+                     .bytes = transfer.event.bytes,
+                     .elapsed = now - transfer.started_at});
         if (plan_.asks_again()) {
             // Granted twice before either had left: what the place is for now is the later one.
             let_go(now, retained_.release(to), consumer, out);
@@ -258,8 +258,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
         return;  // the consumer has got it, or has given it up, since it asked
     }
     if (plan_.lossy()) {
-        out.messages.push_back({consumer, Sent{event, transfer.event.bytes, transfer.place,
-                                               transfer.event.generated_at, transfer.begun_at}});
+        out.messages.emplace_back(consumer, Sent{event, transfer.event.bytes, transfer.place,
+                                                 transfer.event.generated_at, transfer.begun_at});
     }
 }
 

@@ -51,6 +51,15 @@ class RingQueue {
         ++size_;
     }
 
+    /// Appends an element to be filled in, which has any value. Not on a full queue.
+    T& append() {
+        WEIR_ASSERT(size_ < bound_);
+        if (size_ == elements_.size()) {
+            grow();
+        }
+        return elements_[(head_ + size_++) & (elements_.size() - 1)];
+    }
+
     /// Removes and returns the oldest element. Not on an empty queue.
     T pop() {
         WEIR_ASSERT(size_ > 0);

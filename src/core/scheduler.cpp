@@ -169,7 +169,7 @@ void Scheduler::update_common_offers() {
 /// its fragments.
 void Scheduler::complete_generation(Actions& out) {
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}), Complete{common_offers_->begun_events()}});
+        out.messages.emplace_back(node_of(ProducerId{producer}), Complete{common_offers_->begun_events()});
     }
 }
 
@@ -305,14 +305,14 @@ Bytes Scheduler::estimate_waiting(const Traffic& waiting) const {
 
 void Scheduler::send_grant(Pairing pair, SlotId slot, std::uint64_t number, Actions& out) const {
     if (plan_.pulls()) {
-        out.messages.push_back({node_of(pair.consumer), Assign{slot, pair.producer, number}});
+        out.messages.emplace_back(node_of(pair.consumer), Assign{slot, pair.producer, number});
         return;
     }
     const std::uint32_t fragments = plan_.fragments_per_event();
     for (std::uint32_t fragment = 0; fragment < fragments; ++fragment) {
         const ProducerId producer = plan_.builds() ? ProducerId{fragment} : pair.producer;
-        out.messages.push_back({node_of(producer), Grant{pair.consumer, plan_.place_of(slot, fragment),
-                                                         number, consumers_[pair.consumer.value].epoch}});
+        out.messages.emplace_back(node_of(producer), Grant{pair.consumer, plan_.place_of(slot, fragment),
+                                                           number, consumers_[pair.consumer.value].epoch});
     }
 }
 
@@ -350,7 +350,7 @@ void Scheduler::tick(Instant now, Actions& out) {
     const std::int64_t number = periods_until(now, plan_.shaping.tick);
     next_tick_ = next_multiple(now, plan_.shaping.tick);
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}), Tick{number}});
+        out.messages.emplace_back(node_of(ProducerId{producer}), Tick{number});
     }
 }
 

@@ -63,7 +63,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, 
     phase_ = Phase::completing;
     if (plan_.consumers_grant()) {
         for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
-            out.messages.push_back({node_of(ConsumerId{consumer}), ReportProgress{}});
+            out.messages.emplace_back(node_of(ConsumerId{consumer}), ReportProgress{});
         }
     }
     return nullptr;
@@ -146,13 +146,13 @@ void Scheduler::finish(Actions& out) {
     }
     phase_ = Phase::closing;
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.push_back({node_of(ProducerId{producer}), Finish{}});
+        out.messages.emplace_back(node_of(ProducerId{producer}), Finish{});
     }
     for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
         if (consumers_[consumer].lost) {
             ++missing_reports_;
         } else {
-            out.messages.push_back({node_of(ConsumerId{consumer}), Finish{consumers_[consumer].epoch}});
+            out.messages.emplace_back(node_of(ConsumerId{consumer}), Finish{consumers_[consumer].epoch});
         }
     }
 }

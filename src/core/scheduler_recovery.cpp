@@ -76,7 +76,7 @@ void Scheduler::take_out(Instant now, ConsumerId consumer, Actions& out) {
     losses_.push_back(loss);
     update_policy(consumer);
     put_off_end(now);
-    out.observations.push_back({.kind = Observation::Kind::consumer_lost, .peer = node_of(consumer)});
+    out.observe({.kind = Observation::Kind::consumer_lost, .peer = node_of(consumer)});
     close_if_all_reported();
 }
 
@@ -106,7 +106,7 @@ void Scheduler::revoke_grants(ConsumerId consumer, Loss& loss, Actions& out) {
     std::sort(producers.begin(), producers.end());
     producers.erase(std::unique(producers.begin(), producers.end()), producers.end());
     for (const std::uint32_t producer : producers) {
-        out.messages.push_back({node_of(ProducerId{producer}), Revoke{consumer}});
+        out.messages.emplace_back(node_of(ProducerId{producer}), Revoke{consumer});
         update_policy(ProducerId{producer});
     }
 }
@@ -126,8 +126,8 @@ void Scheduler::admit(Instant now, ConsumerId consumer, Actions& out) {
     WEIR_ASSERT(latest != losses_.rend());
     latest->back_at = now;
     update_policy(consumer);
-    out.observations.push_back({.kind = Observation::Kind::consumer_admitted, .peer = node_of(consumer)});
-    out.messages.push_back({node_of(consumer), Admit{account.epoch}});
+    out.observe({.kind = Observation::Kind::consumer_admitted, .peer = node_of(consumer)});
+    out.messages.emplace_back(node_of(consumer), Admit{account.epoch});
 }
 
 Tally Scheduler::done_in_this_life(ConsumerId consumer) const {
@@ -156,7 +156,8 @@ void Scheduler::count_done(ConsumerId consumer, const Done& done, Actions& out) 
     }
     done_ += tally;
     consumers_[consumer.value].done += tally;
-    out.messages.push_back({node_of(done.event.producer()), Taken{done.event, plan_.place_of(done.slot, 0)}});
+    out.messages.emplace_back(node_of(done.event.producer()),
+                              Taken{done.event, plan_.place_of(done.slot, 0)});
 }
 
 }  // namespace weir::core

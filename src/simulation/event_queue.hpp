@@ -29,19 +29,21 @@ class EventQueue {
     /// Time of the next event; never() if there is none.
     [[nodiscard]] core::Instant next_time() const { return heads_[next_].at; }
 
-    void push(core::Instant at, const Event& event) {
-        const Entry entry{{at, ++pushed_}, event};
+    void push(core::Instant at, Event event) {
+        const Place place{at, ++pushed_};
         ++size_;
         const std::size_t source = source_for(at);
         if (source == heap) {
-            heap_.push_back(entry);
+            heap_.push_back({place, event});
             std::push_heap(heap_.begin(), heap_.end(), later);
             heads_[heap] = heap_.front().place;
         } else {
             if (lines_[source].empty()) {
-                heads_[source] = entry.place;
+                heads_[source] = place;
             }
-            lines_[source].push(entry);
+            Entry& entry = lines_[source].append();
+            entry.place = place;
+            entry.event = event;
             last_[source] = at;
         }
         if (heads_[source].before(heads_[next_])) {

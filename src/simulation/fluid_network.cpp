@@ -131,7 +131,7 @@ void FluidNetwork::advance(Instant now) {
 }
 
 void FluidNetwork::handle_data(Instant now, const Event& event) {
-    switch (event.kind) {
+    switch (event.kind()) {
         case first_chunk: {
             const Transfer& transfer = transfers_[event.a];
             if (transfer.moving && transfer.serial == event.b) {

@@ -61,11 +61,18 @@ struct NodeRow {
     }
 };
 
-/// An event in the queue that the simulator and the network share.
+/// An event in the queue that the simulator and the network share. Of whole words, so that it stays in
+/// registers.
 struct Event {
-    bool of_network = false;
-    std::uint8_t kind = 0;  ///< the owner's
-    std::uint32_t a = 0;    ///< what it is about, by kind
+    Event() = default;
+    Event(bool networks, std::uint32_t its_kind, std::uint32_t first, std::uint32_t second = 0)
+        : what(its_kind * 2 + (networks ? 1 : 0)), a(first), b(second) {}
+    [[nodiscard]] bool of_network() const { return what % 2 != 0; }
+    /// The owner's.
+    [[nodiscard]] std::uint8_t kind() const { return static_cast<std::uint8_t>(what / 2); }
+
+    std::uint32_t what = 0;  ///< of_network() and kind()
+    std::uint32_t a = 0;     ///< what it is about, by kind
     std::uint32_t b = 0;
 };
 using Events = EventQueue<Event>;

@@ -23,6 +23,17 @@ class Pool {
         return index;
     }
 
+    /// As add(), of an element to be filled in, which has any value.
+    std::uint32_t take() {
+        if (unused_.empty()) {
+            elements_.emplace_back();
+            return static_cast<std::uint32_t>(elements_.size() - 1);
+        }
+        const std::uint32_t index = unused_.back();
+        unused_.pop_back();
+        return index;
+    }
+
     /// The element keeps its value until its index is used again.
     void remove(std::uint32_t index) { unused_.push_back(index); }
 

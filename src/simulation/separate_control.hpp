@@ -22,7 +22,7 @@ class SeparateControl : public Network {
     void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) override;
     void set_extra_delay(core::Duration most) final;
     void handle(core::Instant now, const Event& event) final {
-        if (event.kind == message) {
+        if (event.kind() == message) {
             client_.message_arrived(event.a);
         } else {
             handle_data(now, event);

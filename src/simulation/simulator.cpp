@@ -185,11 +185,11 @@ void Simulator::advance_to(Instant next) {
 }
 
 void Simulator::handle(const Event& event) {
-    if (event.of_network) {
+    if (event.of_network()) {
         network_->handle(now_, event);
         return;
     }
-    switch (static_cast<Kind>(event.kind)) {
+    switch (static_cast<Kind>(event.kind())) {
         case Kind::message:
             message_arrived(event.a);
             return;

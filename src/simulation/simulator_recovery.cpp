@@ -67,10 +67,10 @@ void Simulator::drop_messages(FlatNode node) {
         messages_.remove(index);
     }
     std::erase_if(condition.held, [&](const Event& event) {
-        if (!event.of_network) {
+        if (!event.of_network()) {
             messages_.remove(event.a);
         }
-        return !event.of_network;
+        return !event.of_network();
     });
 }
 

@@ -80,7 +80,11 @@ void Simulator::send_result(FlatNode from, const core::SendResult& result) {
 
 void Simulator::send_message(FlatNode from, const core::SendMessage& sent) {
     const FlatNode to = row_.flat(sent.to);
-    const std::uint32_t index = messages_.add({.from = from, .to = to, .content = sent.message});
+    const std::uint32_t index = messages_.take();
+    Message& message = messages_[index];
+    message.from = from;
+    message.to = to;
+    message.content = sent.message;
     if (conditions_[from].cuts > 0) {
         conditions_[from].unsent.push_back(index);
         return;
