@@ -173,8 +173,8 @@ class FairShares {
     void note_end(Hub& hub, std::uint32_t index);
     void find_ends(Hub& hub);
     void set_first_end(core::Instant now, Hub& hub);
-    void make_hub(core::Instant now, std::uint32_t link);
-    void dissolve_hub(core::Instant now, std::uint32_t link);
+    void make_hub(core::Instant now, std::uint32_t index);
+    void dissolve_hub(core::Instant now, std::uint32_t index);
 
     std::vector<Link> links_;
     Pool<Hub> hubs_;
