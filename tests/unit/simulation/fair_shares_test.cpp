@@ -599,6 +599,7 @@ TEST_CASE("a hub gives its flows what solving everything anew gives them") {
             flows.push_back(flow);
         }
         std::vector<std::int64_t> before;
+        before.reserve(flows.size());
         for (const ModelFlow& flow : flows) {
             before.push_back(flow_rate(network, flow.id));
         }
