@@ -4,7 +4,7 @@
 import csv
 from pathlib import Path
 
-from weir_run import check, check_complete, main, weir
+from weir_run import check, check_complete, main, weir, why_no_ucx
 
 MATRIX = {(0, 0): 200000, (0, 2): 30001, (1, 1): 70000, (2, 0): 100, (2, 2): 150000}
 SETS = 2 + 6  # warm-up and measured: intervals of 250 ms
@@ -61,10 +61,29 @@ def without_a_file():
     check_pairs(run, {(producer, consumer): 1500000 for producer in (0, 1) for consumer in (0, 1)})
 
 
+def a_trace():
+    """Times are relative to the beginning of each interval; two transfers of a pair are two events."""
+    Path("trace.csv").write_text("time_s,producer,consumer,bytes\n0,0,1,40000\n0.05,1,0,30000\n0.1,0,1,20001\n", encoding="utf-8")
+    run = weir(5, "--pattern", "trace:trace.csv", "--interval", "250ms", "--warmup", "500ms", "--duration", "1500ms")
+    check_complete(run, 5)
+    check_pairs(run, {(0, 1): 60001 * SETS, (1, 0): 30000 * SETS})
+
+
+def engine_ucx():
+    if why := why_no_ucx():
+        print(f"without the engine ucx: {why}")
+        return
+    write_matrix("matrix.csv", MATRIX)
+    for transport in ("send", "put", "get"):
+        run = weir(7, "--engine", "ucx", "--pattern", "matrix:matrix.csv", "--transport", transport, "--verify", "full", *OPTIONS, directory=transport)
+        check_complete(run, 7)
+        check_pairs(run, {pair: size * SETS for pair, size in MATRIX.items()})
+
+
 def too_few_ranks():
     write_matrix("matrix.csv", MATRIX)
     run = weir(5, "--pattern", "matrix:matrix.csv")
     check(run.status == 2 and "need 7 ranks, but 5 ranks were started" in run.stderr, f"status {run.status}: {run.stderr}")
 
 
-main(every_transport_and_policy, a_sequence, without_a_file, too_few_ranks)
+main(every_transport_and_policy, a_sequence, a_trace, engine_ucx, without_a_file, too_few_ranks)
