@@ -141,6 +141,15 @@ class Files(unittest.TestCase):
         self.assertGreater(len(found), 150)
         self.assertEqual([name for name in sorted(found) if not re.search(rf"\b{name}\b", page)], [])
 
+    def test_every_field_of_a_job_with_several_groups_is_described(self):
+        schema = json.loads((SOURCE / "src/report/weir_report/groups.schema.json").read_text(encoding="utf-8"))
+        page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
+        section = page.split("\n## A job with several groups\n")[1].split("\n## ")[0]
+        own = {name for place in (schema, *(schema["definitions"][name] for name in ("verdict", "verdict_of_the_job", "group")))
+               for name in place["properties"]}
+        self.assertGreater(len(own), 25)
+        self.assertEqual([name for name in sorted(own) if not re.search(rf"`{name}\b", section)], [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import jobs
 import pytest
 from comparing import capacity_of
 
@@ -74,6 +75,14 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser, no_pictures
     assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
     drawn = check_drawn(in_browser(directory / "report.html"), 7)
     assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
+
+
+def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, no_pictures, tmp_path):
+    directory = jobs.make_job(simulate, tmp_path / "farm", [(), jobs.TOO_BUSY, None, (), ()])
+    assert report_command.main([str(directory), "--quiet", "--figures", "none", "--group-pages", "1"]) == 0
+    assert check_drawn(in_browser(directory / "report.html"), 3) == ["goodput", "buffers", "heat-map"]
+    for width, one in layout(directory / "report.html").items():
+        assert one["scroll"] <= width and not one["wide"], (width, one["wide"])
 
 
 WIDTHS = (1280, 2560, 390)

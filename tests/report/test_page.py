@@ -128,7 +128,7 @@ def test_bad_input_is_one_line_and_status_2(stored, arguments, words, capsys):
 def test_an_interruption_ends_the_command_without_a_trace(stored):
     directory = stored("measured")
     program = ("import os, signal, sys; from weir_report import report_command as command; "
-               "command.read_run = lambda path: os.kill(os.getpid(), signal.SIGINT); command.main(['run'])")
+               "command.read_record = lambda path: os.kill(os.getpid(), signal.SIGINT); command.main(['run'])")
     ended = subprocess.run([sys.executable, "-c", program], cwd=directory, capture_output=True, text=True, timeout=60,
                            check=False, env={**os.environ, "PYTHONPATH": str(SOURCE)})
     assert ended.returncode == -signal.SIGINT and not ended.stderr

@@ -43,6 +43,7 @@ class Panel:
     whole_numbers: bool = False
     largest: float | None = None
     least_top: float = 0.0
+    members: str = "single ranks"
 
     @property
     def top(self):

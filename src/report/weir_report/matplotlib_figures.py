@@ -59,7 +59,7 @@ def _time(chart):
         members = [line for line in panel.lines if line.style == "member"]
         for number, line in enumerate(members):
             axis.plot(line.x, line.y, color=COLOURS[LINE_COLOURS["member"]], linewidth=0.5,
-                      alpha=max(0.25, min(0.8, 8 / len(members))), label="single ranks" if number == 0 else None,
+                      alpha=max(0.25, min(0.8, 8 / len(members))), label=panel.members if number == 0 else None,
                       rasterized=len(members) > 30)
         for line in panel.lines:
             if line.style != "member":

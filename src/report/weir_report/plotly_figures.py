@@ -96,7 +96,7 @@ def _key(panel):
     """The names of lines and areas, each once."""
     parts = [(area.colour, "area", area.name) for area in panel.areas]
     if any(line.style == "member" for line in panel.lines):
-        parts.append((LINE_COLOURS["member"], "line", "single ranks"))
+        parts.append((LINE_COLOURS["member"], "line", panel.members))
     parts += [(LINE_COLOURS[line.style], "dash" if line.style in DASHED else "line", line.name)
               for line in panel.lines if line.style != "member"]
     return [(_colour(colour), sign, name) for colour, sign, name in dict.fromkeys(parts)]

@@ -8,22 +8,33 @@ from pathlib import Path
 
 from . import openmetrics, run_metrics, switch_counters, whole_file
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
+from .job import job_of, worst_first
+from .job_page import GROUP_PAGES, group_verdict, write_job
+from .job_record import first_group, is_job
 from .matplotlib_figures import FORMATS
 from .report_page import short_verdict, write_report
-from .run import read_run
+from .run import read_record, run_of
+from .units import counted
 from .version import VERSION
+
+# Groups of a job that the terminal names.
+GROUPS_NAMED = 5
 
 
 def parser():
     made = argparse.ArgumentParser(
         prog="weir-report", description="Writes a self-contained page (it needs no network) and the figures of one or more runs.",
         epilog="Exit status: 0 written; 2 a run directory cannot be read or the page cannot be written.")
-    made.add_argument("runs", nargs="+", metavar="RUN", help="run directory, as weir run --out or weir simulate --out wrote it")
+    made.add_argument("runs", nargs="+", metavar="RUN",
+                      help="run directory, as weir run --out or weir simulate --out wrote it; also that of a job with several groups, alone")
     made.add_argument("--out", metavar="FILE.html",
                       help="the page; the figures go beside it (default: RUN/report.html, and for several runs "
                            "weir-report/report.html)")
     made.add_argument("--figures", metavar="FORMATS", default="png,pdf,svg",
                       help="formats of the figure files, or none (default: png,pdf,svg)")
+    made.add_argument("--group-pages", metavar="NUMBER", default=str(GROUP_PAGES),
+                      help="of a job with several groups: write the pages of so many groups too, the worst first, as group-07/report.html "
+                           f"beside the job's; all, or none (default: {GROUP_PAGES})")
     made.add_argument("--openmetrics", metavar="FILE",
                       help="write the run's metrics, every second with its time, as OpenMetrics text instead of a page (-: standard "
                            "output); for `promtool tsdb create-blocks-from openmetrics`")
@@ -72,25 +83,79 @@ def _write_lines(name, lines):
         whole_file.replace(name, "".join(lines))
 
 
+def group_pages(text, count):
+    """--group-pages: how many pages of `count` groups are written."""
+    if text in ("all", "none"):
+        return count if text == "all" else 0
+    if not text.isascii() or not text.isdigit():
+        raise ReportError(f"--group-pages: '{text}' is not a number of groups, all or none")
+    return min(int(text[:9]), count)
+
+
+def page_path(options, directory):
+    """The page: --out, or in `directory`."""
+    page = Path(options.out) if options.out else directory / "report.html"
+    return page if page.suffix == ".html" else page / "report.html"
+
+
+def report_runs(records, options, formats):
+    """The page of one or more runs. Lines for the terminal."""
+    runs = [run_of(*record) for record in records]
+    page = page_path(options, runs[0].directory if len(runs) == 1 else Path("weir-report"))
+    written = write_report(runs, page, page.parent / "figures", formats, f"Written by weir-report {VERSION}.")
+    lines = []
+    for run in runs:
+        lines += [f"{run.name}: {short_verdict(run)[0]}", *(f"  {line}" for line in (*run.remarks, *switch_lines(run)))]
+    return [*lines, f"page     {page}", *_about_figures(page, written)]
+
+
+def report_job(record, options, formats):
+    """The page of a job with several groups. Lines for the terminal."""
+    job = job_of(*record)
+    page = page_path(options, job.directory)
+    pages = group_pages(options.group_pages, len(job.groups))
+    written, drawn = write_job(job, page, page.parent / "figures", formats, f"Written by weir-report {VERSION}.", pages)
+    lines = [f"{job.name}: {short_verdict(job)[0]}", *(f"  {remark}" for remark in job.remarks)]
+    bad = [group for group in worst_first(job) if group.problems or group_verdict(group)[1] == "bad"]
+    for group in bad[:GROUPS_NAMED]:
+        lines += [f"  {group.name}: {group_verdict(group)[0]}", *(f"    {problem}" for problem in group.problems)]
+    if len(bad) > GROUPS_NAMED:
+        lines.append(f"  and {counted(len(bad) - GROUPS_NAMED, 'group')} more that failed, were not sustained or cannot be read")
+    lines.append(f"page     {page}")
+    if drawn:
+        lines.append(f"groups   {counted(len(drawn), 'page')} of {len(job.groups)}: {', '.join(group.directory.name for group in drawn)}"
+                     + ("" if len(drawn) == len(job.groups) else " (--group-pages all writes all)"))
+    return lines + _about_figures(page, written)
+
+
+def _about_figures(page, written):
+    return [f"figures  {page.parent / 'figures'} ({len(written)} files)"] if written else []
+
+
+def write_pages(options):
+    """Lines for the terminal."""
+    formats = [] if options.figures == "none" else options.figures.split(",")
+    for name in formats:
+        if name not in FORMATS:
+            raise ReportError(f"--figures: '{name}' is not one of {', '.join(FORMATS)}, none")
+    group_pages(options.group_pages, 0)
+    records = [read_record(path) for path in options.runs]
+    if len(records) == 1 and is_job(records[0][1]):
+        return report_job(records[0], options, formats)
+    for directory, record in records:
+        if is_job(record):
+            raise ReportError(f"{directory / 'run.json'}: it is the record of a job with several groups, which has a page of its own: give it "
+                              f"alone, or directories of groups, as {directory / first_group(record)}")
+    return report_runs(records, options, formats)
+
+
 def main(arguments=None):
     end_quietly_when_interrupted()
     options = parser().parse_args(arguments)
     try:
         if options.openmetrics or options.prometheus or options.every is not None:
             return write_metrics(options)
-        formats = [] if options.figures == "none" else options.figures.split(",")
-        for name in formats:
-            if name not in FORMATS:
-                raise ReportError(f"--figures: '{name}' is not one of {', '.join(FORMATS)}, none")
-        runs = [read_run(path) for path in options.runs]
-        if options.out:
-            page = Path(options.out)
-            if page.suffix != ".html":
-                page = page / "report.html"
-        else:
-            page = (runs[0].directory if len(runs) == 1 else Path("weir-report")) / "report.html"
-        figures = page.parent / "figures"
-        written = write_report(runs, page, figures, formats, f"Written by weir-report {VERSION}.")
+        lines = write_pages(options)
     except ReportError as error:
         print(f"weir-report: {error}", file=sys.stderr)
         return 2
@@ -101,15 +166,7 @@ def main(arguments=None):
         print(f"weir-report: {os_error_text(error)}", file=sys.stderr)
         return 2
     if not options.quiet:
-        for run in runs:
-            print(f"{run.name}: {short_verdict(run)[0]}")
-            for remark in run.remarks:
-                print(f"  {remark}")
-            for line in switch_lines(run):
-                print(f"  {line}")
-        print(f"page     {page}")
-        if written:
-            print(f"figures  {figures} ({len(written)} files)")
+        print(*lines, sep="\n")
     return 0
 
 

@@ -31,7 +31,7 @@ def write_report(runs, page, figures_directory, formats, footer):
             made = make(run)
             for chart in made if isinstance(made, list) else [made] if made else []:
                 files = matplotlib_figures.rendered(chart, ["png", *(name for name in formats if name != "png")], run.title)
-                written += _write_files(directory, chart, {kind: files[kind] for kind in formats})
+                written += write_figures(directory, chart, {kind: files[kind] for kind in formats})
                 identity = f"run-{position + 1}-{chart.name}"
                 charts[identity] = chart
                 shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(identity, chart, files["png"]))
@@ -46,9 +46,10 @@ def write_report(runs, page, figures_directory, formats, footer):
     return written
 
 
-def _write_files(directory, chart, files):
-    """Returns their paths."""
+def write_figures(directory, chart, files):
+    """Returns the paths of the files. `files`: {format: content}."""
     paths = []
+    directory.mkdir(parents=True, exist_ok=True)
     for kind, content in files.items():
         paths.append(directory / f"{chart.name}.{kind}")
         with naming(paths[-1]):
@@ -63,14 +64,23 @@ def _safe(name):
 
 
 def short_verdict(run):
-    """(words, tone)"""
-    verdict = run.record["verdict"]
+    """(words, tone) of a run, of a job or of one of its groups."""
+    verdict = run.verdict
     if not verdict.get("judged") or verdict.get("sustained") is None:
         return "Not judged", "none"
     if not verdict["sustained"]:
         return "NOT sustained", "bad"
     # With a buffer of several sets, all of them can be late and none overflow.
     return ("Sustained, but not on time", "none") if verdict.get("on_time") is False else ("Sustained", "good")
+
+
+def verdict_text(run):
+    """The sentences of the verdict, without the words that stand above them."""
+    words, full_text = short_verdict(run)[0], run.verdict.get("text") or ""
+    if full_text.startswith(f"{words}: "):
+        full_text = full_text[len(words) + 2:]
+        full_text = full_text[:1].upper() + full_text[1:]
+    return full_text
 
 
 def overview_cell(figure, figures):
@@ -85,13 +95,9 @@ def section(run, position, decisive_charts, charts):
     verdict, tone = short_verdict(run)
     record = run.record
     figures = key_figures(run)
-    full_text = record["verdict"].get("text") or ""
-    if full_text.startswith(f"{verdict}: "):
-        full_text = full_text[len(verdict) + 2:]
-        full_text = full_text[:1].upper() + full_text[1:]
     return {
         "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": _what(run), "tone": tone,
-        "short_verdict": verdict, "verdict_text": full_text, "advice": _sentence(record["verdict"].get("advice")),
+        "short_verdict": verdict, "verdict_text": verdict_text(run), "advice": sentence(record["verdict"].get("advice")),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
         "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts, "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"),
@@ -99,7 +105,7 @@ def section(run, position, decisive_charts, charts):
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
         "switch": _switch(run), "losses": lost_consumers.table(run), "phases": phase_times.table(run), "faults": _faults(record),
-        "plan": list(run.plan.items()), "environment": _flat(record["environment"]),
+        "plan": list(run.plan.items()), "environment": flat(record["environment"]),
     }
 
 
@@ -109,7 +115,7 @@ def _switch(run):
     return counters and {"when": counters.when, "problems": counters.problems, "rows": switch_counters.lines(counters)}
 
 
-def _sentence(text):
+def sentence(text):
     return text and text.rstrip(".") + "."
 
 
@@ -151,10 +157,10 @@ def _faults(record):
     return faults + [str(difference) for difference in (record.get("ledger") or {}).get("differences", [])]
 
 
-def _flat(value, prefix=""):
+def flat(value, prefix=""):
     """Nested objects as (path, text)."""
     if isinstance(value, dict):
-        return [pair for name, part in value.items() for pair in _flat(part, f"{prefix}.{name}" if prefix else name)]
+        return [pair for name, part in value.items() for pair in flat(part, f"{prefix}.{name}" if prefix else name)]
     if isinstance(value, list):
         return [(prefix, ", ".join(str(part) for part in value) or "-")]
     return [(prefix, "-" if value is None else str(value))]

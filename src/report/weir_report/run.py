@@ -17,33 +17,50 @@ import numpy as np
 from .errors import ReportError
 from .input_file import read_text
 from .burst_rows import read_bursts
+from .job_record import is_job, refusal
 from .rows import read_rows, read_table
 
-SCHEMA = re.compile(r"weir-run/(\d+)")
 KNOWN_SCHEMA = 1
 SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
                   "pausing_s", "pool_peak_bytes")
 RANK_FILE = re.compile(r"rank-(\d+)-(producer|consumer|scheduler)\.csv")
 
 
-@dataclasses.dataclass
-class Run:
-    """What a run directory holds. Rows are read when they are first needed, and kept."""
+def kept(method):
+    """What `method` gives is kept as long as its run, by its arguments."""
+    @functools.wraps(method)
+    def of_run(run, *arguments):
+        key = (method.__name__, *arguments)
+        if key not in run.known:
+            run.known[key] = method(run, *arguments)
+        return run.known[key]
+    return of_run
+
+
+@dataclasses.dataclass(eq=False)
+class Recorded:
+    """What has a run.json: a run, or a job with several groups."""
 
     directory: Path
     record: dict  # run.json
     name: str  # as people call it: --label, or the directory's name
     remarks: list  # what is missing or was left out, as sentences
+    heading: str = ""  # of its page, in the place of the label
+    known: dict = dataclasses.field(default_factory=dict, init=False, repr=False)  # see kept()
 
     @property
     def status(self):
         return self.record["status"]
 
     @property
+    def verdict(self):
+        return self.record["verdict"]
+
+    @property
     def title(self):
         """The label; without one the scenario, or else the directory's name."""
         scenario = self.plan.get("scenario")
-        return self.labels.get("label") or (Path(scenario).name.removesuffix(".toml") if scenario else self.name)
+        return self.heading or self.labels.get("label") or (Path(scenario).name.removesuffix(".toml") if scenario else self.name)
 
     @property
     def labels(self):
@@ -68,6 +85,14 @@ class Run:
         stamp = self.record.get("started_at")
         return datetime.datetime.fromisoformat(stamp.replace("Z", "+00:00")) if stamp else None
 
+    def _remark(self, sentence):
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
+
+
+class Run(Recorded):
+    """What a run directory holds. Rows are read when they are first needed, and kept."""
+
     def ranks(self, role):
         """The entries of run.json's `ranks` of one role, by index."""
         return sorted((rank for rank in self.record.get("ranks", []) if rank["role"] == role),
@@ -79,7 +104,7 @@ class Run:
         host = entries[index].get("host") if index < len(entries) else None
         return f"{role} {index} on {host}" if host else f"{role} {index}"
 
-    @functools.cache
+    @kept
     def rows(self, role):
         """The rows of all ranks of a role, one line per rank and one column per second."""
         paths = self._rank_files(role)
@@ -95,7 +120,7 @@ class Run:
                          f"(first: {cut[0].name}).")
         return rows
 
-    @functools.cache
+    @kept
     def bursts(self, role, stretches):
         """The rows of --row-interval of all ranks of a role, of each of `stretches` (first and last second)."""
         paths = [self.directory / "bursts" / path.name for path in self._rank_files(role)]
@@ -108,7 +133,7 @@ class Run:
     def _rank_files(self, role):
         return [path for path in sorted((self.directory / "ranks").glob(f"rank-*-{role}.csv")) if RANK_FILE.fullmatch(path.name)]
 
-    @functools.cache
+    @kept
     def traffic(self):
         """Bytes received, producers x consumers, or None if the run left no traffic.csv."""
         path = self.directory / "traffic.csv"
@@ -128,7 +153,7 @@ class Run:
         matrix[columns["producer"].astype(int), columns["consumer"].astype(int)] = columns["received_bytes"]
         return matrix
 
-    @functools.cache
+    @kept
     def host_counters(self):
         """Counters of network interfaces by host: {host: {column: values by row}}, each with its `second`."""
         found = {path.stem: read_table(path, ("second",))
@@ -140,7 +165,7 @@ class Run:
             self._remark(f"{self.directory / lost[0]}{more} missing: counters of these hosts are not drawn.")
         return found
 
-    @functools.cache
+    @kept
     def switch_rows(self):
         """What the switches of a simulation counted: {switch: {column: values by row}}; nothing for other runs."""
         files = (self.record.get("switch") or {}).get("files", [])
@@ -150,19 +175,14 @@ class Run:
         return {Path(file).stem: read_table(self.directory / file, ("port", "priority"), SWITCH_COLUMNS)
                 for file in files if file not in lost}
 
-    def _remark(self, sentence):
-        if sentence not in self.remarks:
-            self.remarks.append(sentence)
-
-    def __hash__(self):
-        return id(self)
-
-    def __eq__(self, other):
-        return self is other
-
 
 def read_run(path):
     """Reads `path` (a run directory, or its run.json). Raises ReportError."""
+    return run_of(*read_record(path))
+
+
+def read_record(path):
+    """(directory, content of run.json) of `path`: a run directory, or its run.json. Raises ReportError."""
     directory = Path(path)
     if directory.name == "run.json":
         directory = directory.parent
@@ -175,41 +195,63 @@ def read_run(path):
     if not text.strip():
         raise ReportError(f"{record_path}: it is empty; the file is damaged")
     try:
-        record = json.loads(text)
+        return directory, json.loads(text)
     except RecursionError as error:
         raise ReportError(f"{record_path}: nested too deeply; the file is damaged") from error
     except json.JSONDecodeError as error:
         raise ReportError(f"{record_path}, line {error.lineno}: {error.msg}; the file is damaged") from error
-    _check_record(record_path, record)
-    remarks = []
-    if record["status"] != "complete":
-        failure = (record.get("failure") or {}).get("what", "no reason is recorded")
-        what = "was interrupted" if record["status"] == "interrupted" else "failed"
-        remarks.append(f"This run {what}: {failure}. What it left behind is shown.")
-    label = record.get("labels", {}).get("label")
-    return Run(directory, record, label or directory.resolve().name, remarks)
+
+
+def run_of(directory, record):
+    """The run in `directory`, whose run.json holds `record`. Raises ReportError."""
+    if is_job(record):
+        raise ReportError(refusal(directory, record))
+    _check_record(directory / "run.json", record)
+    return Run(directory, record, name_of(directory, record), ended_early(record, "run"))
+
+
+def name_of(directory, record):
+    return record.get("labels", {}).get("label") or directory.resolve().name
+
+
+def ended_early(record, what):
+    """The remark on a run or job that did not end as planned, in a list; nothing if it did."""
+    if record["status"] == "complete":
+        return []
+    failure = (record.get("failure") or {}).get("what", "no reason is recorded")
+    ended = "was interrupted" if record["status"] == "interrupted" else "failed"
+    return [f"This {what} {ended}: {failure}. What it left behind is shown."]
 
 
 def _check_record(path, record):
-    schema = record.get("schema") if isinstance(record, dict) else None
-    match = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
-    if not match:
-        raise ReportError(f"{path}: schema is {json.dumps(schema)}, not \"weir-run/{KNOWN_SCHEMA}\": "
-                          "this is not the record of a weir run")
-    if int(match[1]) > KNOWN_SCHEMA:
-        raise ReportError(f"{path}: schema is \"{schema}\"; this weir-report reads up to \"weir-run/{KNOWN_SCHEMA}\": "
-                          "use the one that came with that weir")
-    problem = next(_validator().iter_errors(record), None)
-    if problem is not None:
-        place = problem.json_path.removeprefix("$.").removeprefix("$")
-        raise ReportError(f"{path}: {place + ': ' if place else ''}{problem.message[:200]}; the file is damaged")
+    check_schema(path, record, "weir-run", "the record of a weir run")
+    check_fields(path, record, "run.schema.json")
     for latency, entry in record["latency"].items():
         buckets = entry.get("buckets")
         if buckets and (len(buckets["upper_us"]) != len(buckets["events"]) or sum(buckets["events"]) != entry["count"]):
             raise ReportError(f"{path}: latency.{latency}.buckets do not sum up to its count; the file is damaged")
 
 
+def check_schema(path, record, name, expected):
+    """Raises a ReportError if `record` is not of the schema `name`, or of a newer version of it."""
+    schema = record.get("schema") if isinstance(record, dict) else None
+    match = re.fullmatch(rf"{name}/(\d+)", schema) if isinstance(schema, str) else None
+    if not match:
+        raise ReportError(f"{path}: schema is {json.dumps(schema)}, not \"{name}/{KNOWN_SCHEMA}\": this is not {expected}")
+    if int(match[1]) > KNOWN_SCHEMA:
+        raise ReportError(f"{path}: schema is \"{schema}\"; this weir-report reads up to \"{name}/{KNOWN_SCHEMA}\": "
+                          "use the one that came with that weir")
+
+
+def check_fields(path, record, schema_file):
+    """Raises a ReportError that names the first place at which `record` is not as `schema_file` has it."""
+    problem = next(_validator(schema_file).iter_errors(record), None)
+    if problem is not None:
+        place = problem.json_path.removeprefix("$.").removeprefix("$")
+        raise ReportError(f"{path}: {place + ': ' if place else ''}{problem.message[:200]}; the file is damaged")
+
+
 @functools.cache
-def _validator():
-    schema = json.loads((Path(__file__).parent / "run.schema.json").read_text(encoding="utf-8"))
+def _validator(schema_file):
+    schema = json.loads((Path(__file__).parent / schema_file).read_text(encoding="utf-8"))
     return jsonschema.Draft7Validator(schema)

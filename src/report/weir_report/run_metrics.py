@@ -56,9 +56,9 @@ def families(directory, history):
     """`history`: every second with its time, as far as the run has times; otherwise the last values only, without. Raises
     ReportError."""
     directory = Path(directory)
+    run = read_run(directory) if (directory / "run.json").exists() else None
     if not (directory / "ranks").is_dir():
         raise ReportError(f"{directory}: this is no run directory, it has no ranks/")
-    run = read_run(directory) if (directory / "run.json").exists() else None
     source = _Source(directory, run, history)
     made = [*_of_run(source), *_of_ranks(source), *_of_hosts(source), *_of_switch(directory, history)]
     for family in made:

@@ -22,6 +22,7 @@ from pathlib import Path
 from . import sweep_claims, sweep_names, toml_file, whole_file
 from .errors import ReportError
 from .input_file import read_bytes
+from .job_record import refuse_job
 from .units import counted
 from .version import VERSION
 
@@ -70,6 +71,7 @@ def _copy(campaign, root):
         for state in world.states(sweep_slurm.Jobs().is_running):
             if state.directory is None:
                 continue
+            refuse_job(state.directory)  # names in its groups would not be found
             complete += 1
             for path in sorted({path for pattern in _RUN_FILES for path in state.directory.glob(pattern) if path.is_file()}):
                 _copy_file(path, root / path.relative_to(campaign.directory))

@@ -54,7 +54,7 @@ def buffers(run):
                 Line(f"all {role}s", run.rows(role).seconds, np.nansum(values, axis=0), "highest")]))
     if not panels:
         return None
-    return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + _PALE)
+    return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE)
 
 
 def occupancy_panel(run, title, x, peaks):
@@ -81,7 +81,7 @@ def _about_sets(run, panels):
     return sentences
 
 
-_PALE = "Pale: warm-up and drain, which are not judged."
+PALE = "Pale: warm-up and drain, which are not judged."
 
 
 def set_occupancy(run):
@@ -134,7 +134,7 @@ def throughput(run):
     many = max(len(run.rows("producer")), len(run.rows("consumer"))) > MEMBERS_MAX
     return TimeChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
                      "One value per rank and second. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
-                     + (f"Line rates are far above: {', '.join(above)}. " if above else "") + _PALE)
+                     + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE)
 
 
 def target_name(role, target):

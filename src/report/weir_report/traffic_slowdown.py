@@ -17,6 +17,7 @@ from pathlib import Path
 from . import units
 from .errors import ReportError
 from .input_file import read_text
+from .job_record import refuse_job
 
 SCHEMA = "weir-slowdown/1"
 FILE = "transfers.csv"
@@ -64,7 +65,9 @@ class Pair:
 def read_transfers(directory):
     """The Lines of a run directory, or of the transfers.csv itself. Raises ReportError with file and line."""
     path = Path(directory)
-    path = path / FILE if path.is_dir() else path
+    if path.is_dir():
+        refuse_job(path)
+        path = path / FILE
     if not path.exists():
         raise ReportError(f"{path}: no such file; the directory of a run with --pattern matrix:, sequence: or trace: is expected")
     rows = csv.reader(io.StringIO(read_text(path, f"a {FILE} of weir"), newline=""))
