@@ -127,7 +127,7 @@ class Mark:
 @dataclasses.dataclass
 class Row:
     """One setting. `value` with its interval (`low`, `high`); None: not known. `text`: the same in words, beside the row; `note`:
-    more words below it. `bar`: a bar from 0 to `value`; `missing`: instead of a value, why there is none."""
+    more words below it. `bar`: a bar from 0 to `value`; `missing`: instead of a value, why there is none; `ideal`: what could not be better."""
 
     name: str
     colour: str
@@ -139,25 +139,28 @@ class Row:
     note: str = ""
     rank: str = ""
     missing: str = ""
+    ideal: float | None = None
 
 
 @dataclasses.dataclass
 class RowChart:
     """A row per setting on one axis. `bars`: each from 0 to its value; otherwise dots with intervals, and the axis covers at
-    least `least_span`, so that the spread of equal runs does not look large."""
+    least `least_span`, so that the spread of equal runs does not look large. `from_zero`: the axis begins at 0,
+    and marks lie on one line."""
 
     title: str
     unit: str
     rows: list
     bars: bool = False
     least_span: float = 0.0
+    from_zero: bool = False
 
     @property
     def range(self):
         """Ends of the axis; not below 0 if no value is."""
-        values = [value for row in self.rows for value in (row.value, row.low, row.high, *(mark.value for mark in row.marks))
+        values = [value for row in self.rows for value in (row.value, row.low, row.high, row.ideal, *(mark.value for mark in row.marks))
                   if value is not None and np.isfinite(value)]
-        if self.bars:
+        if self.bars or self.from_zero:
             return 0.0, 1.02 * max(values, default=0.0) or 1.0
         if not values:
             return 0.0, 1.0

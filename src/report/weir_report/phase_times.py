@@ -10,9 +10,13 @@ def table(run):
     phases = run.record.get("phases") or []
     if not phases:
         return None
-    ordered = sorted(phases, key=lambda phase: -(phase["completion_s_max"] or 0))
+    ordered = slowest_first(run)
     return {"rows": [_row(phase) for phase in ordered[:SHOWN]], "more": len(ordered) - SHOWN,
             "has_ideal": any(phase["ideal_s"] for phase in phases)}
+
+
+def slowest_first(run):
+    return sorted(run.record.get("phases") or [], key=lambda phase: -(phase["completion_s_max"] or 0))
 
 
 def _row(phase):

@@ -1,7 +1,7 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import (burst_charts, counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, phase_times, switch_charts,
+from . import (burst_charts, counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, phase_charts, phase_times, switch_charts,
                switch_counters, switch_reading_charts, time_charts)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
@@ -12,7 +12,7 @@ from .units import counted, part, share, text
 
 # Drawn first, beside the verdict.
 _DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
-_CHARTS = (time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
+_CHARTS = (phase_charts.over_time, time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
            latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, counter_charts.counters,
            switch_reading_charts.readings)
 _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share",
@@ -104,9 +104,15 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "switch": _switch(run), "losses": lost_consumers.table(run), "phases": phase_times.table(run), "faults": _faults(record),
+        "switch": _switch(run), "losses": lost_consumers.table(run), "phases": _phases(run), "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": flat(record["environment"]),
     }
+
+
+def _phases(run):
+    """Chart and table of phases; None if events have no address."""
+    table, chart = phase_times.table(run), phase_charts.rows(run)
+    return table and {**table, "chart": chart, "about_chart": chart and phase_charts.about_rows(chart)}
 
 
 def _switch(run):

@@ -189,12 +189,12 @@ def _is_number(values):
         return (np.abs(values) <= LARGEST_NUMBER) & (np.floor(values) == values)
 
 
-def read_table(path, indices, others=()):
-    """A CSV file of numbers, by column, without phase and wall_time. The columns `indices` and `others` must be there;
-    `indices` hold a whole number in every line."""
+def read_table(path, indices, others=(), texts=()):
+    """A CSV file of numbers, by column, without phase and wall_time. The columns `indices`, `others` and `texts` must be there;
+    `indices` hold a whole number in every line, `texts` are read as pandas.Categorical."""
     content = read_bytes(path, ROWS)
     names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
-    missing = [name for name in (*indices, *others) if name not in names]
+    missing = [name for name in (*indices, *others, *texts) if name not in names]
     if missing:
         raise ReportError(f"{path}, line 1: no column '{missing[0]}'; found '{','.join(names)}'")
     body = content[content.find(b"\n") + 1:]
@@ -204,10 +204,11 @@ def read_table(path, indices, others=()):
         blame(path, names)
     numeric = [name for name in names if name not in TEXT_COLUMNS]
     if not body:
-        return {name: np.empty(0) for name in numeric}
+        return {name: np.empty(0) for name in (*numeric, *texts)}
     try:
-        frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=numeric,
-                                dtype={name: float for name in numeric}, na_values=[""], keep_default_na=False)
+        frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=[*numeric, *texts],
+                                dtype={name: float for name in numeric} | {name: "category" for name in texts}, na_values=[""],
+                                keep_default_na=False)
     except (ValueError, pandas.errors.ParserError):
         blame(path, names)
         raise _unreadable(path) from None
@@ -217,4 +218,4 @@ def read_table(path, indices, others=()):
             row = int(np.argmax(bad))
             raise ReportError(f"{path}, line {row + 2}: {frame[name].iloc[row]:g} in column {name}, expected a whole number "
                               f"of at most {LARGEST_NUMBER}")
-    return {name: frame[name].to_numpy() for name in numeric}
+    return {name: frame[name].to_numpy() for name in numeric} | {name: frame[name].array for name in texts}

@@ -23,6 +23,8 @@ from .rows import read_rows, read_table
 KNOWN_SCHEMA = 1
 SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
                   "pausing_s", "pool_peak_bytes")
+# Above this, a table with a line for each pair would need more memory than all else.
+LARGEST_TABLE_BYTES = 256 << 20
 RANK_FILE = re.compile(r"rank-(\d+)-(producer|consumer|scheduler)\.csv")
 
 
@@ -152,6 +154,26 @@ class Run(Recorded):
                               f"plan of {producers} producers and {consumers} consumers")
         matrix[columns["producer"].astype(int), columns["consumer"].astype(int)] = columns["received_bytes"]
         return matrix
+
+    @kept
+    def phases(self):
+        """phases.csv by column; `phase` is a pandas.Categorical. None without one."""
+        return self._of_addressed("phases.csv", ("begins_s", "completion_s", "ideal_s"))
+
+    @kept
+    def transfers(self):
+        """transfers.csv, likewise."""
+        return self._of_addressed("transfers.csv", ("completion_s_mean", "completion_s_max"))
+
+    def _of_addressed(self, name, columns):
+        path = self.directory / name
+        if not self.record.get("phases"):
+            return None
+        if not path.exists() or path.stat().st_size > LARGEST_TABLE_BYTES:
+            self._remark(f"{path} {'is too large' if path.exists() else 'is missing'}: it is not drawn.")
+            return None
+        found = read_table(path, (), columns, ("phase",))
+        return found if len(found["phase"]) else None
 
     @kept
     def host_counters(self):

@@ -65,7 +65,11 @@ def track(row, chart):
             parts.append(f'<rect x="0" y="{middle - BAR_HEIGHT / 2}" width="{_number(width)}%" height="{BAR_HEIGHT}" fill="{colour}"/>')
     else:
         parts += _interval(row, low, high, middle, colour)
-        offsets = [-LANE_OFFSET if mark.held else LANE_OFFSET for mark in row.marks] if has_lanes else _offsets(len(row.marks))
+        if row.ideal is not None:
+            at = _at(row.ideal, low, high)
+            parts.append(f'<line x1="{at}" x2="{at}" y1="2" y2="{height - 2}" stroke="var(--green)" stroke-width="2" stroke-dasharray="4 2"/>')
+        offsets = [-LANE_OFFSET if mark.held else LANE_OFFSET for mark in row.marks] if has_lanes else \
+            [0.0] * len(row.marks) if chart.from_zero else _offsets(len(row.marks))
         parts += [_mark(mark, offset, low, high, middle, colour) for mark, offset in zip(row.marks, offsets)]
     return Markup(f'<svg class="track" width="100%" height="{height}" aria-hidden="true">{"".join(parts)}</svg>')
 
