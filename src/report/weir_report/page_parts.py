@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 
 from . import plotly_figures, svg_figures, units
+from .plotly_bundle import without_unused
 
 
 @functools.cache
@@ -22,7 +23,7 @@ def packed_plotly():
         from plotly.offline import get_plotlyjs
     except ImportError:
         return None
-    return packed(get_plotlyjs())
+    return packed(without_unused(get_plotlyjs()))
 
 
 def packed(text):
