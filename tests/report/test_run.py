@@ -77,6 +77,47 @@ def test_an_empty_file_of_an_interrupted_run_is_a_rank_without_seconds(stored):
     assert np.isfinite(rows.column("received_bytes")[1]).any()
 
 
+def test_ranks_that_begin_and_end_at_other_seconds_keep_theirs(stored, monkeypatch):
+    """In batches of one file, of all, and of some that begin alike."""
+    directory = stored("interrupted")
+    paths = sorted((directory / "ranks").glob("*-consumer.csv"))
+    lines = paths[0].read_text().splitlines(keepends=True)
+    paths[0].write_text("".join([lines[0], *lines[2:]]))
+    last = paths[1].read_text().splitlines(keepends=True)
+    paths[1].write_text("".join(last[:-1]))
+    found = []
+    for files in (1, 2, 256):
+        monkeypatch.setattr("weir_report.rows.BATCH_FILES", files)
+        found.append(read_run(directory).rows("consumer"))
+    for rows in found:
+        assert list(rows.seconds) == list(found[0].seconds) and list(rows.phases) == list(found[0].phases)
+        covered = rows.column("covered_s")
+        assert np.isnan(covered[0][0]) and np.isfinite(covered[0][1:]).all() and np.isfinite(covered[1][0]) and np.isnan(covered[1][-1])
+        for name in ("received_bytes", "corrupt_events", "poll_gap_max_us"):
+            np.testing.assert_array_equal(rows.column(name), found[0].column(name))
+
+
+def test_columns_of_one_value_take_no_memory(stored):
+    rows = read_run(stored("measured")).rows("consumer")
+    assert (rows.column("corrupt_events") == 0).all() and rows.column("corrupt_events").strides == (0, 0)
+    assert rows.column("received_bytes").strides != (0, 0)
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"rank": -1}, "ranks[1].rank: -1 is less than the minimum"), ({"sets": 1.5}, "ranks[1].sets: 1.5 is not of type"),
+    ({"time": {"blocked_s": "x"}}, "ranks[1].time.blocked_s: 'x' is not of type"), ({"role": "idler"}, "ranks[1].role: 'idler' is not one of"),
+    ({"host": 3}, "ranks[1].host: 3 is not of type"), ({"index": True}, "ranks[1].index: True is not of type")])
+def test_one_rank_of_many_that_is_damaged_is_named(stored, change, words):
+    directory = stored("measured")
+    record = json.loads((directory / "run.json").read_text())
+    record["ranks"] = [{**record["ranks"][1], "rank": number, "sets": 2.0} for number in range(5)]
+    record["ranks"][1].update(change)
+    (directory / "run.json").write_text(json.dumps(record))
+    with pytest.raises(ReportError) as error:
+        read_run(directory)
+    assert words in str(error.value)
+
+
 def test_missing_files_are_said(stored):
     directory = stored("measured")
     next((directory / "ranks").glob("*-producer.csv")).unlink()

@@ -57,7 +57,7 @@ def read_rows(paths, complete):
         return Rows(np.empty(0, int), np.empty(0, object), {}), []
     header = None
     cut = []
-    frames = []
+    parts = []
     for begin in range(0, len(paths), BATCH_FILES):
         bodies = []
         counts = []
@@ -93,10 +93,11 @@ def read_rows(paths, complete):
             counts.append(lines)
         if header is None:
             continue
-        frames.append(_parse(batch, names, b"".join(bodies), np.array(counts), begin))
-    if not any(len(frame) for frame in frames):
+        counts = np.array(counts)
+        parts.append(_Part(_parse(batch, names, b"".join(bodies), counts), counts))
+    if not any(part.seconds for part in parts):
         return Rows(np.empty(0, int), np.empty(0, object), {}), cut
-    return _matrices(pandas.concat(frames, ignore_index=True), paths, names), cut
+    return _joined(parts, len(paths)), cut
 
 
 def _lines(content):
@@ -111,7 +112,7 @@ def _check_header(path, header):
     return names
 
 
-def _parse(batch, names, body, counts, first_rank):
+def _parse(batch, names, body, counts):
     numeric = {name: float for name in names if name not in TEXT_COLUMNS}
     if not body:
         frame = pandas.DataFrame({name: pandas.Series(dtype=kind) for name, kind in numeric.items()})
@@ -125,16 +126,15 @@ def _parse(batch, names, body, counts, first_rank):
             for path in batch:
                 blame(path, names)
             raise _unreadable(batch[0] if len(batch) == 1 else f"one of {batch[0]} ... {batch[-1].name}") from None
-    frame["rank"] = np.repeat(np.arange(first_rank, first_rank + len(batch)), counts)
+    rank = np.repeat(np.arange(len(batch)), counts)
     seconds = frame["second"].to_numpy()
-    same_rank = np.diff(frame["rank"].to_numpy(), prepend=-1) == 0
+    same_rank = np.diff(rank, prepend=-1) == 0
     bad = ~_is_number(seconds) | ~frame["phase"].isin(PHASES).to_numpy()
     bad = bad | (same_rank & (np.diff(seconds, prepend=np.nan) != 1))
     if bad.any():
         row = int(np.argmax(bad))
-        rank = int(frame["rank"].iloc[row])
-        line = row - int(np.sum(counts[:rank - first_rank])) + 2
-        raise ReportError(f"{batch[rank - first_rank]}, line {line}: second {frame['second'].iloc[row]:.0f} in phase "
+        line = row - int(np.sum(counts[:rank[row]])) + 2
+        raise ReportError(f"{batch[rank[row]]}, line {line}: second {frame['second'].iloc[row]:.0f} in phase "
                           f"'{frame['phase'].iloc[row]}': seconds follow each other, and phases are "
                           f"{', '.join(PHASES)}")
     return frame
@@ -165,22 +165,61 @@ def _unreadable(what):
     return ReportError(f"{what}: not a table of numbers; the file is damaged")
 
 
-def _matrices(frame, paths, names):
-    first, last = int(frame["second"].min()), int(frame["second"].max())
-    seconds = np.arange(first, last + 1)
-    rank = frame["rank"].to_numpy()
-    position = frame["second"].to_numpy().astype(int) - first
-    phases = np.full(len(seconds), "measure", dtype=object)
-    for phase in PHASES:
-        phases[position[(frame["phase"] == phase).to_numpy()]] = phase
-    columns = {}
-    for name in names:
-        if name in TEXT_COLUMNS or name == "second":
-            continue
-        matrix = np.full((len(paths), len(seconds)), np.nan)
-        matrix[rank, position] = frame[name].to_numpy()
-        columns[name] = matrix
-    return Rows(seconds, phases, columns)
+class _Part:
+    """The rows of one batch of files, by rank and second. A column of which all values are equal, as of what the run does not use, is
+    one number: of some thousand ranks such columns would be most of the memory."""
+
+    def __init__(self, frame, counts):
+        second = frame["second"].to_numpy().astype(int)
+        self.ranks = len(counts)
+        self.first = int(second.min()) if len(second) else 0
+        self.seconds = int(second.max()) - self.first + 1 if len(second) else 0
+        self.phases = np.full(self.seconds, -1)
+        position = second - self.first
+        for number, phase in enumerate(PHASES):
+            self.phases[position[(frame["phase"] == phase).to_numpy()]] = number
+        # Usually all ranks have the same seconds, and rows lie as they are needed.
+        self._place = None if (counts == self.seconds).all() else (np.repeat(np.arange(self.ranks), counts), position)
+        self.columns = {name: self._column(frame[name].to_numpy()) for name in frame.columns if name not in ("second", "phase")}
+
+    def _column(self, values):
+        if self._place is None and len(values):
+            if (values == values[0]).all() or np.isnan(values).all():
+                return float(values[0])
+            return values.reshape(self.ranks, self.seconds).copy()
+        matrix = np.full((self.ranks, self.seconds), np.nan)
+        if len(values):
+            matrix[self._place] = values
+        return matrix
+
+
+def _joined(parts, ranks):
+    """Rows of all parts, which lose their columns meanwhile."""
+    filled = [part for part in parts if part.seconds]
+    first = min(part.first for part in filled)
+    seconds = np.arange(first, max(part.first + part.seconds for part in filled))
+    phases = np.full(len(seconds), -1)
+    for part in filled:
+        span = phases[part.first - first:part.first - first + part.seconds]
+        np.maximum(span, part.phases, out=span)
+    columns = {name: _joined_column([(part, part.columns.pop(name)) for part in parts], ranks, seconds) for name in list(parts[0].columns)}
+    phases[phases < 0] = PHASES.index("measure")
+    return Rows(seconds, np.array(PHASES, object)[phases], columns)
+
+
+def _joined_column(parts, ranks, seconds):
+    """Ranks x seconds. What is one number in all parts takes no memory, and cannot be written to."""
+    numbers = [values for part, values in parts if isinstance(values, float) and part.seconds == len(seconds)]
+    if len(numbers) == len(parts) and (len(set(numbers)) == 1 or np.isnan(numbers).all()):
+        return np.broadcast_to(np.float64(numbers[0]), (ranks, len(seconds)))
+    matrix = np.full((ranks, len(seconds)), np.nan)
+    begin = 0
+    for part, values in parts:
+        left = part.first - int(seconds[0])
+        if part.seconds:
+            matrix[begin:begin + part.ranks, left:left + part.seconds] = values
+        begin += part.ranks
+    return matrix
 
 
 def _is_number(values):
