@@ -3,7 +3,7 @@ and a section for each group. Pages of single groups are those of their runs (re
 
 import dataclasses
 
-from . import job_charts, matplotlib_figures, page_parts
+from . import figure_files, job_charts, page_parts
 from .errors import ReportError, naming
 from .job import worst_first
 from .report_page import flat, sentence, short_verdict, verdict_text, write_figures, write_report
@@ -24,11 +24,8 @@ def write_job(job, page, figures_directory, formats, footer, pages):
     paths of all figures, and the groups whose pages were written."""
     series = job_charts.job_series(job)
     charts, shown, written = {}, [], []
-    for make in _CHARTS if series else ():
-        chart = make(series)
-        if chart is None:
-            continue
-        files = matplotlib_figures.rendered(chart, ["png", *(name for name in formats if name != "png")], job.title)
+    made = [chart for chart in (make(series) for make in _CHARTS) if chart] if series else []
+    for chart, files in zip(made, figure_files.rendered_all(made, ["png", *(name for name in formats if name != "png")], job.title)):
         written += write_figures(figures_directory, chart, {kind: files[kind] for kind in formats})
         charts[chart.name] = chart
         shown.append(page_parts.shown(chart.name, chart, files["png"]))

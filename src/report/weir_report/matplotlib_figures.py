@@ -36,13 +36,15 @@ def rendered(chart, formats, title=None):
     """{format: content of a file}. The same chart gives the same bytes."""
     figure = draw(chart, title)
     contents = {}
+    with plt.rc_context(_STYLE):
+        # Where everything lies is found once for all formats, and not by drawing it.
+        figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")
     for kind in formats:
         metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
         file = io.BytesIO()
         with plt.rc_context(_STYLE):
             figure.savefig(file, format=kind, metadata=metadata)
-        # Where everything lies is found once for all formats.
-        figure.set_layout_engine("none")
         contents[kind] = file.getvalue()
     plt.close(figure)
     return contents

@@ -1,8 +1,8 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from . import (burst_charts, counter_charts, heat_maps, latency_charts, lost_consumers, matplotlib_figures, page_parts, phase_charts, phase_times, switch_charts,
-               switch_counters, switch_reading_charts, time_charts)
+from . import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts, lost_consumers, page_parts, phase_charts, phase_times,
+               switch_charts, switch_counters, switch_reading_charts, time_charts)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -25,16 +25,14 @@ def write_report(runs, page, figures_directory, formats, footer):
     charts, sections, written = {}, [], []
     for position, run in enumerate(runs):
         directory = figures_directory if len(runs) == 1 else figures_directory / f"{position + 1}-{_safe(run.name)}"
-        directory.mkdir(parents=True, exist_ok=True)
         shown = {}
-        for make in _DECISIVE + _CHARTS:
-            made = make(run)
-            for chart in made if isinstance(made, list) else [made] if made else []:
-                files = matplotlib_figures.rendered(chart, ["png", *(name for name in formats if name != "png")], run.title)
-                written += write_figures(directory, chart, {kind: files[kind] for kind in formats})
-                identity = f"run-{position + 1}-{chart.name}"
-                charts[identity] = chart
-                shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(identity, chart, files["png"]))
+        made = [(make, chart) for make in _DECISIVE + _CHARTS for chart in _listed(make(run))]
+        rendered = figure_files.rendered_all([chart for _, chart in made], ["png", *(name for name in formats if name != "png")], run.title)
+        for (make, chart), files in zip(made, rendered):
+            written += write_figures(directory, chart, {kind: files[kind] for kind in formats})
+            identity = f"run-{position + 1}-{chart.name}"
+            charts[identity] = chart
+            shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(identity, chart, files["png"]))
         sections.append(section(run, position, shown.get(True, []), shown.get(False, [])))
     page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render(
@@ -44,6 +42,10 @@ def write_report(runs, page, figures_directory, formats, footer):
     with naming(page):
         page.write_text(content, encoding="utf-8")
     return written
+
+
+def _listed(made):
+    return made if isinstance(made, list) else [made] if made else []
 
 
 def write_figures(directory, chart, files):
