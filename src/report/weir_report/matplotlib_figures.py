@@ -39,7 +39,7 @@ def rendered(chart, formats, title=None):
     with plt.rc_context(_STYLE):
         # Where everything lies is found once for all formats, and not by drawing it.
         figure.get_layout_engine().execute(figure)
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # and not "none", with which each format would look for it again
     for kind in formats:
         metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
         file = io.BytesIO()
