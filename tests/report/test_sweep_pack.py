@@ -4,9 +4,11 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -154,6 +156,18 @@ def test_what_cannot_be_packed_is_refused(campaign, tmp_path, capsys):
         assert sweep_command.main(["pack", "--archive", str(tmp_path / "a.tar.gz"), *words]) == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "a.tar.gz").exists()
+
+
+def test_a_job_with_several_groups_is_not_packed_and_not_collected(campaign, tmp_path, capsys):
+    copy = Path(shutil.copytree(campaign, tmp_path / "some"))
+    path = sorted((copy / "local").glob("runs/*/run.json"))[0]
+    path.write_text(whole_file.json_text({**json.loads(path.read_text()), "schema": "weir-groups/1"}))
+    message = f"{path}: it is the record of a job with several groups"
+    assert sweep_command.main(["pack", str(copy), "--archive", str(tmp_path / "a.tar.gz")]) == 2
+    assert message in capsys.readouterr().err
+    assert sweep_command.main(["collect", str(copy)]) == 0
+    printed = capsys.readouterr()
+    assert f"Left out: {message}" in " ".join((printed.out + printed.err).split())
 
 
 @pytest.mark.parametrize("text, expected", [
