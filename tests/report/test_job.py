@@ -104,7 +104,7 @@ def test_a_wrong_number_of_pages_is_refused(directory, wanted, capsys):
 
 def test_sums_and_extremes_are_those_of_the_rows(directory):
     series = job_charts.job_series(read_job(directory))
-    assert [group.number for group in series.job.groups] == [0, 1, 2, 4] and series.planned == 5
+    assert [group.number for group in series.job.groups] == [0, 1, 2, 4] and len(series.planned) == 5
     received = dict.fromkeys(series.seconds, 0.0)
     for path in directory.glob("group-*/ranks/*-consumer.csv"):
         with open(path, newline="") as file:
@@ -130,6 +130,23 @@ def test_groups_that_end_at_other_seconds_are_summed_by_second(directory):
     assert np.isfinite(series.rates[2][0]) and np.isnan(series.rates[2][1:]).all()
     total = job_charts.goodput(series).panels[0]
     assert np.isfinite(total.lines[0].y).all()
+
+
+def test_groups_of_different_sizes_have_a_common_target(directory, page_of):
+    jobs.edited(directory, lambda record: record["groups"][0].update(producers=4, consumers=5))
+    series = job_charts.job_series(read_job(directory))
+    total, single = job_charts.goodput(series).panels
+    assert total.lines[1].name == "target 4.800 Gb/s"  # 4 + 4 x 2 producers of 400 Mb/s
+    assert not [line for line in single.lines if line.style == "target"]
+    assert "5 groups with 10 producers and 14 consumers in all" in page_of(directory)
+
+
+def test_a_job_as_weir_writes_it(simulate, page_of):
+    directory = simulate(*jobs.OPTIONS, "--groups", "3")
+    page = page_of(directory)
+    assert "3 groups of 2 producers and 3 consumers each" in page and "3 of 3</b>" in page and "<strong>Sustained</strong>" in page
+    assert page.count('<section class="group"') == 3 and "group-02/report.html" in page and "target 2.400 Gb/s" in str(
+        job_charts.goodput(job_charts.job_series(read_job(directory))))
 
 
 def break_record(place):

@@ -16,11 +16,10 @@ GROUPS = "single groups"
 
 @dataclasses.dataclass
 class JobSeries:
-    """Values of the groups that have rows, groups x seconds; NaN where a group has no row of a second. `job`: only these groups;
-    `planned`: how many there were to be."""
+    """Values of the groups that have rows, groups x seconds; NaN where a group has no row of a second. `job`: only these groups."""
 
     job: object
-    planned: int
+    planned: list  # all groups
     seconds: np.ndarray
     rates: np.ndarray  # received by all consumers of the group, b/s
     occupancy: np.ndarray  # worst of any producer
@@ -49,7 +48,7 @@ def job_series(job):
     first = min(entry[2][0] for entry in found)
     seconds = np.arange(first, max(entry[2][-1] for entry in found) + 1)
     ends = [entry[1] for entry in found if entry[1]]
-    return JobSeries(dataclasses.replace(job, groups=[entry[0] for entry in found]), len(job.groups), seconds,
+    return JobSeries(dataclasses.replace(job, groups=[entry[0] for entry in found]), job.groups, seconds,
                      *(_together(seconds, [(entry[2], entry[part]) for entry in found]) for part in range(3, 7)),
                      (min(begin for begin, _ in ends), max(end for _, end in ends)) if ends else None)
 
@@ -90,10 +89,10 @@ def goodput(series):
     if not np.isfinite(series.rates).any():
         return None
     job, x = series.job, series.seconds
-    target = target_rate(job, "producer")
-    target = target * job.resolved["producers"] if target and "producers" in job.resolved else None
     summed = _over_ranks(series.rates, np.nansum)
-    wanted = target and target * series.planned
+    targets = _targets(series)
+    target = targets[0] if len(set(targets)) == 1 else None  # one line for all
+    wanted = sum(targets) if all(targets) else None
     factor, unit = scale("b/s", max(np.nanmax(summed), wanted or 0))
     total = Panel("Goodput of all groups together", unit, lines=[Line("sum of all groups", x, summed / factor, "mean")])
     if wanted:
@@ -104,6 +103,14 @@ def goodput(series):
     _name_extremes(single, "slowest group", "fastest group")
     return TimeChart("goodput", "Goodput", [total, single], series.measured,
                      f"Payload received by all consumers of a group, by the second. {_absent(series)}{PALE}")
+
+
+def _targets(series):
+    """Payload that each planned group is to receive, b/s; None where it is not known."""
+    rate = target_rate(series.job, "producer")
+    # Nothing came from a group that has no entry of producers: it was to have as many as the plan has.
+    producers = [group.entry.get("producers") or series.job.resolved.get("producers") for group in series.planned]
+    return [rate * count if rate and count else None for count in producers]
 
 
 def buffers(series):
@@ -148,8 +155,8 @@ def _name_extremes(panel, lowest, highest):
 
 
 def _absent(series):
-    absent = series.planned - len(series.job.groups)
-    return f"{counted(absent, 'group')} of {series.planned} left no rows and {'is' if absent == 1 else 'are'} not in it. " if absent else ""
+    absent = len(series.planned) - len(series.job.groups)
+    return f"{counted(absent, 'group')} of {len(series.planned)} left no rows and {'is' if absent == 1 else 'are'} not in it. " if absent else ""
 
 
 def heat_map(series):

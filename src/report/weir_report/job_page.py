@@ -82,10 +82,13 @@ def _contents(job, ordered, page, drawn):
 def _what(job):
     resolved, parts = job.resolved, []
     groups = counted(len(job.groups), "group")
-    if "producers" in resolved and "consumers" in resolved:
-        parts.append(f"{groups} of {counted(resolved['producers'], 'producer')} and {counted(resolved['consumers'], 'consumer')} each")
+    layouts = {(group.entry.get("producers"), group.entry.get("consumers")) for group in job.groups} - {(None, None)}
+    if len(layouts) == 1 and all(next(iter(layouts))):
+        producers, consumers = next(iter(layouts))
+        parts.append(f"{groups} of {counted(producers, 'producer')} and {counted(consumers, 'consumer')} each")
     else:
-        parts.append(groups)
+        producers, consumers = (sum(group.entry.get(role) or 0 for group in job.groups) for role in ("producers", "consumers"))
+        parts.append(f"{groups} with {counted(producers, 'producer')} and {counted(consumers, 'consumer')} in all")
     if resolved.get("generation") == "saturate":
         parts.append("as fast as possible")
     elif resolved.get("rate_bits_per_second") and not resolved.get("traffic"):
