@@ -16,6 +16,8 @@ COMPARISONS = [
                unit="b/s"),
     Comparison("costs", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify full` / `none`", "goodput", "weir full", "weir none", unit="b/s"),
     Comparison("costs", "verify", "bytes that `--verify full` stamps and checks per second, a core on each side", "checked", "weir full", unit="B/s"),
+    *(Comparison("costs", "verify", f"payload of a chunk of 1 MiB out of 64 MiB that a {role} handles with `--verify full`, per second of a core",
+                 f"payload {role}", "weir", bound=12e9, unit="B/s") for role in ("producer", "consumer")),
     Comparison("costs", "verify", "speed of XXH3 on this machine, by xxhsum", "speed", "xxhsum", unit="B/s"),
 ]
 
@@ -31,12 +33,21 @@ def measure(options, samples):
                 samples.add("costs", "verify", "weir full", "checked", number, running.goodput(run) / 8)
         if shutil.which("xxhsum"):
             samples.add("costs", "verify", "xxhsum", "speed", number, hash_speed())
+        for role, speed in payload_speeds(options.bare).items():
+            samples.add("costs", "verify", "weir", f"payload {role}", number, speed)
         samples.add("costs", "rows", "weir", "share of a core", number, row_share(options.bare))
 
 
 def hash_speed():
     done = subprocess.run(["xxhsum", "-b5", "-i1"], capture_output=True, text=True, check=True)
     return (1 << 20) * float(re.findall(r"([\d.]+) MB/s", done.stdout + done.stderr)[-1])
+
+
+def payload_speeds(bare):
+    """Bytes per second of CPU time that each side writes or inspects, with headers."""
+    output = running.program([bare.parent / "micro/payload_benchmark", "--benchmark_format=json", "--benchmark_min_time=0.2",
+                              f"--benchmark_filter=full/{1 << 20}"])
+    return {line["name"].split("/")[0]: line["bytes_per_second"] for line in json.loads(output)["benchmarks"]}
 
 
 def row_share(bare):

@@ -6,7 +6,6 @@
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/payload.hpp"
 
 namespace weir::transport {
 
@@ -27,6 +26,9 @@ OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffe
       free_(chunks_.size()),
       free_count_(plan.streams, window_),
       rings_(plan.streams, BufferRing(per_stream_)) {
+    if (verify_ == core::Verify::full) {
+        sums_ = BufferSums(buffers.count(), capacity_bytes_);
+    }
     std::iota(free_.begin(), free_.end(), 0U);
 }
 
@@ -88,14 +90,16 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Di
     const auto payload = memory.subspan(header_bytes);
     std::uint64_t checksum = 0;
     if (verify_ == core::Verify::full) {
-        stamp_payload(payload, chunk.chunk.event, chunk.chunk.offset);
-        checksum = payload_checksum(payload, chunk.chunk.event, chunk.chunk.offset);
+        checksum = sums_.stamp(chunks_[entry].buffer, payload, chunk.chunk.event, chunk.chunk.offset);
     }
     encode_header(memory.first<header_bytes>(), chunk.chunk, checksum, verify_);
     if (disturbance == DisturbanceKind::corrupt_header) {
         memory[event_id_at] ^= std::byte{1};
     } else if (disturbance == DisturbanceKind::corrupt_payload) {
         payload[payload.size() / 2] ^= std::byte{1};
+        if (verify_ == core::Verify::full) {
+            sums_.forget(chunks_[entry].buffer);
+        }
     }
     return entry;
 }

@@ -12,6 +12,7 @@
 #include "core/plan.hpp"
 #include "transport/buffers.hpp"
 #include "transport/disturbing_transport.hpp"
+#include "transport/payload.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {
@@ -78,6 +79,7 @@ class OutgoingChunks {
     std::vector<std::uint32_t> free_;
     std::vector<std::size_t> free_count_;
     std::vector<BufferRing> rings_;
+    BufferSums sums_;  ///< none unless payloads are verified
     std::size_t under_way_ = 0;
 };
 
