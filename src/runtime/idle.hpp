@@ -50,7 +50,7 @@ class IdleStrategy {
     [[nodiscard]] IdleMode mode() const { return mode_; }
     [[nodiscard]] core::Duration nap() const { return nap_; }
     [[nodiscard]] core::Duration longest_nap() const {
-        return std::max(nap_, core::Duration::milliseconds(1));
+        return std::max(nap_, core::Duration::milliseconds(2));
     }
     /// How long a nap is when nothing has come for `idle`.
     [[nodiscard]] core::Duration nap_after(core::Duration idle) const {

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "runtime/signals.hpp"
+#include "telemetry/row_summary.hpp"
+#include "telemetry/second_clock.hpp"
 
 namespace weir::runtime {
 
@@ -24,7 +26,7 @@ RankLoop::RankLoop(const Parts& parts)
 
 RunEnd RankLoop::run() {
     core::Instant now = clock_now();
-    last_turn_ = next_heartbeat_ = next_look_ = now;
+    last_turn_ = next_heartbeat_ = next_look_ = node_due_ = now;
     parts_.detector.begin_loop(now);
     if (parts_.returns) {
         parts_.node.consumer()->die(now);
@@ -37,13 +39,12 @@ RunEnd RankLoop::run() {
             turn(now);
         } catch (const transport::TransportError& error) {
             transport_failed(error);
+            node_due_ = now;
         }
-        const core::Instant next =
-            std::min(parts_.node->next_deadline(), std::min(next_heartbeat_, next_look_));
-        if (found_.empty()) {
-            parts_.idle.wait(next - now);
-        } else {
+        if (found_work_) {
             parts_.idle.worked();
+        } else {
+            parts_.idle.wait(std::min(node_due_, std::min(next_heartbeat_, next_look_)) - now);
         }
         now = clock_now();
     }
@@ -63,8 +64,43 @@ void RankLoop::turn(core::Instant now) {
     const core::Duration gap = now - last_turn_;
     last_turn_ = now;
     found_.clear();
+    heartbeat_packets_ = 0;
     parts_.transport.poll(found_);
+    if (concerns_node(now, gap)) {
+        turn_of_node(now, gap);
+    }
+    found_work_ = !found_.sent.empty() || !found_.chunks.empty() || !found_.unreachable.empty() ||
+                  found_.packets.size() > heartbeat_packets_;
+    if (is_leader()) {
+        parts_.collector->poll(now);
+        end_if_complete();
+    }
+    if (now >= next_heartbeat_) {
+        next_heartbeat_ = now + (is_leader() ? heartbeats_.leader : heartbeats_.others);
+        send_heartbeats(now);
+    }
+    if (parts_.news != nullptr && (now >= next_look_ || parts_.news->is_awaited())) {
+        follow_news();
+        node_due_ = now;
+    }
+    if (now >= next_look_ || (parts_.detector.signal() == 0 && caught_signal() != 0)) {
+        watch_for_failures();
+        if (parts_.on_look) {
+            parts_.on_look();
+        }
+        node_due_ = now;
+        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
+    }
+}
 
+/// A node acts on what was found and when its time has come, and else it is as it was: its recorder may
+/// account for that time later, but has to see each second end, and all gaps that count in it.
+bool RankLoop::concerns_node(core::Instant now, core::Duration gap) const {
+    return !found_.empty() || now >= node_due_ || gap > longest_gap_ || gap >= telemetry::PollGaps::stall ||
+           parts_.transport.socket_state() != nullptr;
+}
+
+void RankLoop::turn_of_node(core::Instant now, core::Duration gap) {
     for (const transport::Unreachable& unreachable : found_.unreachable) {
         look_for_dead_process();
         judge(
@@ -80,24 +116,10 @@ void RankLoop::turn(core::Instant now) {
     if (burner_) {
         burner_->set(parts_.node.consumer()->processing());
     }
-    if (is_leader()) {
-        parts_.collector->poll(now);
-        end_if_complete();
-    }
-    if (now >= next_heartbeat_) {
-        next_heartbeat_ = now + (is_leader() ? heartbeats_.leader : heartbeats_.others);
-        send_heartbeats(now);
-    }
-    if (parts_.news != nullptr && (now >= next_look_ || parts_.news->is_awaited())) {
-        follow_news();
-    }
-    if (now >= next_look_ || (parts_.detector.signal() == 0 && caught_signal() != 0)) {
-        watch_for_failures();
-        if (parts_.on_look) {
-            parts_.on_look();
-        }
-        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
-    }
+    const core::Instant second_ends{(telemetry::second_of(now) + 1) * telemetry::ns_per_second};
+    longest_gap_ = second_ends == second_ends_ ? std::max(longest_gap_, gap) : gap;
+    second_ends_ = second_ends;
+    node_due_ = std::min(parts_.node->next_deadline(), second_ends_);
 }
 
 /// Chunks leave a producer and arrive at a consumer.
@@ -188,7 +210,7 @@ bool RankLoop::receive_packet(core::Instant now, int rank, std::span<const std::
 void RankLoop::receive_messages(core::Instant now, int rank) {
     const core::NodeId from = parts_.settings.roles.node(rank);
     const bool heartbeats = messages_.empty() || std::holds_alternative<core::Heartbeat>(messages_.front());
-    control_packets_ += heartbeats ? 0 : 1;
+    (heartbeats ? heartbeat_packets_ : control_packets_) += 1;
     for (const core::ControlMessage& message : messages_) {
         if (const auto* const heartbeat = std::get_if<core::Heartbeat>(&message)) {
             parts_.clock.receive(*heartbeat, rank, monotonic_ns());

@@ -84,6 +84,8 @@ class RankLoop {
     [[nodiscard]] bool is_leader() const { return parts_.rank == parts_.settings.leader_rank(); }
     [[nodiscard]] core::Instant clock_now() const { return parts_.clock.clock().now(); }
     void turn(core::Instant now);
+    [[nodiscard]] bool concerns_node(core::Instant now, core::Duration gap) const;
+    void turn_of_node(core::Instant now, core::Duration gap);
     void feed_chunks(core::Instant now);
     void record_socket(core::Instant now) const;
     void receive_packets(core::Instant now);
@@ -124,7 +126,8 @@ class RankLoop {
     core::Actions actions_;
     std::vector<std::byte> packet_;
     std::vector<core::ControlMessage> messages_;
-    std::uint64_t control_packets_ = 0;  ///< received, without heartbeats
+    std::uint64_t control_packets_ = 0;    ///< received, without heartbeats
+    std::uint64_t heartbeat_packets_ = 0;  ///< received in this turn
     std::vector<Notice> notices_;
     std::vector<telemetry::LiveSample> reports_;
     std::optional<CpuBurner> burner_;
@@ -133,6 +136,10 @@ class RankLoop {
     core::Instant next_heartbeat_;
     core::Instant next_look_;
     core::Instant last_turn_;
+    core::Instant node_due_;      ///< when its node has to be looked after, also if nothing was found
+    core::Instant second_ends_;   ///< as of the node's last turn
+    core::Duration longest_gap_;  ///< between turns, in that second
+    bool found_work_ = false;     ///< in the last turn: other things than heartbeats
     std::optional<RunEnd> end_;
 
     std::vector<int> revoked_;  ///< ranks, in this turn

@@ -32,7 +32,11 @@ inline constexpr int consumer_rank = 2;
 inline constexpr Duration never_silent = Duration::seconds(60);
 
 /// What a fake node does, and what reached it.
+/// A deadline that has passed.
+inline constexpr Instant long_ago{-1'000'000'000'000};
+
 struct FakeState {
+    Instant deadline = Instant::never();
     Actions at_start;
     std::function<void(Instant, Actions&)> at_time = [](Instant, Actions&) {};
     std::vector<std::pair<NodeId, ControlMessage>> messages;
@@ -63,7 +67,7 @@ class FakeNode : public OfRole {
     void record(Instant /*now*/, const Actions& /*out*/) override {}
     void record_poll_gap(Instant /*now*/, Duration /*gap*/) override {}
     void finish_recording(Instant /*now*/) override { ++state_.recordings_finished; }
-    [[nodiscard]] Instant next_deadline() const override { return Instant::never(); }
+    [[nodiscard]] Instant next_deadline() const override { return state_.deadline; }
     [[nodiscard]] bool finished() const override { return state_.over; }
 
   protected:

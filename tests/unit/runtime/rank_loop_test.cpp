@@ -158,6 +158,30 @@ TEST_CASE("Heartbeats carry when they left, and the leader's when it received th
     CHECK(answer.left_ns >= answer.other_arrived_ns);
 }
 
+TEST_CASE("A node has a turn when its time has come or something is found, and is left alone otherwise") {
+    constexpr int polls = 1000;
+    const bool due = GENERATE(false, true);
+    const bool finds = GENERATE(false, true);
+    Rig rig(scheduler_rank);
+    int turns = 0;
+    rig.node.at_time = [&](Instant, Actions&) { ++turns; };
+    rig.node.deadline = due ? long_ago : Instant::never();
+    rig.each_poll = [&] {
+        if (finds) {
+            rig.transport.receive(consumer_rank, PacketKind::control, ControlMessage{Heartbeat{}});
+        }
+        rig.node.over = rig.polls == polls;
+    };
+    CHECK(rig.loop.run().kind == Kind::complete);
+    if (due || finds) {
+        CHECK(turns == polls);
+    } else {
+        // At first, when a second ends, and for each gap between turns that is longer than those before.
+        CHECK(turns >= 1);
+        CHECK(turns < polls / 2);
+    }
+}
+
 TEST_CASE("A fault in the data is listed and the run goes on") {
     Rig rig(scheduler_rank);
     rig.node.at_time = [](Instant, Actions& out) {
@@ -165,6 +189,7 @@ TEST_CASE("A fault in the data is listed and the run goes on") {
             out.faults.push_back({.kind = Fault::Kind::duplicate_chunk, .sequence = 3});
         }
     };
+    rig.node.deadline = long_ago;
     rig.each_poll = [&] { rig.node.over = rig.polls == 3; };
     CHECK(rig.loop.run().kind == Kind::complete);
     CHECK(rig.loop.fault_count() == 180);
