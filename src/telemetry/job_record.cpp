@@ -130,7 +130,7 @@ std::string verdict_text(const JobRecord& record, const Sum& sum) {
         return all;
     }
     if (sum.unsustained.empty()) {
-        say(fmt::format("Sustained in {}.",
+        say(fmt::format("Sustained{} in {}.", sum.late.empty() ? "" : ", but not on time,",
                         judged == groups ? fmt::format("all {} groups", groups)
                                          : fmt::format("the {} that were judged", counted(judged, "group"))));
     } else {

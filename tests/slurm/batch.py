@@ -148,6 +148,17 @@ def two_kinds_of_node():
             job.hosts("scheduler eb1", "producer eb1,eb2", "consumer fn1,fn2")
 
 
+def a_group_on_each_node():
+    """weir.sbatch leaves the nodes to --group-hosts."""
+    for launcher in ("mpirun", "srun"):
+        job = Job(f"groups-{launcher}", ["--nodes=2", "--ntasks-per-node=3", "--nodelist=eb1,eb2"],
+                  [*SHORT, "--group-hosts", "eb1", "--group-hosts", "eb2", "--producers", "1", "--consumers", "1"], launcher)
+        job.wait()
+        record = job.record()
+        check(record["status"] == "complete", job.text)
+        check([group["hosts"] for group in record["groups"]] == [["eb1"], ["eb2"]], f"{record['groups']}")
+
+
 def cancelled():
     """By scancel, with both launchers: an interrupted run."""
     jobs = [Job(f"cancelled-{launcher}", ["--nodes=1", f"--nodelist={node}", "--ntasks-per-node=3"], ENDLESS, launcher)
@@ -203,4 +214,4 @@ def refusals():
 cluster.enter()
 CLUSTER = cluster.Cluster(spare=("spare1", "spare2", "spare3", "spare4"))
 LIMITED = limited_jobs()
-main(one_kind_of_node, two_kinds_of_node, refusals, cancelled, near_the_time_limit)
+main(one_kind_of_node, two_kinds_of_node, a_group_on_each_node, refusals, cancelled, near_the_time_limit)
