@@ -112,6 +112,7 @@ std::string GroupJob::begin_record(const telemetry::RunRecord& run_of_group_0) {
 
 Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>& waiting) {
     if (leads_job()) {
+        groups_[parts_.group].ready = true;
         return start_all(ahead, waiting);
     }
     mailbox_->send(0, ready_mail, bytes_of(ahead));
@@ -139,7 +140,7 @@ Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>
 }
 
 Start GroupJob::start_all(core::Duration ahead, const std::function<void()>& waiting) {
-    groups_[parts_.group].answered = groups_[parts_.group].ready = true;
+    groups_[parts_.group].answered = true;
     groups_[parts_.group].ahead = ahead;
     const auto answered = [](const Group& group) { return group.answered; };
     const std::int64_t deadline_ns = monotonic_ns() + ready_limit.ns;
@@ -164,6 +165,7 @@ Start GroupJob::start_all(core::Duration ahead, const std::function<void()>& wai
         group.heard_ns = monotonic_ns();
     }
     ends_by_ns_ = order.start.second_zero_ns + (parts_.plan.duration + parts_.plan.drain).ns;
+    started_ = true;
     return order.start;
 }
 
@@ -231,10 +233,17 @@ void GroupJob::add_result(telemetry::GroupEntry entry, bool in_order) {
 void GroupJob::take_record(const telemetry::RunRecord& record, int exit_status) {
     mine_ = telemetry::group_entry(parts_.group, parts_.group_directories.at(parts_.group),
                                    telemetry::to_json(record), exit_status);
+    has_record_ = true;
 }
 
 /// Leaders: tells the leader of the job how the group has ended.
 void GroupJob::send_result(bool in_order) {
+    const std::string& directory = parts_.group_directories.at(parts_.group);
+    if (!has_record_) {
+        // This process stood still, and the deputy of the group has written how it ended.
+        const std::string path = parts_.directory + "/" + directory + "/run.json";
+        mine_ = telemetry::group_entry_from_file(parts_.group, directory, path).value_or(mine_);
+    }
     if (leads_job()) {
         add_result(mine_, in_order);
         return;
@@ -245,6 +254,11 @@ void GroupJob::send_result(bool in_order) {
 }
 
 void GroupJob::collect_results() {
+    if (!started_ && caught_signal() == 0) {
+        // Group 0 has failed before it was ready. The others need not.
+        const core::Duration ahead = core::Duration::milliseconds(300) + parts_.plan.warmup;
+        start_all(ahead, [this] { parts_.watchdog.alive(); });
+    }
     std::int64_t deadline_ns = std::max(ends_by_ns_, monotonic_ns()) + result_limit.ns;
     std::int64_t next_reading_ns = 0;
     bool signalled = false;
@@ -312,6 +326,9 @@ int GroupJob::finish_job(int exit_status) {
     int status = telemetry::exit_status_of(record_);
     if (status == participant::exit_ok) {
         status = exit_status;
+    }
+    if (telemetry::how_it_ended(parts_.directory + "/run.json")) {
+        return status;  // this process stood still, and the deputy has done it
     }
     if (const auto error = telemetry::write_job_json(parts_.directory + "/run.json", record_)) {
         fmt::print(stderr, "weir run: {}\n", error->message());

@@ -89,7 +89,9 @@ class GroupJob final : public OtherGroups {
     std::int64_t ends_by_ns_ = 0;     ///< monotonic; the planned end of the run
     std::int64_t next_look_ns_ = 0;   ///< deputy: monotonic
     bool record_was_missing_ = false;
+    bool started_ = false;        ///< leader of the job: it has sent the groups their start
     telemetry::GroupEntry mine_;  ///< leaders: what take_record() was given
+    bool has_record_ = false;     ///< take_record() was called
 
     // Leader of the job.
     struct Group {

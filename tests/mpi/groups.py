@@ -4,7 +4,7 @@
 import signal
 from pathlib import Path
 
-from weir_run import Background, Run, check, check_complete, main, weir
+from weir_run import MPIRUN, WEIR, Background, Run, check, check_complete, main, weir
 
 GROUPS = 3
 RANKS = 5  # of a group
@@ -94,6 +94,17 @@ def stopped_leader_of_the_job():
         check_complete(group_run(ended.directory, group), RANKS)
 
 
+def a_group_that_cannot_start():
+    """MPI makes no window for the ranks of group 0, which lead the job; the other groups are measured all the same."""
+    run = (WEIR, "run", "--out", "run", *LAYOUT, "--transport", "put", "--duration", "2s")
+    ended = weir(0, command=[MPIRUN, "-np", str(RANKS), "env", "OMPI_MCA_osc_sm_backing_directory=/nonexistent", *run, ":", "-np",
+                             str((GROUPS - 1) * RANKS), *run], limit_s=100)
+    check(ended.status != 0 and ended.json["status"] == "failed", f"exit {ended.status}: {ended.json['status']}")
+    check("made no window" in ended.json["failure"]["what"] and ended.json["failure"]["group"] == 0, f"{ended.json['failure']}")
+    for group in (1, 2):
+        check_complete(group_run(ended.directory, group), RANKS)
+
+
 if __name__ == "__main__":
     main(all_end_well, ranks_that_cannot_be_divided, hosts_without_a_group, too_few_ranks_in_a_group, killed_consumer, killed_leader_of_the_job,
-         stopped_consumer, stopped_leader_of_the_job)
+         stopped_consumer, stopped_leader_of_the_job, a_group_that_cannot_start)
