@@ -65,11 +65,6 @@ struct StartOrder {
     Start start;  ///< on the clock of the leader of the job
 };
 
-/// All groups have ended.
-struct Over {
-    bool measure_clocks = false;
-};
-
 }  // namespace
 
 GroupJob::GroupJob(Parts parts) : parts_(std::move(parts)) {
@@ -351,9 +346,11 @@ void GroupJob::end_job(int exit_status) {
 void GroupJob::wait_for_others(int exit_status) {
     Job::Waiting over(parts_.world, parts_.world.exchange_limit(), "end of the other groups");
     next_look_ns_ = monotonic_ns() + look_for_record_every.ns;
-    while (!mailbox_->take()) {
+    std::optional<Mail> mail;
+    while (!mail || mail->kind != over_mail) {
         over.nap();
         look_for_record(exit_status);
+        mail = mailbox_->take();
     }
 }
 
@@ -420,7 +417,7 @@ int GroupJob::end(int exit_status) {
                                           [](const Group& group) { return group.ended_in_order; });
         if (in_order) {
             for (std::uint32_t group = 1; group < groups(); ++group) {
-                mailbox_->send(static_cast<int>(group), over_mail, bytes_of(Over{.measure_clocks = true}));
+                mailbox_->send(static_cast<int>(group), over_mail, {});
             }
             measure_clocks_again();
         }
