@@ -11,6 +11,7 @@
 #include "core/matching_policy.hpp"
 #include "core/matching_table.hpp"
 #include "participant/scheduler_node.hpp"
+#include "ranks_in_order.hpp"
 #include "simulation/address_checker.hpp"
 #include "simulation/simulated_run.hpp"
 
@@ -54,15 +55,7 @@ SimulatedRun addressed_run(std::uint32_t producers, std::uint32_t consumers,
                    .mtu = {4096},
                    .latency = Duration::microseconds(1),
                    .scheduler_time = {}};
-    std::vector<NodeId> nodes{scheduler_node()};
-    for (std::uint32_t producer = 0; producer < producers; ++producer) {
-        nodes.push_back({Role::producer, producer});
-    }
-    for (std::uint32_t consumer = 0; consumer < consumers; ++consumer) {
-        nodes.push_back({Role::consumer, consumer});
-    }
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     return run;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "ranks_in_order.hpp"
 #include "simulation/simulated_run.hpp"
 #include "telemetry/run_record.hpp"
 
@@ -63,15 +64,7 @@ void turn_on_ecn(SimulatedRun& run) {
 }
 
 RunRecord record_of(SimulatedRun& run) {
-    std::vector<NodeId> nodes{scheduler_node()};
-    for (std::uint32_t producer = 0; producer < run.run.plan.producers; ++producer) {
-        nodes.push_back({Role::producer, producer});
-    }
-    for (std::uint32_t consumer = 0; consumer < run.run.plan.consumers; ++consumer) {
-        nodes.push_back({Role::consumer, consumer});
-    }
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     SimulationResult result = simulate(run);
     INFO(result.end.what);
     REQUIRE(result.end.kind == SimulationEnd::Kind::regular);

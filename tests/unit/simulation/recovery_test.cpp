@@ -12,6 +12,7 @@
 #include "core/policy_table.hpp"
 #include "core/scheduler.hpp"
 #include "participant/scheduler_node.hpp"
+#include "ranks_in_order.hpp"
 #include "simulation/simulated_run.hpp"
 #include "telemetry/recovery.hpp"
 #include "telemetry/run_record.hpp"
@@ -62,15 +63,7 @@ SimulatedRun outliving_run(PolicyKind policy = PolicyKind::balanced) {
 }
 
 SimulationResult carried_out(SimulatedRun& run) {
-    std::vector<NodeId> nodes{scheduler_node()};
-    for (std::uint32_t producer = 0; producer < run.run.plan.producers; ++producer) {
-        nodes.push_back({Role::producer, producer});
-    }
-    for (std::uint32_t consumer = 0; consumer < run.run.plan.consumers; ++consumer) {
-        nodes.push_back({Role::consumer, consumer});
-    }
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     SimulationResult result = simulate(run);
     INFO(result.end.what);
     CHECK(result.end.kind == SimulationEnd::Kind::regular);
@@ -114,10 +107,7 @@ std::string objection_to(const SpoiledNode::Spoil& spoil) {
     run.scheduler = [&](Instant start, weir::participant::RowOutput& output) {
         return std::make_unique<SpoiledNode>(run.run.plan, start, output, spoil);
     };
-    std::vector<NodeId> nodes{scheduler_node(),    {Role::producer, 0}, {Role::producer, 1},
-                              {Role::consumer, 0}, {Role::consumer, 1}, {Role::consumer, 2}};
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     return simulate(run).end.what;
 }
 
@@ -223,10 +213,7 @@ TEST_CASE("a consumer that is back before anybody noticed is a new one all the s
 TEST_CASE("the death of a producer ends a run that outlives consumers") {
     SimulatedRun run = outliving_run();
     run.disturbances = {{.kind = Disturbance::Kind::die, .node = {Role::producer, 0}, .at = at_seconds(4)}};
-    std::vector<NodeId> nodes{scheduler_node(),    {Role::producer, 0}, {Role::producer, 1},
-                              {Role::consumer, 0}, {Role::consumer, 1}, {Role::consumer, 2}};
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     const SimulationResult result = simulate(run);
     CHECK(result.end.kind == SimulationEnd::Kind::node_died);
     CHECK(result.end.node == NodeId{Role::producer, 0});

@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "core/plan.hpp"
+#include "ranks_in_order.hpp"
 #include "telemetry/run_record.hpp"
 
 using namespace weir::core;
@@ -57,15 +58,7 @@ void use_datagrams(SimulatedRun& run, std::int64_t port_buffer) {
 }
 
 SimulationResult result_of(SimulatedRun& run) {
-    std::vector<NodeId> nodes{scheduler_node()};
-    for (std::uint32_t producer = 0; producer < run.run.plan.producers; ++producer) {
-        nodes.push_back({Role::producer, producer});
-    }
-    for (std::uint32_t consumer = 0; consumer < run.run.plan.consumers; ++consumer) {
-        nodes.push_back({Role::consumer, consumer});
-    }
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     return simulate(run);
 }
 
@@ -462,9 +455,7 @@ TEST_CASE("What is on its way when the time is over breaks no rule") {
 
 TEST_CASE("A run can be stopped, and says so") {
     SimulatedRun run = one_to_one();
-    std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}};
-    run.run.roles = RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    weir::simulation::test::assign_ranks(run);
     const SimulationResult result = simulate(
         run, {.second = {}, .interruption = [](Instant now) { return now.ns > 3000000000 ? 2 : 0; }});
     CHECK(result.record.status == weir::telemetry::RunStatus::interrupted);
