@@ -80,7 +80,6 @@ void ClockFollower::check() {
 }
 
 void ClockFollower::forget_rate() {
-    ++surprises_;
     rate_limit_ = steered_rate_limit;
     rate_low_ = -rate_limit_;
     rate_high_ = rate_limit_;

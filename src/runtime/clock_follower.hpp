@@ -42,8 +42,6 @@ class ClockFollower {
     [[nodiscard]] double rate_error() const { return (rate_high_ - rate_low_) / 2; }
     /// By how much the offset grows, per time that passes, at best guess.
     [[nodiscard]] double rate() const { return (rate_high_ + rate_low_) / 2; }
-    /// How often what was known turned out to be wrong, for example because a rate changed at once.
-    [[nodiscard]] int surprises() const { return surprises_; }
 
     /// Rates of two clocks differ by at most this: crystals, and the kernel's own estimate of its counter.
     static constexpr double rate_limit = 200e-6;
@@ -79,7 +77,6 @@ class ClockFollower {
     Bound last_low_;
     Bound last_high_;
     std::deque<Bounds> past_;
-    int surprises_ = 0;
 };
 
 }  // namespace weir::runtime
