@@ -39,22 +39,23 @@ class EventWheel {
         Item* const items = items_->data();
         items[added].at = at;
         const std::uint64_t turn = turn_of(at);
-        if (turn - popped_turn_ >= slot_count) {
+        if (turn - turn_of(popped_at_) >= slot_count) [[unlikely]] {
             push_far(at, added);
             return;
         }
         const std::size_t slot = turn % slot_count;
         ItemIndex* link = &heads_[slot];
+        if (*link == no_item) {
+            words_[slot / 64] |= std::uint64_t{1} << slot % 64;
+            summary_ |= std::uint64_t{1} << slot / 64;
+        }
         while (*link != no_item && items[*link].at <= at) {
             link = &items[*link].next;
         }
         items[added].next = *link;
         *link = added;
-        words_[slot / 64] |= std::uint64_t{1} << slot % 64;
-        summary_ |= std::uint64_t{1} << slot / 64;
         if (at < next_at_) {
-            next_at_ = at;
-            next_slot_ = slot;
+            set_next(at, slot, added);
         }
     }
 
@@ -62,8 +63,15 @@ class EventWheel {
     ItemIndex pop() {
         WEIR_ASSERT(!empty());
         popped_at_ = next_at_;
-        popped_turn_ = turn_of(next_at_);
-        const ItemIndex popped = next_slot_ == far ? pop_far() : pop_near(next_slot_);
+        const ItemIndex popped = next_item_;
+        if (next_slot_ == far) {
+            pop_far();
+        } else {
+            heads_[next_slot_] = (*items_)[popped].next;
+            if (heads_[next_slot_] == no_item) {
+                clear_bit(next_slot_);
+            }
+        }
         find_next();
         return popped;
     }
@@ -78,7 +86,13 @@ class EventWheel {
         std::uint64_t number = 0;
         ItemIndex item = no_item;
     };
-    static bool later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
+    /// A type, which calls of the standard library are compiled for: a function would be called by its
+    /// address.
+    struct Later {
+        bool operator()(const Far& a, const Far& b) const {
+            return a.at != b.at ? a.at > b.at : a.number > b.number;
+        }
+    };
 
     /// Time in units of slots.
     [[nodiscard]] std::uint64_t turn_of(Picoseconds at) const {
@@ -87,43 +101,40 @@ class EventWheel {
 
     void push_far(Picoseconds at, ItemIndex added) {
         far_.push_back({at, ++far_pushed_, added});
-        std::push_heap(far_.begin(), far_.end(), later);
+        std::push_heap(far_.begin(), far_.end(), Later{});
         far_at_ = far_.front().at;
         if (at < next_at_) {
-            next_at_ = at;
-            next_slot_ = far;
+            set_next(at, far, added);
         }
     }
 
-    ItemIndex pop_far() {
-        const ItemIndex popped = far_.front().item;
-        std::pop_heap(far_.begin(), far_.end(), later);
+    void pop_far() {
+        std::pop_heap(far_.begin(), far_.end(), Later{});
         far_.pop_back();
         far_at_ = far_.empty() ? Picoseconds::never() : far_.front().at;
-        return popped;
     }
 
-    ItemIndex pop_near(std::size_t slot) {
-        const ItemIndex popped = heads_[slot];
-        heads_[slot] = (*items_)[popped].next;
-        if (heads_[slot] == no_item) {
-            words_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
-            if (words_[slot / 64] == 0) {
-                summary_ &= ~(std::uint64_t{1} << slot / 64);
-            }
+    void set_next(Picoseconds at, std::size_t slot, ItemIndex item) {
+        next_at_ = at;
+        next_slot_ = slot;
+        next_item_ = item;
+    }
+
+    void clear_bit(std::size_t slot) {
+        std::uint64_t& word = words_[slot / 64];
+        word &= ~(std::uint64_t{1} << slot % 64);
+        if (word == 0) {
+            summary_ &= ~(std::uint64_t{1} << slot / 64);
         }
-        return popped;
     }
 
     /// The first slot from that of popped_at_ on, all round, has what is next in the wheel. An event far
     /// ahead was put in before all others of the same time.
     void find_next() {
-        next_at_ = far_at_;
-        next_slot_ = far;
         if (summary_ == 0) {
-            return;
+            return find_far();
         }
-        const std::size_t from = popped_turn_ % slot_count;
+        const std::size_t from = turn_of(popped_at_) % slot_count;
         std::size_t word = from / 64;
         std::uint64_t bits = words_[word] >> from % 64 << from % 64;
         if (bits == 0) {
@@ -133,18 +144,21 @@ class EventWheel {
             bits = words_[word];
         }
         const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-        if (const Picoseconds at = (*items_)[heads_[slot]].at; at < far_at_) {
-            next_at_ = at;
-            next_slot_ = slot;
+        const ItemIndex item = heads_[slot];
+        if (const Picoseconds at = (*items_)[item].at; at < far_at_) [[likely]] {
+            set_next(at, slot, item);
+        } else {
+            find_far();
         }
     }
+    void find_far() { set_next(far_at_, far, far_.empty() ? no_item : far_.front().item); }
 
     Items* items_;
     int slot_bits_;
     Picoseconds next_at_ = Picoseconds::never();
     std::size_t next_slot_ = far;  ///< the slot that has it; far: the heap
+    ItemIndex next_item_ = no_item;
     Picoseconds popped_at_;
-    std::uint64_t popped_turn_ = 0;
     Picoseconds far_at_ = Picoseconds::never();  ///< the first in the heap
     std::uint64_t summary_ = 0;                  ///< a bit for each word that is not 0
     std::array<std::uint64_t, word_count> words_{};
