@@ -16,14 +16,15 @@ struct Carried {
 
 /// One direction of a cable, of one priority.
 struct LinkCounts {
+    // What changes with every packet comes first.
     std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;    ///< on the wire
-    std::uint64_t marked = 0;   ///< by the switch that sends on it
-    std::uint64_t dropped = 0;  ///< for which there was no room in its queue
+    std::uint64_t bytes = 0;  ///< on the wire
     std::int64_t peak_queue_bytes = 0;
     /// Bytes in the queue, integrated over time in units of 2^queue_time_shift ps, less what the packets that
     /// are in it now have at the present time (PacketNetwork::queue_integral). Wraps around.
     std::uint64_t queue_integral = 0;
+    std::uint64_t marked = 0;   ///< by the switch that sends on it
+    std::uint64_t dropped = 0;  ///< for which there was no room in its queue
     std::uint64_t dropped_bytes = 0;
     /// PAUSE frames that came back on it and stopped the sender of the other direction.
     std::uint64_t pauses = 0;

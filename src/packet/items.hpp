@@ -14,7 +14,8 @@ namespace weir::packet {
 using ItemIndex = std::uint32_t;
 inline constexpr ItemIndex no_item = std::numeric_limits<ItemIndex>::max();
 
-struct Item {
+/// A cache line.
+struct alignas(64) Item {
     enum class Kind : std::uint8_t {
         unused,
         queued,       ///< no event: a packet in the queue before a link

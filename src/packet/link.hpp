@@ -4,13 +4,14 @@
 #include <array>
 #include <cstdint>
 
+#include "packet/counts.hpp"
 #include "packet/items.hpp"
 #include "packet/packet.hpp"
 #include "packet/picoseconds.hpp"
 
 namespace weir::packet {
 
-/// What is read for every packet comes first, and all of it lies in few cache lines.
+/// What a packet touches lies in two cache lines: the first of the link and the first of its queue.
 struct alignas(64) Link {
     Picoseconds free_at;
     std::int64_t picoseconds_per_byte_fixed = 0;  ///< x 2^16; of the moment
@@ -18,7 +19,6 @@ struct alignas(64) Link {
     Picoseconds last_arrival;  ///< at its other end; kept for links from hosts
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::uint32_t from_port = 0;
     std::uint32_t to_port = 0;
     ItemIndex transmitted = no_item;  ///< its event, always the same item
     bool waiting = false;             ///< that event is pending
@@ -28,17 +28,21 @@ struct alignas(64) Link {
     std::uint8_t paused = 0;    ///< mask of priorities
     std::uint8_t nonempty = 0;  ///< likewise: queues
     std::uint8_t refreshing = 0;
-    std::uint8_t turn = 0;  ///< priority whose turn it is
-    struct Queue {
+    std::uint8_t turn = 0;                ///< priority whose turn it is
+    std::int64_t never_marked_bytes = 0;  ///< a queue up to this
+
+    struct alignas(64) Queue {
         PacketQueue packets;
         std::int64_t bytes = 0;
+        std::int64_t deficit = 0;
+        LinkCounts counts;
+        Picoseconds paused_from;
     };
     std::array<Queue, priority_count> queues;
-    std::int64_t never_marked_bytes = 0;  ///< a queue up to this
+
     std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
-    std::array<std::int64_t, priority_count> deficits{};
-    std::array<Picoseconds, priority_count> paused_from{};
+    std::uint32_t from_port = 0;
 };
 
 }  // namespace weir::packet

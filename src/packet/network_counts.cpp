@@ -13,7 +13,7 @@ Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds
     const Picoseconds ended = counts(link, priority).paused;
     const bool lasts = (links_[link].paused & core::mask_of(priority)) != 0 &&
                        (priority == 0 || !switches_.pauses_whole_links);
-    return lasts ? ended + (at - links_[link].paused_from[priority]) : ended;
+    return lasts ? ended + (at - links_[link].queues[priority].paused_from) : ended;
 }
 
 std::vector<Carried> PacketNetwork::on_the_way() const {
@@ -45,7 +45,8 @@ std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
 void PacketNetwork::restart_peaks(NodeIndex at) {
     for (const LinkIndex link : ports_[at.value]) {
         for (std::size_t priority = 0; priority < priority_count; ++priority) {
-            counts_[link * priority_count + priority].peak_queue_bytes = links_[link].queues[priority].bytes;
+            Link::Queue& queue = links_[link].queues[priority];
+            queue.counts.peak_queue_bytes = queue.bytes;
         }
     }
     nodes_[at.value].buffer->restart_peak();

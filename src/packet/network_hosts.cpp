@@ -100,7 +100,7 @@ ItemIndex PacketNetwork::next_of_host(Link& link) {
         const bool queued = (link.nonempty & core::mask_of(priority)) != 0;
         const ItemIndex item = queued ? dequeue(link, priority) : next_of_flows(host, priority, earliest);
         if (item != no_item) {
-            link.deficits[priority] -= items_[item].packet.wire_bytes;
+            link.queues[priority].deficit -= items_[item].packet.wire_bytes;
             return item;
         }
         candidates &= static_cast<std::uint8_t>(~core::mask_of(priority));

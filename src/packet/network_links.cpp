@@ -98,20 +98,20 @@ int PacketNetwork::choose_priority(Link& link, std::uint8_t candidates) {
     if ((candidates & (candidates - 1U)) == 0) {
         const int only = std::countr_zero(candidates);
         // Alone it may send what it likes, and owes nothing for it when others come.
-        link.deficits[static_cast<std::size_t>(only)] = 1;
+        link.queues[static_cast<std::size_t>(only)].deficit = 1;
         return only;
     }
     for (;;) {
         const Priority priority = link.turn;
-        if ((candidates & core::mask_of(priority)) != 0 && link.deficits[priority] > 0) {
+        if ((candidates & core::mask_of(priority)) != 0 && link.queues[priority].deficit > 0) {
             return priority;
         }
         link.turn = static_cast<std::uint8_t>((link.turn + 1) % priority_count);
         constexpr std::int64_t quantum = 4096;
         if ((candidates & core::mask_of(link.turn)) != 0) {
-            link.deficits[link.turn] += quantum * switches_.weights[link.turn];
+            link.queues[link.turn].deficit += quantum * switches_.weights[link.turn];
         } else {
-            link.deficits[link.turn] = 0;
+            link.queues[link.turn].deficit = 0;
         }
     }
 }

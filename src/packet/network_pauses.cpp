@@ -53,11 +53,11 @@ void PacketNetwork::pause_arrived(LinkIndex index, Priority priority, bool on) {
         ++counted.pauses;
         link.paused |= paused;
         if (!was_paused) {
-            link.paused_from[priority] = now_;
+            link.queues[priority].paused_from = now_;
         }
     } else if (was_paused) {
         link.paused &= static_cast<std::uint8_t>(~paused);
-        counted.paused += now_ - link.paused_from[priority];
+        counted.paused += now_ - link.queues[priority].paused_from;
         kick(held);
     }
 }

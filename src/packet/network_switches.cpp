@@ -94,7 +94,7 @@ ItemIndex PacketNetwork::next_of_switch(Link& link, LinkIndex index) {
     Packet& packet = items_[item].packet;
     LinkCounts& counted = count(index, priority);
     counted.queue_integral += packet.wire_bytes * queue_time();
-    link.deficits[priority] -= packet.wire_bytes;
+    link.queues[priority].deficit -= packet.wire_bytes;
     if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(link, priority)) {
         packet.marked = true;
         ++counted.marked;

@@ -59,7 +59,6 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         made.transmitted = items_.add(Item::Kind::transmitted, static_cast<LinkIndex>(links_.size()));
         links_.push_back(made);
     }
-    counts_.resize(links_.size() * priority_count);
     host_counts_.resize(topology.nodes());
     host_queues_.resize(topology.nodes());
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {

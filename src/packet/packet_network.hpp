@@ -93,7 +93,7 @@ class PacketNetwork {
 
     [[nodiscard]] Picoseconds now() const { return now_; }
     [[nodiscard]] const LinkCounts& counts(LinkIndex link, Priority priority) const {
-        return counts_[link * priority_count + priority];
+        return links_[link].queues[priority].counts;
     }
     /// Bytes that wait before a link.
     [[nodiscard]] std::int64_t queued_bytes(LinkIndex link, Priority priority) const {
@@ -190,7 +190,7 @@ class PacketNetwork {
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
     }
-    LinkCounts& count(LinkIndex link, Priority priority) { return counts_[link * priority_count + priority]; }
+    LinkCounts& count(LinkIndex link, Priority priority) { return links_[link].queues[priority].counts; }
 
     core::SwitchPlan switches_;
     core::HostPlan hosts_;
@@ -209,7 +209,6 @@ class PacketNetwork {
     std::vector<FlowIndex> background_;
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
-    std::vector<LinkCounts> counts_;
     std::vector<HostCounts> host_counts_;  ///< by node
     std::vector<std::vector<LinkIndex>> ports_;
     std::vector<Report> reports_;
