@@ -18,12 +18,14 @@ inline constexpr ItemIndex no_item = std::numeric_limits<ItemIndex>::max();
 struct alignas(64) Item {
     enum class Kind : std::uint8_t {
         unused,
-        queued,       ///< no event: a packet in the queue before a link
-        arrives,      ///< a packet on a link
-        transmitted,  ///< a link is free again
-        wake,         ///< a host: the time to send of one of its flows has come
-        timeout,      ///< of a flow
-        pause,        ///< a PAUSE frame on a link
+        queued,                 ///< no event: a packet in the queue before a link
+        arrives_at_host,        ///< a packet on a link
+        arrives_at_switch,      ///< likewise
+        transmitted_by_host,    ///< a link is free again
+        transmitted_by_switch,  ///< likewise
+        wake,                   ///< a host: the time to send of one of its flows has come
+        timeout,                ///< of a flow
+        pause,                  ///< a PAUSE frame on a link
         resume,
         refresh,   ///< of a pause that was sent on a link
         left,      ///< the last frame of a socket's next datagram has left its host
@@ -36,6 +38,10 @@ struct alignas(64) Item {
     Packet packet{};
     Kind kind = Kind::unused;
     Priority priority = 0;  ///< pauses
+
+    [[nodiscard]] bool on_link() const {
+        return kind == Kind::arrives_at_host || kind == Kind::arrives_at_switch;
+    }
 };
 
 /// References to items last until the next add(). Memory grows to the largest number of items at a time and

@@ -19,7 +19,7 @@ Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds
 std::vector<Carried> PacketNetwork::on_the_way() const {
     std::vector<Carried> carried(links_.size());
     for (const Item& item : items_.all()) {
-        if (item.kind == Item::Kind::arrives) {
+        if (item.on_link()) {
             ++carried[item.index].packets;
             carried[item.index].bytes += item.packet.wire_bytes;
         }
@@ -30,7 +30,7 @@ std::vector<Carried> PacketNetwork::on_the_way() const {
 std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
     std::vector<std::uint64_t> bytes(flows_.size());
     for (const Item& item : items_.all()) {
-        if ((item.kind == Item::Kind::queued || item.kind == Item::Kind::arrives) && !item.packet.copy) {
+        if ((item.kind == Item::Kind::queued || item.on_link()) && !item.packet.copy) {
             bytes[item.packet.flow.value] += item.packet.wire_bytes;
         }
     }

@@ -56,6 +56,17 @@ void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
                     flow.ends().to);
 }
 
+void PacketNetwork::arrive_at_host(const Packet& packet) {
+    if (packet.copy) {
+        return;  // the NIC discards what is for another address
+    }
+    if (host_times_.has_ring) {
+        arrive_in_ring(packet);
+    } else {
+        receive_at_host(packet);
+    }
+}
+
 void PacketNetwork::receive_at_host(const Packet& packet) {
     if (packet.datagram) {
         receive_frame(packet);

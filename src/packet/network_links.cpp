@@ -9,30 +9,60 @@ namespace weir::packet {
 /// Something to send may have come: now, or when the link is free.
 void PacketNetwork::kick(LinkIndex index) {
     Link& link = links_[index];
-    if (link.waiting || link.down) {
-        return;
-    }
-    if (link.free_at > now_) {
-        link.waiting = true;
-        events_.push(link.free_at, link.transmitted);
-        return;
-    }
-    begin_next(index);
+    link.from_switch ? kick_switch(link, index) : kick_host(link, index);
 }
 
-void PacketNetwork::begin_next(LinkIndex index) {
-    Link& link = links_[index];
-    const ItemIndex item = link.from_switch ? next_of_switch(link, index) : next_of_host(link);
-    if (item != no_item) {
-        transmit(index, item);
-        if (!link.from_switch) {
-            sent_by_host(link, items_[item].packet);
-        }
-        const bool more = link.nonempty != 0 || (!link.from_switch && nodes_[link.from].ready_mask != 0);
-        if (more) {
-            link.waiting = true;
-            events_.push(link.free_at, link.transmitted);
-        }
+/// Whether the link may begin with a packet; if it only has to become free, there will be an event.
+bool PacketNetwork::may_begin(Link& link) {
+    if (link.waiting || link.down) {
+        return false;
+    }
+    if (link.free_at > now_) {
+        wait_for(link);
+        return false;
+    }
+    return true;
+}
+
+void PacketNetwork::wait_for(Link& link) {
+    link.waiting = true;
+    events_.push(link.free_at, link.transmitted);
+}
+
+void PacketNetwork::kick_switch(Link& link, LinkIndex index) {
+    if (!may_begin(link)) {
+        return;
+    }
+    const ItemIndex item = next_of_switch(link, index);
+    if (item == no_item) {
+        return;
+    }
+    begin(link, index, item);
+    events_.push(link.free_at + link.delay, item);
+    if (link.nonempty != 0) {
+        wait_for(link);
+    }
+}
+
+void PacketNetwork::kick_host(Link& link, LinkIndex index) {
+    if (!may_begin(link)) {
+        return;
+    }
+    const ItemIndex item = next_of_host(link);
+    if (item == no_item) {
+        return;
+    }
+    const std::int64_t duration_ps = begin(link, index, item);
+    // Hosts that do the same would always meet in the same order at a full queue, and all losses would be
+    // one's. Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: a random
+    // time of up to one packet's in the host prevents that. Packets keep their order.
+    const auto share_fixed = static_cast<std::int64_t>(random_.next() >> 48U);
+    link.last_arrival =
+        std::max(link.last_arrival, link.free_at + link.delay + Picoseconds{duration_ps * share_fixed >> 16});
+    events_.push(link.last_arrival, item);
+    sent_by_host(link, items_[item].packet);
+    if (link.nonempty != 0 || nodes_[link.from].ready_mask != 0) {
+        wait_for(link);
     }
 }
 
@@ -44,27 +74,18 @@ void PacketNetwork::sent_by_host(Link& link, const Packet& packet) {
     link.free_at = std::max(link.free_at, now_ + host_times_.send_time);
 }
 
-void PacketNetwork::transmit(LinkIndex index, ItemIndex transmitted) {
-    Link& link = links_[index];
+/// The transmission of a packet. Returns how many picoseconds it takes.
+std::int64_t PacketNetwork::begin(Link& link, LinkIndex index, ItemIndex transmitted) {
     Item& item = items_[transmitted];
-    item.kind = Item::Kind::arrives;
+    item.kind = link.arrives;
     item.index = index;
     const std::int64_t duration_ps = item.packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16;
     link.free_at = now_ + Picoseconds{duration_ps};
-    Picoseconds arrival = link.free_at + link.delay;
-    if (!link.from_switch) {
-        // Hosts that do the same would always meet in the same order at a full queue, and all losses would be
-        // one's. Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: a random
-        // time of up to one packet's in the host prevents that. Packets keep their order.
-        const auto share_fixed = static_cast<std::int64_t>(random_.next() >> 48U);
-        arrival = std::max(link.last_arrival, arrival + Picoseconds{duration_ps * share_fixed >> 16});
-        link.last_arrival = arrival;
-    }
-    LinkCounts& counted = count(index, item.packet.priority);
+    LinkCounts& counted = link.queues[item.packet.priority].counts;
     ++counted.packets;
     counted.bytes += item.packet.wire_bytes;
     ++transmissions_;
-    events_.push(arrival, transmitted);
+    return duration_ps;
 }
 
 void PacketNetwork::enqueue(Link& link, ItemIndex item) {

@@ -43,7 +43,7 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex ite
 void PacketNetwork::flood(Link& link, LinkIndex index, const Packet& packet) {
     for (const LinkIndex port : ports_[link.to]) {
         const Link& out = links_[port];
-        if (!out.to_switch && out.to != packet.to.value && out.to != link.from) {
+        if (!out.to_switch() && out.to != packet.to.value && out.to != link.from) {
             const ItemIndex item = items_.add(Item::Kind::queued, port);
             items_[item].packet = packet;
             items_[item].packet.to = {out.to};
@@ -76,7 +76,7 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
         enqueue(out, item);
         counted.peak_queue_bytes = std::max(counted.peak_queue_bytes, out.queues[priority].bytes);
         counted.queue_integral -= packet.wire_bytes * queue_time();
-        kick(out_index);
+        kick_switch(out, out_index);
     }
     if (node.buffer->must_pause(link.to_port, priority)) {
         node.buffer->set_paused(link.to_port, priority, true);

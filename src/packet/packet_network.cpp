@@ -51,12 +51,15 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         made.never_marked_bytes = core::in_proportion(ecn.none_below, link.rate, ecn.of_rate).count;
         made.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
         made.from_switch = topology.is_switch(link.from);
-        made.to_switch = topology.is_switch(link.to);
+        made.arrives =
+            topology.is_switch(link.to) ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
         made.from = link.from.value;
         made.to = link.to.value;
         made.from_port = link.from_port;
         made.to_port = link.to_port;
-        made.transmitted = items_.add(Item::Kind::transmitted, static_cast<LinkIndex>(links_.size()));
+        made.transmitted =
+            items_.add(made.from_switch ? Item::Kind::transmitted_by_switch : Item::Kind::transmitted_by_host,
+                       static_cast<LinkIndex>(links_.size()));
         links_.push_back(made);
     }
     host_counts_.resize(topology.nodes());
@@ -98,7 +101,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
 Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priority) const {
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
-    WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch && nodes_[uplink.to].ways[to.value].count > 0));
+    WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch() && nodes_[uplink.to].ways[to.value].count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
     return {flow, from, to, priority, {rate}};
@@ -152,28 +155,36 @@ void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, P
 void PacketNetwork::handle(ItemIndex handled) {
     const Item& item = items_[handled];
     const std::uint32_t index = item.index;
-    if (item.kind == Item::Kind::transmitted) {
-        links_[index].waiting = false;
-        kick(index);
-        return;
-    }
-    if (item.kind == Item::Kind::arrives && links_[index].to_switch) {
-        receive_at_switch(links_[index], index, handled);
-        return;
-    }
-    const Item event = item;
-    items_.remove(handled);
-    switch (event.kind) {
-        case Item::Kind::arrives:
-            if (event.packet.copy) {
-                return;  // the NIC discards what is for another address
-            }
-            if (host_times_.has_ring) {
-                arrive_in_ring(event.packet);
-            } else {
-                receive_at_host(event.packet);
-            }
+    // One jump for what happens with every packet: in which order is hard to foretell for a processor.
+    switch (item.kind) {
+        case Item::Kind::transmitted_by_host:
+            links_[index].waiting = false;
+            kick_host(links_[index], index);
             return;
+        case Item::Kind::transmitted_by_switch:
+            links_[index].waiting = false;
+            kick_switch(links_[index], index);
+            return;
+        case Item::Kind::arrives_at_switch:
+            receive_at_switch(links_[index], index, handled);
+            return;
+        case Item::Kind::arrives_at_host: {
+            const Packet packet = item.packet;
+            items_.remove(handled);
+            arrive_at_host(packet);
+            return;
+        }
+        default:
+            handle_rare(handled);
+    }
+}
+
+void PacketNetwork::handle_rare(ItemIndex handled) {
+    const Item::Kind kind = items_[handled].kind;
+    const Priority priority = items_[handled].priority;
+    const std::uint32_t index = items_[handled].index;
+    items_.remove(handled);
+    switch (kind) {
         case Item::Kind::left:
             reports_.push_back({Report::Kind::sent,
                                 {index},
@@ -196,18 +207,16 @@ void PacketNetwork::handle(ItemIndex handled) {
             timed_out({index});
             return;
         case Item::Kind::pause:
-            pause_arrived(index, event.priority, true);
+            pause_arrived(index, priority, true);
             return;
         case Item::Kind::resume:
-            pause_arrived(index, event.priority, false);
+            pause_arrived(index, priority, false);
             return;
         case Item::Kind::refresh:
-            refresh(index, event.priority);
+            refresh(index, priority);
             return;
-        case Item::Kind::transmitted:
-        case Item::Kind::queued:
-        case Item::Kind::unused:
-            return;
+        default:
+            WEIR_UNREACHABLE("an item without an event, or of a kind that is handled elsewhere");
     }
 }
 

@@ -155,11 +155,15 @@ class PacketNetwork {
     };
 
     void handle(ItemIndex handled);
+    void handle_rare(ItemIndex handled);
     void push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority = 0);
     void set_now(Picoseconds now) { now_ = std::max(now_, std::min(now, next_time())); }
     void kick(LinkIndex index);
-    void begin_next(LinkIndex index);
-    void transmit(LinkIndex index, ItemIndex transmitted);
+    void kick_host(Link& link, LinkIndex index);
+    void kick_switch(Link& link, LinkIndex index);
+    [[nodiscard]] bool may_begin(Link& link);
+    void wait_for(Link& link);
+    std::int64_t begin(Link& link, LinkIndex index, ItemIndex transmitted);
     ItemIndex next_of_switch(Link& link, LinkIndex index);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
@@ -169,6 +173,7 @@ class PacketNetwork {
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void admit(Link& link, LinkIndex index, ItemIndex item);
     void flood(Link& link, LinkIndex index, const Packet& packet);
+    void arrive_at_host(const Packet& packet);
     void receive_at_host(const Packet& packet);
     void arrive_in_ring(const Packet& packet);
     void received_at_host(NodeIndex node);
