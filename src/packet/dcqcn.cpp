@@ -55,7 +55,8 @@ void ReactionPoint::on_sent(core::Bytes bytes) {
 }
 
 void ReactionPoint::catch_up(Picoseconds now) {
-    if (const std::int64_t periods = (now - alpha_from_) / alpha_period_; periods > 0) {
+    if (now - alpha_from_ >= alpha_period_) {
+        const std::int64_t periods = (now - alpha_from_) / alpha_period_;
         alpha_ *= std::pow(1 - plan_->gain, static_cast<double>(periods));
         alpha_from_ += alpha_period_ * periods;
     }

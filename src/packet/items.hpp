@@ -90,6 +90,7 @@ class PacketQueue {
     ItemIndex pop(Items& items) {
         const ItemIndex popped = first_;
         first_ = items[popped].next;
+        __builtin_prefetch(items.data() + first_);  // it has waited for long
         return popped;
     }
 

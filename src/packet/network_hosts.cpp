@@ -105,8 +105,8 @@ ItemIndex PacketNetwork::next_of_host(Link& link) {
     Node& host = nodes_[link.from];
     auto candidates = static_cast<std::uint8_t>((link.nonempty | host.ready_mask) & ~link.paused);
     Picoseconds earliest = Picoseconds::never();
-    for (int chosen = choose_priority(link, candidates); chosen >= 0;
-         chosen = choose_priority(link, candidates)) {
+    for (int chosen = choose_priority(link, candidates, nics_->strict); chosen >= 0;
+         chosen = choose_priority(link, candidates, nics_->strict)) {
         const auto priority = static_cast<Priority>(chosen);
         const bool queued = (link.nonempty & core::mask_of(priority)) != 0;
         const ItemIndex item = queued ? dequeue(link, priority) : next_of_flows(host, priority, earliest);

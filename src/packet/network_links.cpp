@@ -108,11 +108,10 @@ ItemIndex PacketNetwork::dequeue(Link& link, Priority priority) {
 }
 
 /// Strict priorities first, then the others by deficit round robin (Shreedhar and Varghese, 1995). -1: none.
-int PacketNetwork::choose_priority(Link& link, std::uint8_t candidates) {
+int PacketNetwork::choose_priority(Link& link, PriorityMask candidates, PriorityMask strict) {
     if (candidates == 0) {
         return -1;
     }
-    const std::uint32_t strict = link.from_switch ? switches_.strict : nics_->strict;
     if (const std::uint32_t first = candidates & strict; first != 0) {
         return static_cast<int>(std::bit_width(first)) - 1;
     }

@@ -85,7 +85,8 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
 }
 
 ItemIndex PacketNetwork::next_of_switch(Link& link, LinkIndex index) {
-    const int chosen = choose_priority(link, static_cast<std::uint8_t>(link.nonempty & ~link.paused));
+    const int chosen =
+        choose_priority(link, static_cast<PriorityMask>(link.nonempty & ~link.paused), switches_.strict);
     if (chosen < 0) {
         return no_item;
     }

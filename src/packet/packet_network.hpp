@@ -169,7 +169,7 @@ class PacketNetwork {
     ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
     void enqueue(Link& link, ItemIndex item);
     ItemIndex dequeue(Link& link, Priority priority);
-    [[nodiscard]] int choose_priority(Link& link, std::uint8_t candidates);
+    [[nodiscard]] int choose_priority(Link& link, PriorityMask candidates, PriorityMask strict);
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void admit(Link& link, LinkIndex index, ItemIndex item);
     void flood(Link& link, LinkIndex index, const Packet& packet);

@@ -9,9 +9,11 @@
 // counters, then the pause at each packet that comes; the end of a pause only when one leaves.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/assertion.hpp"
 #include "packet/packet.hpp"
 
 namespace weir::packet {
@@ -40,9 +42,7 @@ class SharedBuffer {
         return account(ingress_port, priority).paused;
     }
 
-    [[nodiscard]] bool lossless(Priority priority) const {
-        return plan_.pauses_whole_links || (plan_.lossless >> priority & 1U) != 0;
-    }
+    [[nodiscard]] bool lossless(Priority priority) const { return (lossless_ >> priority & 1U) != 0; }
     /// Bytes stored, headroom included.
     [[nodiscard]] std::int64_t used() const { return shared_ + in_headroom_; }
     [[nodiscard]] std::int64_t peak() const { return peak_; }
@@ -59,21 +59,87 @@ class SharedBuffer {
         bool refused = false;  ///< a packet, since the last pause
     };
     [[nodiscard]] Account& account(std::uint32_t port, Priority priority) {
-        return accounts_[port * priority_count + (plan_.pauses_whole_links ? 0 : priority)];
+        return accounts_[port * priority_count + (priority & priorities_told_apart_)];
     }
     [[nodiscard]] const Account& account(std::uint32_t port, Priority priority) const {
-        return accounts_[port * priority_count + (plan_.pauses_whole_links ? 0 : priority)];
+        return accounts_[port * priority_count + (priority & priorities_told_apart_)];
     }
     [[nodiscard]] std::int64_t free() const { return sharable_ - shared_; }
     [[nodiscard]] std::int64_t ingress_threshold() const;
     [[nodiscard]] std::int64_t egress_threshold() const;
+    [[nodiscard]] static std::int64_t share(double alpha, std::int64_t free) {
+        return static_cast<std::int64_t>(alpha * static_cast<double>(std::max<std::int64_t>(free, 0)));
+    }
 
     core::SwitchPlan plan_;
+    PriorityMask lossless_;
+    Priority priorities_told_apart_;  ///< 0: they have one account; else all bits
     std::vector<Account> accounts_;
     std::int64_t sharable_ = 0;
     std::int64_t shared_ = 0;
     std::int64_t in_headroom_ = 0;
     std::int64_t peak_ = 0;
 };
+
+// What is called for every packet.
+
+inline std::int64_t SharedBuffer::ingress_threshold() const {
+    return plan_.ingress_threshold.count > 0 ? plan_.ingress_threshold.count
+                                             : share(plan_.ingress_alpha, free());
+}
+
+inline std::int64_t SharedBuffer::egress_threshold() const {
+    return plan_.egress_threshold.count > 0 ? plan_.egress_threshold.count
+                                            : share(plan_.egress_alpha, free());
+}
+
+inline bool SharedBuffer::admit(std::uint32_t ingress_port, Priority priority, std::int64_t bytes,
+                                std::int64_t queued) {
+    Account& source = account(ingress_port, priority);
+    if (lossless(priority)) {
+        if (source.shared + bytes > ingress_threshold() || bytes > free()) {
+            if (source.headroom + bytes > source.headroom_limit) {
+                // The pause ends when a packet of this port leaves: there must be one.
+                source.refused = source.shared > 0;
+                return false;
+            }
+            source.headroom += bytes;
+            in_headroom_ += bytes;
+            peak_ = std::max(peak_, used());
+            return true;
+        }
+    } else if (queued + bytes > egress_threshold() || bytes > free()) {
+        return false;
+    }
+    source.shared += bytes;
+    shared_ += bytes;
+    peak_ = std::max(peak_, used());
+    return true;
+}
+
+inline void SharedBuffer::release(std::uint32_t ingress_port, Priority priority, std::int64_t bytes) {
+    Account& source = account(ingress_port, priority);
+    const std::int64_t from_headroom = std::min(source.headroom, bytes);
+    source.headroom -= from_headroom;
+    in_headroom_ -= from_headroom;
+    source.shared -= bytes - from_headroom;
+    shared_ -= bytes - from_headroom;
+    WEIR_ASSERT(source.shared >= 0 && shared_ >= 0 && in_headroom_ >= 0);
+}
+
+inline bool SharedBuffer::must_pause(std::uint32_t ingress_port, Priority priority) const {
+    if (!lossless(priority)) {
+        return false;
+    }
+    const Account& source = account(ingress_port, priority);
+    return !source.paused && (source.headroom > 0 || source.refused ||
+                              (source.shared > 0 && source.shared >= ingress_threshold()));
+}
+
+inline bool SharedBuffer::may_resume(std::uint32_t ingress_port, Priority priority) const {
+    const Account& source = account(ingress_port, priority);
+    return source.paused && source.headroom == 0 &&
+           (source.shared == 0 || source.shared + plan_.resume_offset.count <= ingress_threshold());
+}
 
 }  // namespace weir::packet
