@@ -17,6 +17,7 @@ constexpr int producer_shift = 32;
 constexpr int place_shift = 48;
 constexpr int event_bits = 40;
 constexpr std::uint64_t hello_seed = 0x7765697268656c6fULL;
+constexpr std::uint64_t filled_up_seed = 0x77656972736d616cULL;
 
 std::uint32_t folded(std::uint64_t sum) {
     return static_cast<std::uint32_t>(sum ^ (sum >> 32U));
@@ -71,17 +72,27 @@ std::uint32_t DatagramForm::checksum(std::uint64_t header_sum, std::span<const s
                                                 : header_sum);
 }
 
+std::uint64_t DatagramForm::seed_of_filled_up(std::uint16_t length) const {
+    return run_ ^ (filled_up_seed + length);
+}
+
 void DatagramForm::write(std::span<std::byte> datagram, const core::SendChunk& chunk) const {
     const core::EventId event = chunk.chunk.event;
     WEIR_ASSERT(datagram.size() >= datagram_header_bytes && chunk.place.value < datagram_index_limit);
     WEIR_ASSERT(event.sequence() < datagram_events_limit && chunk.chunk.sequence < datagram_chunks_limit);
     const auto payload = datagram.subspan(datagram_header_bytes);
-    if (verify_ == core::Verify::full) {
-        stamp_payload(payload, event, chunk.chunk.offset);
-    }
     Header header = Header::of(event.producer(), chunk.place,
                                event.sequence() | (std::uint64_t{chunk.chunk.sequence} << event_bits));
-    header.who |= checksum(header.sum(run_), payload, event, chunk.chunk.offset);
+    if (chunk.chunk.length.count < core::datagram_least_bytes) {
+        const auto length = static_cast<std::uint16_t>(chunk.chunk.length.count);
+        store_little_endian(payload.data(), length);
+        header.who |= folded(header.sum(seed_of_filled_up(length)));
+    } else {
+        if (verify_ == core::Verify::full) {
+            stamp_payload(payload, event, chunk.chunk.offset);
+        }
+        header.who |= checksum(header.sum(run_), payload, event, chunk.chunk.offset);
+    }
     header.store(datagram.data());
 }
 
@@ -98,15 +109,24 @@ std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> dat
     const core::Bytes offset = chunk_size_ * sequence;
     const bool in_bounds = producer < producers_ && place < places_ && sequence < chunks_ &&
                            datagram.size() <= size_of(chunk_size_);
-    if (!in_bounds || header.checksum() != checksum(header.sum(run_), datagram.subspan(datagram_header_bytes),
-                                                    event, offset)) {
+    if (!in_bounds) {
         return std::nullopt;
+    }
+    const auto payload = datagram.subspan(datagram_header_bytes);
+    core::Bytes length{static_cast<std::int64_t>(datagram.size())};
+    if (header.checksum() != checksum(header.sum(run_), payload, event, offset)) {
+        const auto told = load_little_endian<std::uint16_t>(payload.data());
+        length = {told};
+        if (datagram.size() != size_of(length) || told >= core::datagram_least_bytes || told == 0 ||
+            header.checksum() != folded(header.sum(seed_of_filled_up(told)))) {
+            return std::nullopt;
+        }
     }
     return DatagramContent{.place = {place},
                            .chunk = {.event = event,
                                      .event_bytes = {},
                                      .offset = offset,
-                                     .length = {static_cast<std::int64_t>(datagram.size())},
+                                     .length = length,
                                      .sequence = sequence,
                                      .generated_at = {}}};
 }

@@ -3,7 +3,8 @@
 // by a control message, and a chunk's offset follows from its sequence.
 //
 // The length of a datagram is the chunk's, header included: what the literature on datagrams calls user data
-// is the payload of UDP. A last chunk that is shorter than the least datagram is filled up.
+// is the payload of UDP. A last chunk that is shorter than the least datagram is filled up: the two bytes
+// behind the header are its length then, and seed the checksum, which alone shows that they are no payload.
 //
 //   offset  bytes  field                                  offset  bytes  field
 //        0      4  checksum                                    6      2  place
@@ -62,6 +63,7 @@ class DatagramForm {
                                                              core::ConsumerId consumer) const;
 
   private:
+    [[nodiscard]] std::uint64_t seed_of_filled_up(std::uint16_t length) const;
     [[nodiscard]] std::uint32_t checksum(std::uint64_t header_sum, std::span<const std::byte> payload,
                                          core::EventId event, core::Bytes offset) const;
 

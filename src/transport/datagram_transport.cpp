@@ -216,7 +216,7 @@ bool DatagramTransport::receive_datagrams(Polled& found) {
         arrival.place = content->place;
         arrival.source = {roles_.rank(core::node_of(content->chunk.event.producer()))};
         arrival.chunk = content->chunk;
-        count_received(datagram.bytes.size());
+        count_received(static_cast<std::size_t>(content->chunk.length.count));
     }
     return arrived.size() == static_cast<std::size_t>(core::datagrams_at_a_time);
 }

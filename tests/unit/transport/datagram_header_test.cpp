@@ -59,14 +59,24 @@ TEST_CASE("a datagram says which chunk it is") {
     }
 }
 
-TEST_CASE("a short last chunk is filled up to the least datagram") {
-    const DatagramForm form(plan_of_datagrams(core::Verify::full), 77);
-    core::SendChunk chunk = one_datagram();
-    chunk.chunk.length = {1};
-    const auto datagram = datagram_with(form, chunk);
-    CHECK(datagram.size() == 18);
-    REQUIRE(form.read(datagram));
-    CHECK(form.read(datagram)->chunk.length.count == 18);
+TEST_CASE("a short last chunk is filled up to the least datagram, and still says how long it is") {
+    for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
+        const DatagramForm form(plan_of_datagrams(verify), 77);
+        for (std::int64_t length = 1; length <= 18; ++length) {
+            core::SendChunk chunk = one_datagram();
+            chunk.chunk.length = {length};
+            auto datagram = datagram_with(form, chunk);
+            CHECK(datagram.size() == 18);
+            REQUIRE(form.read(datagram));
+            CHECK(form.read(datagram)->chunk.length.count == length);
+            CHECK(form.read(datagram)->chunk.event == chunk.chunk.event);
+            for (std::size_t bit = 0; length < 18 && bit < datagram.size() * 8; ++bit) {
+                datagram[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
+                CHECK_FALSE(form.read(datagram));
+                datagram[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
+            }
+        }
+    }
 }
 
 TEST_CASE("every damaged bit is noticed, of the payload with Verify::full only") {
