@@ -20,9 +20,7 @@ DatagramTransport::DatagramTransport(MPI_Comm comm, const core::RoleMap& roles, 
                                      DatagramOptions options)
     : MpiTransport(comm, roles, std::move(plan)),
       options_(std::move(options)),
-      unreachable_(plan_.consumers, false),
-      // Each chunk may be doubled on purpose.
-      waiting_(2 * std::size_t{plan_.streams} * plan_.window) {
+      unreachable_(plan_.consumers, false) {
     const std::int64_t bytes = core::chunk_capacity_bytes(plan_);
     if (plan_.chunk_size.count < core::datagram_least_bytes || bytes > core::datagram_most_bytes) {
         throw CapacityError("a datagram of " + std::to_string(plan_.chunk_size.count) +
@@ -53,8 +51,9 @@ DatagramTransport::DatagramTransport(MPI_Comm comm, const core::RoleMap& roles, 
     if (self_.role == core::Role::producer) {
         buffers_ = ChunkBuffers::for_producer(plan_);
         outgoing_ = OutgoingChunks(plan_, buffers_);
-        batch_.reserve(DatagramSocket::at_a_time);
-        datagrams_.reserve(DatagramSocket::at_a_time);
+        // Each chunk may be doubled on purpose.
+        waiting_.reserve(2 * outgoing_.entries());
+        datagrams_.reserve(2 * outgoing_.entries());
     }
     socket_ = std::make_unique<DatagramSocket>(options_.socket_buffer, self_.role == core::Role::consumer
                                                                            ? DatagramForm::size_of({bytes})
@@ -105,7 +104,8 @@ void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
         datagram[(datagram_header_bytes + datagram.size()) / 2] ^= std::byte{1};
     }
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
-        waiting_.push(entry);
+        waiting_.push_back(entry);
+        datagrams_.push_back({peers_.consumers[chunk.to.value], datagram});
     }
     count_sent(static_cast<std::size_t>(chunk.chunk.length.count));
     if (waiting_.size() == DatagramSocket::at_a_time) {
@@ -113,26 +113,24 @@ void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
     }
 }
 
+void DatagramTransport::taken(std::size_t count) {
+    for (const std::size_t entry : std::span(waiting_).first(count)) {
+        const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
+        count_datagram(chunk);
+        if (outgoing_.end_copy(entry)) {
+            left_.push_back({chunk.stream, chunk.sequence});
+        }
+    }
+    const auto rest = static_cast<std::ptrdiff_t>(count);
+    waiting_.erase(waiting_.begin(), waiting_.begin() + rest);
+    datagrams_.erase(datagrams_.begin(), datagrams_.begin() + rest);
+}
+
 void DatagramTransport::flush() {
     while (!waiting_.empty()) {
-        batch_.clear();
-        datagrams_.clear();
         const std::size_t count = std::min(waiting_.size(), DatagramSocket::at_a_time);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t entry = waiting_.at(i);
-            batch_.push_back(entry);
-            datagrams_.push_back({peers_.consumers[outgoing_.at(entry).to.value], outgoing_.message(entry)});
-        }
-        const DatagramSocket::Sent sent = socket_->send(datagrams_);
-        for (std::size_t i = 0; i < sent.taken; ++i) {
-            waiting_.pop();
-            count_datagram(batch_[i]);
-            const OutgoingChunks::Chunk& chunk = outgoing_.at(batch_[i]);
-            const ChunkSent report{chunk.stream, chunk.sequence};
-            if (outgoing_.end_copy(batch_[i])) {
-                left_.push_back(report);
-            }
-        }
+        const DatagramSocket::Sent sent = socket_->send(std::span(datagrams_).first(count));
+        taken(sent.taken);
         if (sent.outcome == DatagramSocket::Outcome::unreachable) {
             const auto consumer = std::find(peers_.consumers.begin(), peers_.consumers.end(), sent.where);
             const auto index = static_cast<std::uint32_t>(consumer - peers_.consumers.begin());
@@ -154,11 +152,11 @@ void DatagramTransport::flush() {
     }
 }
 
-void DatagramTransport::count_datagram(std::size_t entry) {
-    const auto bytes = static_cast<std::int64_t>(outgoing_.at(entry).message_bytes);
-    if (bytes != cost_of_bytes_ || outgoing_.at(entry).to != cost_to_) {
+void DatagramTransport::count_datagram(const OutgoingChunks::Chunk& chunk) {
+    const auto bytes = static_cast<std::int64_t>(chunk.message_bytes);
+    if (bytes != cost_of_bytes_ || chunk.to != cost_to_) {
         cost_of_bytes_ = bytes;
-        cost_to_ = outgoing_.at(entry).to;
+        cost_to_ = chunk.to;
         cost_ = core::wire_cost(bytes, peers_.mtus[cost_to_.value]);
     }
     ++state_.sent_datagrams;

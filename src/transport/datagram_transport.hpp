@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "core/datagram_frames.hpp"
-#include "core/ring_queue.hpp"
 #include "transport/datagram_header.hpp"
 #include "transport/datagram_socket.hpp"
 #include "transport/datagram_warmup.hpp"
@@ -56,7 +55,9 @@ class DatagramTransport final : public MpiTransport {
     bool release_data(Deadline deadline) override;
 
     void flush();
-    void count_datagram(std::size_t entry);
+    /// The kernel has taken the first so many of those that wait.
+    void taken(std::size_t count);
+    void count_datagram(const OutgoingChunks::Chunk& chunk);
     /// Whether there were any.
     bool receive_datagrams(Polled& found);
     void report_unreadable(const DatagramSocket::Incoming& datagram, Polled& found);
@@ -73,10 +74,9 @@ class DatagramTransport final : public MpiTransport {
     // Producer.
     ChunkBuffers buffers_;
     OutgoingChunks outgoing_;
-    core::RingQueue<std::size_t> waiting_;             ///< entries of outgoing_, one for each copy
+    std::vector<std::size_t> waiting_;                 ///< entries of outgoing_, one for each copy
+    std::vector<DatagramSocket::Outgoing> datagrams_;  ///< theirs
     std::vector<ChunkSent> left_;                      ///< to be reported by the next poll
-    std::vector<std::size_t> batch_;                   ///< scratch
-    std::vector<DatagramSocket::Outgoing> datagrams_;  ///< scratch
     std::int64_t cost_of_bytes_ = -1;                  ///< size and consumer of the datagram that cost_ is of
     core::ConsumerId cost_to_;
     core::WireCost cost_;
