@@ -69,7 +69,7 @@ struct Observation {
         asked_again,         ///< consumer: for a fragment of `peer`
         transfer_noticed,    ///< consumer: of a fragment; `elapsed` since its first chunk was handed over
                              ///< (common clock)
-        chunk_received,      ///< consumer: `bytes`
+        chunk_received,      ///< consumer: `bytes` (lossy: of `chunks`, as of the following)
         chunk_duplicate,     ///< consumer, lossy: had arrived before; `bytes`
         chunk_late,          ///< consumer, lossy: of an event that was given up, or of none; `bytes`
         chunk_corrupt,       ///< consumer, lossy: does not verify, so it counts as missing; `bytes`

@@ -140,6 +140,7 @@ class Consumer {
 
     // Lossy transports.
     void on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
+    bool is_expected(PlaceId place, const ArrivedChunk& arrived);
     void begin_unannounced(PlaceId place, EventId event);
     void give_up_overdue(Instant now, Actions& out);
     void give_up(const FragmentPlace& fragment, Actions& out);

@@ -9,8 +9,17 @@ namespace weir::core {
 
 namespace {
 
-/// Filled where it lies: this is done for every chunk.
+/// This is done for every chunk: together for those of a fragment that come one after the other, and else
+/// filled where it lies.
 void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) {
+    if (!out.observations.empty()) {
+        Observation& last = out.observations.back();
+        if (last.kind == kind && last.event == arrived.chunk.event && last.peer == arrived.source) {
+            last.bytes += arrived.chunk.length;
+            ++last.chunks;
+            return;
+        }
+    }
     Observation& observation = out.observations.emplace_back();
     observation.kind = kind;
     observation.peer = arrived.source;
@@ -159,14 +168,7 @@ void Consumer::on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& ar
         observe(Observation::Kind::chunk_duplicate, arrived, out);
         return;
     }
-    const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
-                           chunk.sequence < plan_.chunks_per_fragment();
-    if (plausible && fragment.state() == FragmentPlace::State::free &&
-        !losses_->is_over(place, chunk.event)) {
-        begin_unannounced(place, chunk.event);
-    }
-    if (!plausible || fragment.state() != FragmentPlace::State::receiving ||
-        fragment.event() != chunk.event) {
+    if (!is_expected(place, arrived)) {
         observe(Observation::Kind::chunk_late, arrived, out);
         return;
     }
@@ -175,6 +177,24 @@ void Consumer::on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& ar
     if (fragment.whole()) {
         end_fragment(now, place, out);
     }
+}
+
+/// Whether the place is receiving the chunk's fragment; begins that where it can.
+bool Consumer::is_expected(PlaceId place, const ArrivedChunk& arrived) {
+    const EventId event = arrived.chunk.event;
+    const FragmentPlace& fragment = places_[place.value];
+    if (arrived.source != node_of(event.producer()) || arrived.chunk.sequence >= fragment.most_chunks()) {
+        return false;
+    }
+    if (fragment.state() == FragmentPlace::State::receiving) {
+        return fragment.event() == event;
+    }
+    if (fragment.state() != FragmentPlace::State::free || !belongs(place, event) ||
+        losses_->is_over(place, event)) {
+        return false;
+    }
+    begin_unannounced(place, event);
+    return true;
 }
 
 void Consumer::begin_unannounced(PlaceId place, EventId event) {

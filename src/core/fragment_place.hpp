@@ -36,6 +36,8 @@ class FragmentPlace {
     }
     /// Every chunk has arrived.
     [[nodiscard]] bool whole() const { return bytes_ > Bytes{0} && chunks_ == expected_; }
+    /// Of the largest fragment.
+    [[nodiscard]] std::uint32_t most_chunks() const { return static_cast<std::uint32_t>(ahead_.size()); }
     /// The first chunk that has not arrived.
     [[nodiscard]] std::uint32_t first_missing() const { return in_order_; }
 

@@ -102,10 +102,12 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             received_since(now - observation.elapsed);
             break;
         case Observation::Kind::chunk_received:
-            if (paced_ && judged && last_chunk_at_) {
-                latencies_.receive_gap.add(now - *last_chunk_at_);
+            for (std::uint32_t chunk = 0; paced_ && chunk < observation.chunks; ++chunk) {
+                if (judged && last_chunk_at_) {
+                    latencies_.receive_gap.add(now - *last_chunk_at_);
+                }
+                last_chunk_at_ = now;
             }
-            last_chunk_at_ = now;
             count_received(clock_.position(), observation.bytes);
             break;
         case Observation::Kind::received:

@@ -28,20 +28,20 @@ void DatagramRecorder::count(const Observation& observation) {
             peer.sent_again += observation.chunks;
             break;
         case Observation::Kind::chunk_received:
-            ++peer.received;
-            ++current_.flow.received;
+            peer.received += observation.chunks;
+            current_.flow.received += observation.chunks;
             break;
         case Observation::Kind::chunk_duplicate:
-            ++peer.duplicate;
-            ++current_.flow.duplicate;
+            peer.duplicate += observation.chunks;
+            current_.flow.duplicate += observation.chunks;
             break;
         case Observation::Kind::chunk_late:
-            ++peer.late;
-            ++current_.flow.late;
+            peer.late += observation.chunks;
+            current_.flow.late += observation.chunks;
             break;
         case Observation::Kind::chunk_corrupt:
-            ++peer.corrupt;
-            ++current_.flow.corrupt;
+            peer.corrupt += observation.chunks;
+            current_.flow.corrupt += observation.chunks;
             break;
         default:
             break;

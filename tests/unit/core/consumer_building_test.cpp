@@ -325,6 +325,34 @@ TEST_CASE("A producer's late word finds a slot that others have used since, and 
     CHECK(of_kind<Done>(consumer.sent(at_ms(6001), 0, fragment(7, 6))).size() == 1);
 }
 
+TEST_CASE("Chunks of one fragment that come together are observed together") {
+    Plan plan = lossy_plan(0);
+    plan.pattern = Pattern::distribute;
+    Consumer consumer(plan, self, Sampler(plan.busy, Random(1, 1)));
+    Actions out;
+    consumer.on_start(at_ms(0), out);
+    out.clear();
+    const auto arrive = [&](std::uint32_t place, std::uint32_t producer, std::uint32_t sequence) {
+        ArrivedChunk chunk{.source = {Role::producer, producer}, .chunk = {}};
+        chunk.chunk.event = fragment(producer, 7);
+        chunk.chunk.length = {40};
+        chunk.chunk.sequence = sequence;
+        consumer.on_chunk(at_ms(1), {place}, chunk, out);
+    };
+    arrive(0, 0, 0);
+    arrive(0, 0, 1);
+    arrive(1, 1, 0);  // another fragment
+    arrive(0, 0, 2);
+    arrive(0, 0, 1);  // came before
+    REQUIRE(out.observations.size() == 4);
+    CHECK(out.observations[0].kind == Observation::Kind::chunk_received);
+    CHECK(out.observations[0].bytes == Bytes{80});
+    CHECK(out.observations[0].chunks == 2);
+    CHECK(out.observations[1].peer == NodeId{Role::producer, 1});
+    CHECK(out.observations[2].chunks == 1);
+    CHECK(out.observations[3].kind == Observation::Kind::chunk_duplicate);
+}
+
 TEST_CASE("A corrupt datagram is one that is missing") {
     Plan plan = lossy_plan(0);
     plan.pattern = Pattern::distribute;

@@ -116,6 +116,19 @@ TEST_CASE("Of many stretches of waiting the oldest are known by their sum") {
     CHECK(stretches.remove_after({0}) == Duration{0});
 }
 
+TEST_CASE("Between chunks that are found together there is no time") {
+    Recorded run;
+    run.plan.shaping.kind = weir::core::ShapingKind::in_step;
+    ConsumerRecorder recorder = run.recorder(at(0));
+    weir::core::Observation three = seen(Kind::chunk_received, 300);
+    three.chunks = 3;
+    recorder.observe(at(0.1), three);
+    CHECK(run.latencies.receive_gap.count() == 2);
+    recorder.observe(at(0.2), three);
+    CHECK(run.latencies.receive_gap.count() == 5);
+    CHECK(run.latencies.receive_gap.max() == Duration::milliseconds(100));
+}
+
 TEST_CASE("Bytes of a chunk count in the seconds in which they came, and once") {
     Recorded run;
     ConsumerRecorder recorder = run.recorder(at(0));

@@ -110,11 +110,16 @@ TEST_CASE("datagrams are counted by peer and by second") {
     DatagramRecorder receiver(plan_with_datagrams(), 3);
     for (const Kind kind :
          {Kind::chunk_received, Kind::chunk_duplicate, Kind::chunk_late, Kind::chunk_corrupt}) {
-        receiver.observe(seen(kind, core::node_of(core::ProducerId{2})));
+        core::Observation two = seen(kind, core::node_of(core::ProducerId{2}));
+        two.chunks = 2;
+        receiver.observe(two);
     }
     CHECK(receiver.any());
     const DatagramFlow flow = receiver.end_second().flow;
-    CHECK(flow.received + flow.duplicate + flow.late + flow.corrupt == 4);
+    CHECK(flow == DatagramFlow{.received = 2, .duplicate = 2, .late = 2, .corrupt = 2});
+    REQUIRE(receiver.entries().size() == 1);
+    CHECK(receiver.entries()[0].received == 2);
+    CHECK(receiver.entries()[0].corrupt == 2);
     CHECK_FALSE(receiver.any());
     // Chunks of another transport are no datagrams.
     core::Plan other = plan_with_datagrams();
