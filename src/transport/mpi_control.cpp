@@ -8,9 +8,16 @@
 
 namespace weir::transport {
 
+namespace {
+
+/// Receives that a poll tests at once.
+constexpr std::size_t tested_at_once = 8;
+
+}  // namespace
+
 MpiControl::MpiControl(MPI_Comm comm, std::size_t receives, std::size_t sends)
-    : comm_(comm), send_bound_(sends), received_(receives, packet_limit) {
-    WEIR_ASSERT(receives > 0 && sends > 0);
+    : comm_(comm), send_bound_(sends), received_(receives, packet_limit), arrivals_(receives) {
+    WEIR_ASSERT(receives >= LentReceives::count && sends > 0);
     for (std::size_t index = 0; index < receiving_.size(); ++index) {
         post(index);
     }
@@ -52,53 +59,77 @@ void MpiControl::send(Rank to, std::span<const std::byte> packet) {
     check_mpi(MPI_Isend(memory.get(), static_cast<int>(packet.size()), MPI_BYTE, to.value, packet_tag, comm_,
                         &request),
               "MPI_Isend of a control packet", to.value);
+    ++packets_sent;
+    if (early_test_.has_left(request, "sending a control packet", to.value)) {
+        spare_.push_back(std::move(memory));
+        return;
+    }
     sending_.push_back({std::move(memory), to});
     send_requests_.push_back(request);
-    ++packets_sent;
 }
 
 void MpiControl::poll(Polled& found) {
-    for (std::size_t packets = 0; packets < receiving_.size() && !closed_; ++packets) {
-        int done = 0;
-        MPI_Status status{};
-        check_mpi(MPI_Test(&receiving_[head_], &done, &status), "receiving a control packet");
-        if (done == 0) {
+    for (std::size_t packets = 0; packets < receiving_.size() && !closed_;) {
+        const std::size_t tested = std::min(tested_at_once, receiving_.size() - head_);
+        const std::size_t first = head_;
+        finished_.resize(std::max(finished_.size(), tested));
+        statuses_.resize(std::max(statuses_.size(), tested));
+        const std::size_t finished = complete_some(std::span(receiving_).subspan(first, tested), finished_,
+                                                   statuses_, "receiving a control packet",
+                                                   [this](std::size_t i) { return statuses_[i].MPI_SOURCE; });
+        for (std::size_t i = 0; i < finished; ++i) {
+            note(first + static_cast<std::size_t>(finished_[i]), statuses_[i]);
+        }
+        const std::size_t delivered = deliver(found);
+        packets += delivered;
+        if (delivered < tested) {
             break;
         }
-        arrived(status, found);
     }
     reclaim();
 }
 
-MpiControl::LentReceive::LentReceive(MpiControl& owner, MPI_Request& request)
-    : owner_(owner), request_(request) {
-    request_ = owner_.closed_ ? MPI_REQUEST_NULL : owner_.receiving_[owner_.head_];
-}
-
-MpiControl::LentReceive::~LentReceive() {
-    if (!owner_.closed_) {
-        owner_.receiving_[owner_.head_] = request_;
+MpiControl::LentReceives::LentReceives(MpiControl& owner, std::span<MPI_Request> requests)
+    : owner_(owner), requests_(requests.first(count)) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t index = owner.head_ + i;
+        const bool lent = !owner.closed_ && index < owner.receiving_.size();
+        requests_[i] = lent ? owner.receiving_[index] : MPI_REQUEST_NULL;
     }
 }
 
-void MpiControl::poll_after(const MPI_Status* status, Polled& found) {
-    if (status == nullptr) {
-        reclaim();
-        return;
+MpiControl::LentReceives::~LentReceives() {
+    for (std::size_t i = 0; i < count && owner_.head_ + i < owner_.receiving_.size(); ++i) {
+        if (!owner_.closed_) {
+            owner_.receiving_[owner_.head_ + i] = requests_[i];
+        }
     }
-    WEIR_ASSERT(!closed_ && receiving_[head_] == MPI_REQUEST_NULL);
-    arrived(*status, found);
-    poll(found);
 }
 
-void MpiControl::arrived(const MPI_Status& status, Polled& found) {
-    const std::size_t size = bytes_of(status);
-    const std::byte* const begin = received_.at(head_);
-    found.packets.push_back({Rank{status.MPI_SOURCE}, found.bytes.size(), size});
-    found.bytes.insert(found.bytes.end(), begin, begin + size);
-    ++packets_received;
-    post(head_);
-    head_ = head_ + 1 == receiving_.size() ? 0 : head_ + 1;
+void MpiControl::poll_after(Polled& found) {
+    if (!closed_) {
+        deliver(found);
+    }
+    reclaim();
+}
+
+void MpiControl::note(std::size_t index, const MPI_Status& status) {
+    WEIR_ASSERT(!closed_ && receiving_[index] == MPI_REQUEST_NULL);
+    arrivals_[index] = {status.MPI_SOURCE, bytes_of(status)};
+}
+
+std::size_t MpiControl::deliver(Polled& found) {
+    std::size_t packets = 0;
+    for (; arrivals_[head_].source != Arrival::nobody; ++packets) {
+        const auto [source, bytes] = std::exchange(arrivals_[head_], {});
+        const std::byte* const begin = received_.at(head_);
+        found.packets.push_back({Rank{source}, found.bytes.size(), bytes});
+        found.bytes.insert(found.bytes.end(), begin, begin + bytes);
+        post(head_);
+        head_ = head_ + 1 == receiving_.size() ? 0 : head_ + 1;
+    }
+    packets_received += packets;
+    return packets;
 }
 
 void MpiControl::reclaim() {

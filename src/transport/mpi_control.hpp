@@ -3,10 +3,11 @@
 // Receiving: a ring of pre-posted receives from any source. MPI matches the packets of one sender in the
 // order in which they were sent to receives in the order in which those were posted, but says nothing about
 // the order in which the receives complete. So the ring is emptied strictly in posting order: packets of one
-// sender are delivered in order without sequence numbers, and an empty poll costs one test however deep the
-// ring is. The price is that a packet whose bytes are late holds back those behind it; packets are below
-// every eager limit, so that is a matter of microseconds. (Rejected: testing all of them, which costs with
-// the depth and needs sequence numbers.)
+// sender are delivered in order without sequence numbers, and a poll tests the oldest few receives however
+// deep the ring is. The price is that a packet whose bytes are late holds back those behind it; packets are
+// below every eager limit, so that is a matter of microseconds. (Rejected: testing all of them, which costs
+// with the depth. And one test after the other until one finds nothing: that last one makes progress, which
+// gives up the core where ranks share cores, before anybody has looked at what was found.)
 #pragma once
 
 #include <mpi.h>
@@ -44,22 +45,27 @@ class MpiControl final : public ControlChannel {
     // For who has other requests to test, and tests all of them with one call: each call that finds nothing
     // makes progress, and gives up the core where ranks share cores.
 
-    /// The receive of the next packet, for as long as this lives, as one of other requests;
+    /// The receives of the next packets, for as long as this lives, in front of other requests;
     /// MPI_REQUEST_NULL once closed.
-    class LentReceive {
+    class LentReceives {
       public:
-        LentReceive(MpiControl& owner, MPI_Request& request);
-        /// What the test has made of it is the owner's again, also when the test failed.
-        ~LentReceive();
-        LentReceive(const LentReceive&) = delete;
-        LentReceive& operator=(const LentReceive&) = delete;
+        static constexpr std::size_t count = 2;
+
+        /// `requests`: so many of them.
+        LentReceives(MpiControl& owner, std::span<MPI_Request> requests);
+        /// What the test has made of them is the owner's again, also when the test failed.
+        ~LentReceives();
+        LentReceives(const LentReceives&) = delete;
+        LentReceives& operator=(const LentReceives&) = delete;
 
       private:
         MpiControl& owner_;
-        MPI_Request& request_;
+        std::span<MPI_Request> requests_;
     };
-    /// As poll(), when that test completed the receive with this status (null: did not).
-    void poll_after(const MPI_Status* status, Polled& found);
+    /// That test completed this one of them. Before poll_after().
+    void completed(std::size_t lent, const MPI_Status& status) { note(head_ + lent, status); }
+    /// As poll(), after that test.
+    void poll_after(Polled& found);
 
     [[nodiscard]] std::size_t under_way() const override { return sending_.size(); }
 
@@ -73,8 +79,17 @@ class MpiControl final : public ControlChannel {
         Rank to;
     };
 
+    /// What came into a receive of the ring.
+    struct Arrival {
+        static constexpr int nobody = -1;
+        int source = nobody;
+        std::size_t bytes = 0;
+    };
+
     void post(std::size_t index);
-    void arrived(const MPI_Status& status, Polled& found);
+    void note(std::size_t index, const MPI_Status& status);
+    /// Appends what has come, in posting order; returns how many packets.
+    std::size_t deliver(Polled& found);
     void reclaim();
 
     MPI_Comm comm_;
@@ -82,12 +97,14 @@ class MpiControl final : public ControlChannel {
 
     ReceiveMemory received_;
     std::vector<MPI_Request>& receiving_ = received_.requests;  ///< the ring, oldest at head_
+    std::vector<Arrival> arrivals_;                             ///< parallel to it
     std::size_t head_ = 0;
     bool closed_ = false;
 
     std::vector<Sending> sending_;  ///< parallel to send_requests_
     std::vector<MPI_Request> send_requests_;
     std::vector<Packet> spare_;
+    EarlyTest early_test_;
     std::vector<int> finished_;         ///< scratch
     std::vector<MPI_Status> statuses_;  ///< scratch
 };

@@ -12,6 +12,9 @@ namespace weir::transport {
 
 namespace {
 
+/// What MPI copies as a rule and lets go at once; a larger one need not be asked for.
+constexpr std::size_t small_message_bytes = 4096;
+
 /// Tags 0 .. places - 1 are places, the one after them is warm-up's.
 void check_tags(const core::Plan& plan) {
     void* attribute = nullptr;
@@ -47,9 +50,11 @@ MpiSendTransport::MpiSendTransport(MPI_Comm comm, const core::RoleMap& roles, co
 void MpiSendTransport::set_up_producer() {
     buffers_ = ChunkBuffers::for_producer(plan_);
     outgoing_ = OutgoingChunks(plan_, buffers_);
-    requests_.assign(outgoing_.entries() + 1, MPI_REQUEST_NULL);
-    finished_.resize(requests_.size());
-    statuses_.resize(requests_.size());
+    const std::size_t most = receives_of_packets + outgoing_.entries();
+    requests_.reserve(most);
+    requests_.assign(receives_of_packets, MPI_REQUEST_NULL);
+    finished_.resize(most);
+    statuses_.resize(most);
 }
 
 void MpiSendTransport::set_up_consumer() {
@@ -66,8 +71,8 @@ void MpiSendTransport::set_up_consumer() {
             places_.back().idle.push(buffer);
         }
     }
-    requests_.assign(std::size_t{plan_.places()} * watched_per_place_ + 1, MPI_REQUEST_NULL);
-    watched_.resize(requests_.size());
+    watched_.resize(std::size_t{plan_.places()} * watched_per_place_);
+    requests_.assign(receives_of_packets + watched_.size(), MPI_REQUEST_NULL);
     finished_.resize(requests_.size());
     statuses_.resize(requests_.size());
 }
@@ -109,9 +114,9 @@ void MpiSendTransport::open_place(core::PlaceId place) {
 
 void MpiSendTransport::watch_next(std::size_t entry) {
     Receives& receives = places_[entry / watched_per_place_];
-    if (requests_[entry] == MPI_REQUEST_NULL && !receives.queue.empty()) {
+    if (watched_request(entry) == MPI_REQUEST_NULL && !receives.queue.empty()) {
         const Posted posted = receives.queue.pop();
-        requests_[entry] = posted.request;
+        watched_request(entry) = posted.request;
         watched_[entry] = posted.buffer;
     }
 }
@@ -124,8 +129,15 @@ void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
     const int to = rank_of(chunk.to);
     const int tag = static_cast<int>(chunk.place.value);
     const int size = static_cast<int>(message.size());
-    check_mpi(MPI_Isend(message.data(), size, MPI_BYTE, to, tag, data_comm_, &requests_[entry]),
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(message.data(), size, MPI_BYTE, to, tag, data_comm_, &request),
               "MPI_Isend of a chunk", to);
+    if (message.size() <= small_message_bytes && early_test_.has_left(request, "sending a chunk", to)) {
+        left_early_.push_back(entry);
+    } else {
+        requests_.push_back(request);
+        under_way_.push_back(entry);
+    }
     if (outgoing_.at(entry).copies == 2) {
         Duplicate copy{.entry = entry};
         check_mpi(MPI_Isend(message.data(), size, MPI_BYTE, to, tag, data_comm_, &copy.request),
@@ -136,38 +148,66 @@ void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
 }
 
 void MpiSendTransport::poll_data(Polled& found) {
-    if (self_.role == core::Role::producer ? outgoing_.under_way() == 0 : requests_.empty() || closed_) {
+    const bool sends = self_.role == core::Role::producer;
+    if (sends ? outgoing_.under_way() == 0 : watched_.empty() || closed_) {
         return;
     }
-    const std::size_t finished = complete_requests();
-    const MPI_Status* packet = nullptr;
-    for (std::size_t i = 0; i < finished; ++i) {
-        const auto entry = static_cast<std::size_t>(finished_[i]);
-        if (entry == chunk_entries()) {
-            packet = &statuses_[i];
-        } else if (self_.role == core::Role::producer) {
+    if (!left_early_.empty()) {
+        for (const std::size_t entry : left_early_) {
             sent_copy(entry, found);
-        } else {
+        }
+        left_early_.clear();
+        if (under_way_.empty() && duplicates_.empty()) {
+            control_polled();  // the node acts on this before progress gives up the core
+            return;
+        }
+    }
+    const std::size_t finished = complete_requests();
+    for (std::size_t i = 0; i < finished; ++i) {
+        const auto request = static_cast<std::size_t>(finished_[i]);
+        if (request < receives_of_packets) {
+            control().completed(request, statuses_[i]);
+        } else if (!sends) {
+            const std::size_t entry = request - receives_of_packets;
             arrived(place_of(entry), watched_[entry], statuses_[i], found);
             watch_next(entry);
         }
     }
-    control().poll_after(packet, found);
+    if (sends && finished > 0) {
+        remove_sent(found);
+    }
+    control().poll_after(found);
     control_polled();
     if (!duplicates_.empty()) {
         poll_duplicates(found);
     }
 }
 
+void MpiSendTransport::remove_sent(Polled& found) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < under_way_.size(); ++i) {
+        const MPI_Request request = requests_[receives_of_packets + i];
+        if (request == MPI_REQUEST_NULL) {
+            sent_copy(under_way_[i], found);
+        } else {
+            requests_[receives_of_packets + kept] = request;
+            under_way_[kept++] = under_way_[i];
+        }
+    }
+    requests_.resize(receives_of_packets + kept);
+    under_way_.resize(kept);
+}
+
 std::size_t MpiSendTransport::complete_requests() {
-    const MpiControl::LentReceive packet(control(), requests_.back());
+    const MpiControl::LentReceives packets(control(), requests_);
     const bool sends = self_.role == core::Role::producer;
     return complete_some(requests_, finished_, statuses_,
                          sends ? "sending chunks and receiving packets" : "receiving chunks and packets",
                          [&](std::size_t i) {
-                             const auto entry = static_cast<std::size_t>(finished_[i]);
-                             return sends && entry != chunk_entries() ? rank_of(outgoing_.at(entry).to)
-                                                                      : statuses_[i].MPI_SOURCE;
+                             const auto request = static_cast<std::size_t>(finished_[i]);
+                             return sends && request >= receives_of_packets
+                                        ? rank_of(outgoing_.at(under_way_[request - receives_of_packets]).to)
+                                        : statuses_[i].MPI_SOURCE;
                          });
 }
 
@@ -204,10 +244,10 @@ void MpiSendTransport::arrived(core::PlaceId place, std::size_t buffer, const MP
 
 bool MpiSendTransport::stop_receiving(Deadline deadline, Polled& late) {
     closed_ = true;
-    for (std::size_t entry = 0; self_.role == core::Role::consumer && entry < chunk_entries(); ++entry) {
-        for (; requests_[entry] != MPI_REQUEST_NULL; watch_next(entry)) {
-            withdrawing_.push_back({requests_[entry], place_of(entry), watched_[entry]});
-            requests_[entry] = MPI_REQUEST_NULL;
+    for (std::size_t entry = 0; self_.role == core::Role::consumer && entry < watched_.size(); ++entry) {
+        for (MPI_Request& request = watched_request(entry); request != MPI_REQUEST_NULL; watch_next(entry)) {
+            withdrawing_.push_back({request, place_of(entry), watched_[entry]});
+            request = MPI_REQUEST_NULL;
         }
     }
     std::vector<MPI_Request> receives(withdrawing_.size(), MPI_REQUEST_NULL);

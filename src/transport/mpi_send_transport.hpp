@@ -57,31 +57,38 @@ class MpiSendTransport final : public MpiTransport {
 
     void set_up_producer();
     void set_up_consumer();
-    /// Of requests_, those of chunks; the receive of the next packet comes after them.
-    [[nodiscard]] std::size_t chunk_entries() const { return requests_.size() - 1; }
+    [[nodiscard]] MPI_Request& watched_request(std::size_t entry) {
+        return requests_[receives_of_packets + entry];
+    }
     [[nodiscard]] std::size_t buffers_per_place() const { return buffers_.count() / plan_.places(); }
     [[nodiscard]] core::PlaceId place_of(std::size_t entry) const {
         return {static_cast<std::uint32_t>(entry / watched_per_place_)};
     }
     /// Tests requests_. How many are complete: finished_ has their indices, statuses_ what became of them.
     std::size_t complete_requests();
+    /// Producer: removes what is complete of requests_ and under_way_.
+    void remove_sent(Polled& found);
     void poll_duplicates(Polled& found);
     void sent_copy(std::size_t entry, Polled& found);
     void arrived(core::PlaceId place, std::size_t buffer, const MPI_Status& status, Polled& found);
     void watch_next(std::size_t entry);
 
     ChunkBuffers buffers_;
-    /// What one poll tests: a producer's sends, an entry of outgoing_ each; of a consumer's receives the
-    /// oldest of each place, at most `window`.
+    /// What one poll tests. Receives of packets come first, then a producer's sends that are under way; of a
+    /// consumer's receives the oldest of each place, at most `window`.
+    static constexpr std::size_t receives_of_packets = MpiControl::LentReceives::count;
     std::vector<MPI_Request> requests_;
     std::vector<int> finished_;         ///< scratch
     std::vector<MPI_Status> statuses_;  ///< scratch
 
-    OutgoingChunks outgoing_;            ///< producer
-    std::vector<Duplicate> duplicates_;  ///< producer
+    OutgoingChunks outgoing_;              ///< producer
+    std::vector<std::size_t> under_way_;   ///< producer, parallel to its sends in requests_: the entry
+    EarlyTest early_test_;                 ///< producer
+    std::vector<std::size_t> left_early_;  ///< producer: entries that left as they were sent, not yet told
+    std::vector<Duplicate> duplicates_;    ///< producer
 
     std::size_t watched_per_place_ = 0;
-    std::vector<std::size_t> watched_;  ///< consumer, parallel to requests_: the buffer
+    std::vector<std::size_t> watched_;  ///< consumer, parallel to its receives in requests_: the buffer
     std::vector<Receives> places_;
     std::vector<Withdrawing> withdrawing_;  ///< what stop_receiving could not withdraw so far
 };
