@@ -49,12 +49,19 @@ std::optional<core::Duration> IdleStrategy::out_of_patience() {
     return idle < patience_ ? std::nullopt : std::optional(idle);
 }
 
+void IdleStrategy::yield() {
+    if (++turns_since_yield_ == turns_per_yield_) {
+        turns_since_yield_ = 0;
+        sched_yield();
+    }
+}
+
 void IdleStrategy::wait(core::Duration until_deadline) {
     switch (mode_) {
         case IdleMode::spin:
             return;
         case IdleMode::yield:
-            sched_yield();
+            yield();
             return;
         case IdleMode::nap:
             if (std::exchange(napped_, false)) {
@@ -62,7 +69,7 @@ void IdleStrategy::wait(core::Duration until_deadline) {
             }
             const std::optional<core::Duration> idle = out_of_patience();
             if (!idle) {
-                sched_yield();
+                yield();
                 return;
             }
             const std::int64_t ns = std::min(nap_after(*idle).ns, until_deadline.ns);

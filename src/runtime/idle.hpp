@@ -42,10 +42,15 @@ class IdleStrategy {
     /// After a turn that found work.
     void worked() {
         empty_turns_ = 0;
+        turns_since_yield_ = 0;
         napped_ = false;
     }
     /// After an empty turn; returns after at most `until_deadline` plus what the kernel adds.
     void wait(core::Duration until_deadline);
+
+    /// Yields after every such number of empty turns instead of each; 0: leaves it to polls that find
+    /// nothing. Each yield lets all others of this core run before this rank looks again.
+    void yield_after(int turns) { turns_per_yield_ = turns; }
 
     [[nodiscard]] IdleMode mode() const { return mode_; }
     [[nodiscard]] core::Duration nap() const { return nap_; }
@@ -62,6 +67,7 @@ class IdleStrategy {
     /// Turns that only yield before the first nap, however long they take: an answer is often just behind.
     static constexpr int turns_before_nap = 4;
 
+    void yield();
     /// Counts an empty turn. Returns how long nothing has come; none: it is too early for a nap.
     std::optional<core::Duration> out_of_patience();
 
@@ -69,6 +75,8 @@ class IdleStrategy {
     core::Duration nap_;
     core::Duration patience_;
     int empty_turns_ = 0;
+    int turns_per_yield_ = 1;
+    int turns_since_yield_ = 0;
     bool napped_ = false;  ///< just before this turn
     std::int64_t empty_since_ns_ = 0;
 };

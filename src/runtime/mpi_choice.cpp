@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <mpi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,6 +47,26 @@ std::string message_layer() {
         return {};
     }
     return {component.name, strnlen(component.name, sizeof component.name)};
+}
+
+bool calls_yield() {
+    int provided = 0;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
+        return false;
+    }
+    int variable = 0;
+    int count = 0;
+    int value = 0;
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    if (MPI_T_cvar_get_index("mpi_yield_when_idle", &variable) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(variable, nullptr, &handle, &count) == MPI_SUCCESS) {
+        if (count != 1 || MPI_T_cvar_read(handle, &value) != MPI_SUCCESS) {
+            value = 0;
+        }
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+    return value != 0;
 }
 
 namespace ucx_log {

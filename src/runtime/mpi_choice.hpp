@@ -9,6 +9,10 @@ namespace weir::runtime {
 /// "ucx", "ob1", ...; empty: another MPI library, or one that hides it.
 std::string message_layer();
 
+/// Whether each call of MPI that finds nothing gives up the core, as Open MPI's do if its launcher has
+/// started more ranks on this host than there are cores.
+bool calls_yield();
+
 /// UCX's own log at level `info`, kept in memory.
 ///
 /// UCX reads its variables when its library is loaded, which can be before main(): the process is

@@ -7,6 +7,7 @@
 
 #include "participant/exit_status.hpp"
 #include "runtime/host_facts.hpp"
+#include "runtime/mpi_choice.hpp"
 #include "runtime/run_job_parts.hpp"
 #include "telemetry/plan_text.hpp"
 
@@ -21,10 +22,14 @@ HostLoad JobRun::host_load() const {
 IdleStrategy JobRun::make_idle() const {
     const HostLoad load = host_load();
     const core::Duration nap = choose_nap(load.ranks, load.cores);
-    if (settings_.idle_mode) {
-        return {*settings_.idle_mode, nap};
+    IdleStrategy idle = settings_.idle_mode ? IdleStrategy(*settings_.idle_mode, nap)
+                                            : IdleStrategy(choose_idle_mode(load.ranks, load.cores), nap,
+                                                           choose_patience(load.ranks, load.cores));
+    if (settings_.engine.engine == core::Engine::mpi) {
+        // Open MPI's MPI_Testsome looks first and makes progress then: what came is found by the next turn.
+        idle.yield_after(calls_yield() ? 0 : 2);
     }
-    return {choose_idle_mode(load.ranks, load.cores), nap, choose_patience(load.ranks, load.cores)};
+    return idle;
 }
 
 void JobRun::print_line(std::string_view line) const {
