@@ -5,7 +5,8 @@ memory; iperf3 sends the same buffer again and again, which the cache holds, so 
 
 First each goes as fast as it can. Then all offer the same rate, half of what iperf3 received in this round, and what counts is loss.
 At full speed the bare loop also runs with a window, which weir's credits are a kind of: without one, what it receives on a machine
-that is not idle is held down by datagrams that it sends to be dropped.
+that is not idle is held down by datagrams that it sends to be dropped. weir's events are so short that all slots together hold no more
+than that window: of a longer one that loses a datagram, the slot is taken until --fragment-timeout.
 """
 
 import json
@@ -19,6 +20,7 @@ from . import running
 from .samples import Comparison
 
 SOCKET_BUFFER = 4 << 20
+SLOTS = 4
 # Name, bytes of a datagram, memory that weir and the bare loop send from, further options of weir.
 CASES = (
     ("64 B", 64, 64 << 20, ()),
@@ -75,6 +77,11 @@ def measure(options, samples):
                 samples.add("datagrams", case, WEIR, "more lost than iperf3", number, lost_share[WEIR] - lost_share[IPERF3])
 
 
+def window_of(size):
+    """Datagrams that fit into the socket buffer: the kernel doubles it, and charges some 700 bytes of its own for each."""
+    return SOCKET_BUFFER // (size + 1024)
+
+
 # Each runs one peer, at full speed or at `rate` datagrams/s, and returns how many it sent per second, and which share of all was lost.
 
 
@@ -82,7 +89,8 @@ def run_weir(world, size, memory, options, seconds, rate):
     words = ["--policy", "none", "--transport", "datagram", "--chunk-size", f"{size}B",
              "--socket-buffer", f"{SOCKET_BUFFER}B", "--buffer", f"{memory}B", "--warmup", "1s", "--duration", f"{seconds}s", *options]
     if rate is None:
-        words += ["--generation", "saturate", "--event-size", f"{(1 << 20) // size * size}B"]  # of full datagrams only
+        event = size * min((1 << 20) // size, window_of(size) // SLOTS)
+        words += ["--generation", "saturate", "--slots", str(SLOTS), "--event-size", f"{event}B"]
     else:
         # An event is what iperf3 sends at a time: of a millisecond.
         event = size * max(1, min(round(rate / 1000), memory // size // 2))
@@ -98,8 +106,7 @@ def run_bare(bare, window, size, memory, _, seconds, rate):
     if rate is not None:
         words += ["--rate", str(rate)]
     if window:
-        # As many as fit into the socket buffer: the kernel doubles it, and charges some 700 bytes of its own for each.
-        words += ["--window", str(SOCKET_BUFFER // (size + 1024))]
+        words += ["--window", str(window_of(size))]
     counts = json.loads(running.program([bare / "datagrams", *words]))
     sender = counts["sender"]
     return sender["datagrams"] / sender["seconds"], counts["lost"] / sender["datagrams"]
