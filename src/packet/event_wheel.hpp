@@ -99,7 +99,7 @@ class EventWheel {
         return static_cast<std::uint64_t>(at.count) >> slot_bits_;
     }
 
-    void push_far(Picoseconds at, ItemIndex added) {
+    [[gnu::noinline]] void push_far(Picoseconds at, ItemIndex added) {
         far_.push_back({at, ++far_pushed_, added});
         std::push_heap(far_.begin(), far_.end(), Later{});
         far_at_ = far_.front().at;
@@ -108,7 +108,7 @@ class EventWheel {
         }
     }
 
-    void pop_far() {
+    [[gnu::noinline]] void pop_far() {
         std::pop_heap(far_.begin(), far_.end(), Later{});
         far_.pop_back();
         far_at_ = far_.empty() ? Picoseconds::never() : far_.front().at;

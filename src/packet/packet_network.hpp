@@ -155,7 +155,7 @@ class PacketNetwork {
     };
 
     void handle(ItemIndex handled);
-    void handle_rare(ItemIndex handled);
+    [[gnu::noinline]] void handle_rare(ItemIndex handled);
     void push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority = 0);
     void set_now(Picoseconds now) { now_ = std::max(now_, std::min(now, next_time())); }
     void kick(LinkIndex index);
@@ -172,21 +172,21 @@ class PacketNetwork {
     [[nodiscard]] int choose_priority(Link& link, PriorityMask candidates, PriorityMask strict);
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void admit(Link& link, LinkIndex index, ItemIndex item);
-    void flood(Link& link, LinkIndex index, const Packet& packet);
+    [[gnu::noinline]] void flood(Link& link, LinkIndex index, const Packet& packet);
     void arrive_at_host(const Packet& packet);
     void receive_at_host(const Packet& packet);
-    void arrive_in_ring(const Packet& packet);
+    [[gnu::noinline]] void arrive_in_ring(const Packet& packet);
     void received_at_host(NodeIndex node);
     void pause_switch(NodeIndex node);
-    void receive_frame(const Packet& frame);
+    [[gnu::noinline]] void receive_frame(const Packet& frame);
     void read_by_program(NodeIndex node);
-    void drop(const Packet& packet);
+    [[gnu::noinline]] void drop(const Packet& packet);
     void sent_by_host(Link& link, const Packet& packet);
     [[nodiscard]] Flow::Ends ends_of(NodeIndex from, NodeIndex to, Priority priority) const;
-    void send_pause(LinkIndex index, Priority priority, bool on);
+    [[gnu::noinline]] void send_pause(LinkIndex index, Priority priority, bool on);
     void pause_arrived(LinkIndex index, Priority priority, bool on);
     void refresh(LinkIndex index, Priority priority);
-    void reply(const Packet& to, Packet::Kind kind, bool marked);
+    [[gnu::noinline]] void reply(const Packet& to, Packet::Kind kind, bool marked);
     void enqueue_at_host(const Packet& packet, NodeIndex host);
     void activate(FlowIndex index);
     void timed_out(FlowIndex index);
