@@ -46,7 +46,7 @@ struct Case {
 // 14 x 72 is the layout of the LHCb paper of 2021, row 1: 1.4 Tb/s.
 constexpr Case cases[] = {
     {.name = "14x72", .senders = 14, .receivers = 72, .receiver_gigabit = 25},
-    {.name = "14x72, lossy",
+    {.name = "14x72 lossy",
      .senders = 14,
      .receivers = 72,
      .receiver_gigabit = 25,
