@@ -51,7 +51,12 @@ std::optional<WaitingEvent> EventsInOrder::pop(std::uint64_t sequence) {
 
 void EventsInOrder::drop_taken() {
     while (!events_.empty() && events_.front().taken) {
-        events_.pop();
+        events_.drop();
+    }
+    // They have waited for long, and are wanted in this order.
+    constexpr std::size_t soon = 8;
+    if (events_.size() > soon) {
+        __builtin_prefetch(&events_.at(soon));
     }
 }
 

@@ -33,53 +33,67 @@ class RingQueue {
     /// Element `position` places behind the oldest.
     [[nodiscard]] const T& at(std::size_t position) const {
         WEIR_ASSERT(position < size_);
-        return elements_[(head_ + position) & (elements_.size() - 1)];
+        return elements_[(head_ + position) & mask_];
     }
 
     [[nodiscard]] T& at(std::size_t position) {
         WEIR_ASSERT(position < size_);
-        return elements_[(head_ + position) & (elements_.size() - 1)];
+        return elements_[(head_ + position) & mask_];
     }
 
     /// Appends. Not on a full queue.
-    void push(T element) {
-        WEIR_ASSERT(size_ < bound_);
-        if (size_ == elements_.size()) {
-            grow();
-        }
-        elements_[(head_ + size_) & (elements_.size() - 1)] = std::move(element);
-        ++size_;
-    }
+    void push(T element) { append() = std::move(element); }
 
     /// Appends an element to be filled in, which has any value. Not on a full queue.
     T& append() {
         WEIR_ASSERT(size_ < bound_);
-        if (size_ == elements_.size()) {
-            grow();
+        const std::size_t place = (head_ + size_) & mask_;
+        if (place < elements_.size() && size_ <= mask_) {
+            ++size_;
+            return elements_[place];
         }
-        return elements_[(head_ + size_++) & (elements_.size() - 1)];
+        return append_to_more();
     }
 
     /// Removes and returns the oldest element. Not on an empty queue.
     T pop() {
         WEIR_ASSERT(size_ > 0);
         T element = std::move(elements_[head_]);
-        head_ = (head_ + 1) & (elements_.size() - 1);
-        --size_;
+        drop();
         return element;
     }
 
+    /// Removes the oldest element. Not on an empty queue.
+    void drop() {
+        WEIR_ASSERT(size_ > 0);
+        head_ = (head_ + 1) & mask_;
+        --size_;
+    }
+
   private:
-    void grow() {
-        std::vector<T> larger(elements_.empty() ? 16 : elements_.size() * 2);
-        for (std::size_t position = 0; position < size_; ++position) {
-            larger[position] = std::move(elements_[(head_ + position) & (elements_.size() - 1)]);
+    /// Where no element has been yet: memory that is not needed is not touched.
+    T& append_to_more() {
+        if (size_ > mask_ || elements_.empty()) {
+            grow();
         }
-        elements_ = std::move(larger);
+        ++size_;
+        return elements_.emplace_back();
+    }
+
+    void grow() {
+        const std::size_t larger = elements_.empty() ? 16 : elements_.size() * 2;
+        std::vector<T> moved;
+        moved.reserve(larger);
+        for (std::size_t position = 0; position < size_; ++position) {
+            moved.push_back(std::move(elements_[(head_ + position) & mask_]));
+        }
+        elements_ = std::move(moved);
+        mask_ = larger - 1;
         head_ = 0;
     }
 
-    std::vector<T> elements_;  ///< its size is a power of two
+    std::vector<T> elements_;  ///< grows up to mask_ + 1
+    std::size_t mask_ = 0;     ///< a power of two - 1
     std::size_t head_ = 0;
     std::size_t size_ = 0;
     std::size_t bound_;
