@@ -70,15 +70,6 @@ void ConsumerRecorder::received_since(Instant since) {
     current_.time.receiving += time;
 }
 
-void ConsumerRecorder::set_state(Instant now, const ConsumerState& state) {
-    advance(now);
-    state_ = state;
-    current_.free_slots_min = std::min(current_.free_slots_min, state.free_slots);
-    bursts_.at(clock_.position(), [&](ConsumerBurst& burst) {
-        burst.free_slots_min = std::min(burst.free_slots_min, state.free_slots);
-    });
-}
-
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
     current_.received.bytes += bytes;
     peak_bins_.add(at, bytes);

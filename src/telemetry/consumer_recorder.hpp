@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,7 +51,15 @@ class ConsumerRecorder {
             move_to(now);
         }
     }
-    void set_state(core::Instant now, const ConsumerState& state);
+    /// Inline: a copy of a state that has just been stored in parts would have to wait for them.
+    void set_state(core::Instant now, const ConsumerState& state) {
+        advance(now);
+        state_ = state;
+        current_.free_slots_min = std::min(current_.free_slots_min, state.free_slots);
+        bursts_.at(clock_.position(), [&](ConsumerBurst& burst) {
+            burst.free_slots_min = std::min(burst.free_slots_min, state.free_slots);
+        });
+    }
     void observe(core::Instant now, const core::Observation& observation);
     /// In place of the observations of chunks that have arrived since the last call, in order of time, none
     /// of which changed the state.

@@ -25,7 +25,11 @@ class DatagramRecorder {
     DatagramRecorder(const core::Plan& plan, std::uint32_t peers);
 
     void observe(const core::Observation& observation) {
-        if (!by_peer_.empty()) {
+        using Kind = core::Observation::Kind;
+        const Kind kind = observation.kind;
+        const bool counts = kind == Kind::chunk_sent || kind == Kind::chunk_sent_again ||
+                            (kind >= Kind::chunk_received && kind <= Kind::chunk_corrupt);
+        if (counts && !by_peer_.empty()) {
             count(observation);
         }
     }

@@ -65,28 +65,6 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
     });
 }
 
-void ProducerRecorder::note_backlog(Instant now) {
-    current_.backlog_peak = std::max(current_.backlog_peak, state_.backlog);
-    bursts_.at(now, [this](CurrentBurst& burst) {
-        burst.backlog_peak = std::max(burst.backlog_peak, state_.backlog);
-    });
-    if (has_occupancy_ && state_.backlog > buffer_) {
-        current_.overflowed = true;
-        current_.overflowed_in_measure |= now >= Instant{0} && now < Instant{duration_.ns};
-    }
-}
-
-void ProducerRecorder::set_state(Instant now, const ProducerState& state) {
-    WEIR_ASSERT(state.transferring + state.waiting_for_grant + state.waiting_for_data == streams_);
-    advance(now);
-    if (finished_) {
-        return;
-    }
-    state_ = state;
-    // Also a backlog that lasts no time is a peak: it was there when it was reported.
-    note_backlog(clock_.position());
-}
-
 void ProducerRecorder::observe(Instant now, const Observation& observation) {
     advance(now);
     if (finished_) {

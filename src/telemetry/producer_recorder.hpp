@@ -6,12 +6,14 @@
 // than the period and costs timers. Nothing is allocated after construction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 
 #include "core/actions.hpp"
+#include "core/assertion.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
@@ -49,7 +51,16 @@ class ProducerRecorder {
             move_to(now);
         }
     }
-    void set_state(core::Instant now, const ProducerState& state);
+    /// Inline: a copy of a state that has just been stored in parts would have to wait for them.
+    void set_state(core::Instant now, const ProducerState& state) {
+        WEIR_ASSERT(state.transferring + state.waiting_for_grant + state.waiting_for_data == streams_);
+        advance(now);
+        if (!finished_) {
+            state_ = state;
+            // Also a backlog that lasts no time is a peak: it was there when it was reported.
+            note_backlog(clock_.position());
+        }
+    }
     void observe(core::Instant now, const core::Observation& observation);
     /// In place of the observations of chunks that have left since the last call, in order of time, all of
     /// the producer's backlog.
@@ -85,7 +96,16 @@ class ProducerRecorder {
     void close(std::int64_t second, core::Duration covered);
     /// Adds the row of the second that ends to the summary, and hands it to the sink.
     void count_and_send(const ProducerRow& row);
-    void note_backlog(core::Instant now);
+    void note_backlog(core::Instant now) {
+        current_.backlog_peak = std::max(current_.backlog_peak, state_.backlog);
+        bursts_.at(now, [this](CurrentBurst& burst) {
+            burst.backlog_peak = std::max(burst.backlog_peak, state_.backlog);
+        });
+        if (has_occupancy_ && state_.backlog > buffer_) {
+            current_.overflowed = true;
+            current_.overflowed_in_measure |= now >= core::Instant{0} && now < core::Instant{duration_.ns};
+        }
+    }
     void attribute_wait();
     void count_sent(core::Bytes bytes);
     void end_bursts(core::Duration covered);
