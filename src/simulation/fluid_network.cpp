@@ -57,10 +57,14 @@ void FluidNetwork::send_chunks(Instant now, std::uint32_t producer, std::span<co
 }
 
 void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendChunk& chunk) {
-    Transfer transfer;
+    // Filled where it lies: a copy would have to wait for each of its fields to be stored.
+    const std::uint32_t index = transfers_.take();
+    Transfer& transfer = transfers_[index];
+    transfer = {};
     transfer.serial = ++begun_;
     transfer.active = transfer.moving = true;
-    transfer.first = {producer, chunk};
+    transfer.first.producer = producer;
+    transfer.first.chunk = chunk;
     transfer.bytes = by_chunk_ ? chunk.chunk.length : chunk.chunk.event_bytes;
     transfer.first_sequence = chunk.chunk.sequence;
     transfer.chunks =
@@ -70,7 +74,6 @@ void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendCh
     const FlatNode from = producer_of(transfer);
     const FlatNode to = consumer_of(transfer);
     transfer.flow = shares_.begin(now, up(from), down(to), transfer.bytes);
-    const std::uint32_t index = transfers_.add(transfer);
     transfer_of_flow_[transfer.flow.value] = index;
     new_transfers_.push_back(index);
     if (!by_chunk_) {
@@ -133,21 +136,21 @@ void FluidNetwork::advance(Instant now) {
 void FluidNetwork::handle_data(Instant now, const Event& event) {
     switch (event.kind()) {
         case first_chunk: {
-            const Transfer& transfer = transfers_[event.a];
+            const Transfer& transfer = transfers_[event.a()];
             if (transfer.moving && transfer.serial == event.b) {
-                report_sent(event.a, shares_.moved(transfer.flow, now));
+                report_sent(event.a(), shares_.moved(transfer.flow, now));
                 // What is counted as sent in this instant cannot have arrived in it, unless the latency is 0.
-                report_arrived(event.a, arrived_by(now, transfers_[event.a]));
+                report_arrived(event.a(), arrived_by(now, transfers_[event.a()]));
             }
             return;
         }
         case all_left:
-            if (transfers_[event.a].active && transfers_[event.a].serial == event.b) {
-                end_left(now, event.a);
+            if (transfers_[event.a()].active && transfers_[event.a()].serial == event.b) {
+                end_left(now, event.a());
             }
             return;
         case all_arrived:
-            end_arrived(event.a);
+            end_arrived(event.a());
             return;
         default:
             handle_tick(now);

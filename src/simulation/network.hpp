@@ -61,19 +61,20 @@ struct NodeRow {
     }
 };
 
-/// An event in the queue that the simulator and the network share. Of whole words, so that it stays in
-/// registers.
+/// An event in the queue that the simulator and the network share. Of two words, each written at once: what
+/// is stored in parts and read whole has to wait.
 struct Event {
     Event() = default;
     Event(bool networks, std::uint32_t its_kind, std::uint32_t first, std::uint32_t second = 0)
-        : what(its_kind * 2 + (networks ? 1 : 0)), a(first), b(second) {}
-    [[nodiscard]] bool of_network() const { return what % 2 != 0; }
+        : what_and_a(std::uint64_t{first} << 32U | (its_kind * 2 + (networks ? 1U : 0U))), b(second) {}
+    [[nodiscard]] bool of_network() const { return what_and_a % 2 != 0; }
     /// The owner's.
-    [[nodiscard]] std::uint8_t kind() const { return static_cast<std::uint8_t>(what / 2); }
+    [[nodiscard]] std::uint8_t kind() const { return static_cast<std::uint8_t>(what_and_a / 2); }
+    /// What it is about, by kind; `b` likewise.
+    [[nodiscard]] std::uint32_t a() const { return static_cast<std::uint32_t>(what_and_a >> 32U); }
 
-    std::uint32_t what = 0;  ///< of_network() and kind()
-    std::uint32_t a = 0;     ///< what it is about, by kind
-    std::uint32_t b = 0;
+    std::uint64_t what_and_a = 0;  ///< a(), before kind() and of_network()
+    std::uint64_t b = 0;
 };
 using Events = EventQueue<Event>;
 

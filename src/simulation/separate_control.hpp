@@ -23,7 +23,7 @@ class SeparateControl : public Network {
     void set_extra_delay(core::Duration most) final;
     void handle(core::Instant now, const Event& event) final {
         if (event.kind() == message) {
-            client_.message_arrived(event.a);
+            client_.message_arrived(event.a());
         } else {
             handle_data(now, event);
         }

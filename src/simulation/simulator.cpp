@@ -191,10 +191,10 @@ void Simulator::handle(const Event& event) {
     }
     switch (static_cast<Kind>(event.kind())) {
         case Kind::message:
-            message_arrived(event.a);
+            message_arrived(event.a());
             return;
         case Kind::handled:
-            message_handled(event.a);
+            message_handled(event.a());
             return;
         case Kind::heartbeat:
             send_heartbeats();
@@ -211,13 +211,13 @@ void Simulator::handle(const Event& event) {
             }
             return;
         case Kind::disturbance_begins:
-            disturb(setup_.disturbances[event.a], true);
+            disturb(setup_.disturbances[event.a()], true);
             return;
         case Kind::disturbance_ends:
-            disturb(setup_.disturbances[event.a], false);
+            disturb(setup_.disturbances[event.a()], false);
             return;
         case Kind::noticed:
-            notice_silence(event.a);
+            notice_silence(event.a());
             return;
     }
 }

@@ -68,7 +68,7 @@ void Simulator::drop_messages(FlatNode node) {
     }
     std::erase_if(condition.held, [&](const Event& event) {
         if (!event.of_network()) {
-            messages_.remove(event.a);
+            messages_.remove(event.a());
         }
         return !event.of_network();
     });

@@ -179,9 +179,9 @@ void SwitchedNetwork::report(Instant now, const PacketNetwork::Report& report) {
 
 void SwitchedNetwork::handle_data(Instant now, const Event& event) {
     if (event.kind() == chunk_has_left) {
-        chunk_left(event.a);
+        chunk_left(event.a());
     } else {
-        chunk_arrived(now, event.a);
+        chunk_arrived(now, event.a());
     }
 }
 
