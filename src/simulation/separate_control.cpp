@@ -22,13 +22,18 @@ SeparateControl::SeparateControl(const core::Plan& plan, const core::NetworkPlan
     payload_rates_.push_back(std::max(producer, consumer));
     payload_rates_.insert(payload_rates_.end(), plan.producers, producer);
     payload_rates_.insert(payload_rates_.end(), plan.consumers, consumer);
+    times_.resize(payload_rates_.size());
 }
 
 void SeparateControl::send_message(Instant now, FlatNode from, FlatNode to, core::Bytes bytes,
                                    std::uint32_t handle) {
-    const BitRate slower = std::min(payload_rates_[from], payload_rates_[to]);
+    if (bytes != timed_bytes_) {
+        timed_bytes_ = bytes;
+        std::transform(payload_rates_.begin(), payload_rates_.end(), times_.begin(),
+                       [&](BitRate rate) { return core::time_for(rate, bytes); });
+    }
     const Instant begin = to == 0 ? std::max(now, results_left_[from]) : now;
-    push_message(begin + latency_ + core::time_for(slower, bytes), from, to, handle);
+    push_message(begin + latency_ + std::max(times_[from], times_[to]), from, to, handle);
 }
 
 void SeparateControl::push_message(Instant arrival, FlatNode from, FlatNode to, std::uint32_t handle) {

@@ -60,6 +60,8 @@ class SeparateControl : public Network {
     NetworkClient& client_;
     core::Random random_;
     std::vector<core::BitRate> payload_rates_;
+    core::Bytes timed_bytes_;
+    std::vector<core::Duration> times_;        ///< by node: of a message of so many bytes on its link
     std::vector<core::Instant> results_left_;  ///< by node: when the last result has left its link
     core::Duration extra_delay_;
     bool keeps_order_ = false;                                       ///< messages have been delayed
