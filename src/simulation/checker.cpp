@@ -33,6 +33,7 @@ Checker::Checker(const core::Plan& plan)
       producers_(plan.producers),
       consumers_(plan.consumers),
       places_(std::size_t{plan.consumers} * plan.places()),
+      at_common_offers_(plan.producers),
       consumers_by_credits_(plan.slots + 1) {
     consumers_by_credits_[0] = plan.consumers;
     if (plan.addressed()) {
@@ -191,6 +192,7 @@ void Checker::chunk_handed_over(ProducerId producer, const core::SendChunk& sent
         return;
     }
     event->handed_over += chunk.length;
+    prefetch_behind(chunk.event);
     if (plan_.asks_again()) {
         event->retained = true;
         const std::size_t at = kept_at(producer.value, flat_place);

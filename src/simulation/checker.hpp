@@ -100,14 +100,16 @@ class Checker {
         core::Bytes arrived;
         std::uint32_t place = no_place;  ///< flat
         std::uint32_t to = 0;            ///< addressed events: the consumer
-        bool retained = false;           ///< may be asked for again
-        bool again = false;              ///< was
-        Fate fate = Fate::waiting;
         // --on-failure continue.
-        bool done = false;             ///< the scheduler has accepted its Done
-        bool broken = false;           ///< some delivery of it was broken off
         std::uint32_t receptions = 0;  ///< by consumers, in any life
+        bool done : 1 = false;         ///< the scheduler has accepted its Done
+        bool broken : 1 = false;       ///< some delivery of it was broken off
+        // All.
+        bool retained : 1 = false;  ///< may be asked for again
+        bool again : 1 = false;     ///< was
+        Fate fate = Fate::waiting;
     };
+    static_assert(sizeof(Event) <= 48);  // there may be millions
     /// A delivery that was broken off.
     struct Attempt {
         std::uint32_t place = no_place;
@@ -166,8 +168,9 @@ class Checker {
     static constexpr std::uint64_t patience =
         16;  ///< policy balanced: nobody is passed over more often per node
 
+    /// Apart, so that what calls it for every chunk stays small.
     template <typename... Arguments>
-    void object(const char* form, const Arguments&... arguments) {
+    [[gnu::noinline, gnu::cold]] void object(const char* form, const Arguments&... arguments) {
         if (!objection_) {
             objection_ = fmt::format(fmt::runtime(form), arguments...);
         }
@@ -184,6 +187,14 @@ class Checker {
         Producer& producer = producers_[id.producer().value];
         const std::uint64_t position = id.sequence() - producer.first;  // of those before: beyond all
         return position < producer.events.size() ? &producer.events.at(position) : nullptr;
+    }
+    /// Events are handed over in order, long after they were generated: a few further on the next is wanted.
+    void prefetch_behind(core::EventId id) const {
+        const Producer& producer = producers_[id.producer().value];
+        const std::uint64_t position = id.sequence() + 8 - producer.first;
+        if (position < producer.events.size()) {
+            __builtin_prefetch(&producer.events.at(position));
+        }
     }
     [[nodiscard]] std::uint32_t flat(std::uint32_t consumer, core::Epoch epoch, core::PlaceId place) {
         const std::vector<std::uint32_t>& lives = consumers_[consumer].lives;
@@ -241,7 +252,8 @@ class Checker {
     void skip_lost();
 
     void end_request(std::uint32_t place);
-    void offers_change(std::uint32_t producer);
+    void offers_change(std::uint32_t producer, std::uint64_t before);
+    void find_common_offers();
     void credit_comes(std::uint32_t consumer);
     void granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer);
     void check_choice(std::uint32_t consumer);
@@ -263,6 +275,7 @@ class Checker {
     std::vector<std::uint32_t> owners_{};  ///< by life, in the order of `places_`: the consumer
     std::map<std::uint64_t, std::vector<Attempt>> attempts_{};  ///< by event: those that were broken off
     Producer together_;                                         ///< build
+    std::uint32_t at_common_offers_ = 0;  ///< producers that have offered no more than all together
     /// By slot and producer: what was sent there last, while consumers may ask for it again.
     std::vector<std::optional<core::EventId>> kept_;
     std::vector<std::uint32_t> consumers_by_credits_;  ///< how many consumers have 0, 1, 2, ... credits

@@ -300,6 +300,7 @@ void Checker::learned(NodeId from, const core::Decline& decline) {
 }
 
 void Checker::learned(NodeId from, const core::Offer& offer) {
+    const std::uint64_t before = producers_[from.index].offered;
     if (addresses_) {
         std::uint64_t more = 0;
         object_if(addresses_->offered({from.index}, offer, more));
@@ -307,27 +308,36 @@ void Checker::learned(NodeId from, const core::Offer& offer) {
     } else {
         producers_[from.index].offered = offer.offered.events;
     }
-    offers_change(from.index);
+    offers_change(from.index, before);
 }
 
 void Checker::learned(NodeId from, const core::Drained& /*drained*/) {
+    const std::uint64_t before = producers_[from.index].offered;
     producers_[from.index].drained = true;
     if (addresses_) {
         addresses_->drained({from.index});
     }
-    producers_[from.index].offered = std::min(producers_[from.index].offered, source(from.index).granted);
-    offers_change(from.index);
+    producers_[from.index].offered = std::min(before, source(from.index).granted);
+    offers_change(from.index, before);
 }
 
 /// Pattern `build`: an event is there when all have offered it.
-void Checker::offers_change(std::uint32_t producer) {
+void Checker::offers_change(std::uint32_t producer, std::uint64_t before) {
     if (plan_.builds()) {
-        const auto least =
-            std::min_element(producers_.begin(), producers_.end(),
-                             [](const Producer& a, const Producer& b) { return a.offered < b.offered; });
-        together_.offered = least->offered;
+        at_common_offers_ -= before == together_.offered ? 1U : 0U;
+        if (at_common_offers_ == 0 || producers_[producer].offered <= together_.offered) {
+            find_common_offers();
+        }
     }
     update_eligible(producer);
+}
+
+void Checker::find_common_offers() {
+    const auto least = [](const Producer& a, const Producer& b) { return a.offered < b.offered; };
+    together_.offered = std::min_element(producers_.begin(), producers_.end(), least)->offered;
+    at_common_offers_ = static_cast<std::uint32_t>(
+        std::count_if(producers_.begin(), producers_.end(),
+                      [this](const Producer& each) { return each.offered == together_.offered; }));
 }
 
 void Checker::credit_comes(std::uint32_t consumer) {
