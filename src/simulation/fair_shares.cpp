@@ -66,7 +66,7 @@ void FairShares::end(Instant /*now*/, FlowId id) {
     flow.rate = 0;
     if (flow.hub != no_hub) {
         Hub& hub = hubs_[links_[flow.hub].hub];
-        hub.ends_known = hub.ends_known && hub.first != id.value && flow.total - flow.moved > hub.first_end;
+        forget_end(hub, id.value);
         hub.first = hub.first == id.value ? no_flow : hub.first;
         flow.hub = no_hub;
     }

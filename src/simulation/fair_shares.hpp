@@ -114,6 +114,10 @@ class FairShares {
         std::int64_t left = 0;
         std::uint32_t unfixed = 0;
     };
+    struct HubEnd {
+        BitNanoseconds moved = 0;
+        std::uint32_t flow = 0;
+    };
     struct Hub {
         std::uint32_t link = 0;
         std::int64_t rate = 0;
@@ -122,11 +126,11 @@ class FairShares {
         std::int64_t most_rate = 0;     ///< up to this rate no other link limits its flows, perhaps beyond
         std::uint64_t watched = 0;      ///< its flows were reported to the watcher in this watch
         std::uint32_t first = no_flow;  ///< the flow that is in ends_
-        // What `moved` is when flows end; only while they are known.
-        bool ends_known = false;
-        BitNanoseconds first_end = 0;
-        std::uint32_t earliest = 0;     ///< a flow with that end
-        BitNanoseconds second_end = 0;  ///< not after that of any flow but one
+        // What `moved` is when flows end: the next few in order, and where they stop. No other flow ends
+        // before `others_end`.
+        std::array<HubEnd, 8> ends{};
+        std::uint32_t ends_known = 0;
+        BitNanoseconds others_end = 0;
     };
     struct Share {
         std::int64_t rate = 0;
@@ -171,6 +175,7 @@ class FairShares {
     void watch_hub(const Hub& hub, const Link& link);
     void join_hub(Hub& hub, std::uint32_t index);
     void note_end(Hub& hub, std::uint32_t index);
+    static void forget_end(Hub& hub, std::uint32_t index);
     void find_ends(Hub& hub);
     void set_first_end(core::Instant now, Hub& hub);
     void make_hub(core::Instant now, std::uint32_t index);

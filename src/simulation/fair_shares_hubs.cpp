@@ -126,34 +126,55 @@ void FairShares::join_hub(Hub& hub, std::uint32_t index) {
 
 void FairShares::note_end(Hub& hub, std::uint32_t index) {
     const BitNanoseconds end = flows_[index].total - flows_[index].moved;
-    if (end < hub.first_end) {
-        hub.second_end = hub.first_end;
-        hub.first_end = end;
-        hub.earliest = index;
-    } else {
-        hub.second_end = std::min(hub.second_end, end);
+    if (end >= hub.others_end) {
+        return;
+    }
+    if (hub.ends_known == hub.ends.size()) {
+        hub.others_end = std::max(end, hub.ends.back().moved);
+        if (end == hub.others_end) {
+            return;
+        }
+        --hub.ends_known;
+    }
+    std::uint32_t place = hub.ends_known++;
+    for (; place > 0 && hub.ends[place - 1].moved > end; --place) {
+        hub.ends[place] = hub.ends[place - 1];
+    }
+    hub.ends[place] = {end, index};
+}
+
+void FairShares::forget_end(Hub& hub, std::uint32_t index) {
+    const auto known = hub.ends.begin() + hub.ends_known;
+    const auto found =
+        std::find_if(hub.ends.begin(), known, [&](const HubEnd& end) { return end.flow == index; });
+    if (found != known) {
+        std::move(found + 1, known, found);
+        --hub.ends_known;
     }
 }
 
 void FairShares::find_ends(Hub& hub) {
-    hub.first_end = hub.second_end = std::numeric_limits<BitNanoseconds>::max();
+    hub.ends_known = 0;
+    hub.others_end = std::numeric_limits<BitNanoseconds>::max();
     for (const std::uint32_t index : links_[hub.link].flows) {
         note_end(hub, index);
     }
-    hub.ends_known = true;
 }
 
 /// Of the hub's flows that end in the same nanosecond, the one with the lowest number is in ends_, and no
 /// other.
 void FairShares::set_first_end(Instant now, Hub& hub) {
-    if (!hub.ends_known) {
+    if (hub.ends_known == 0) {
         find_ends(hub);
     }
-    const BitNanoseconds rest = std::max<BitNanoseconds>(hub.first_end - hub.moved, 0);
+    const BitNanoseconds rest = std::max<BitNanoseconds>(hub.ends[0].moved - hub.moved, 0);
     // All that have no more left than what moves until then end together.
     const BitNanoseconds until = hub.moved + core::quotient(rest + hub.rate - 1, hub.rate) * hub.rate;
-    std::uint32_t first = hub.earliest;
-    if (hub.second_end <= until) {
+    std::uint32_t first = hub.ends[0].flow;
+    for (std::uint32_t next = 1; next < hub.ends_known && hub.ends[next].moved <= until; ++next) {
+        first = std::min(first, hub.ends[next].flow);
+    }
+    if (hub.others_end <= until) {
         for (const std::uint32_t index : links_[hub.link].flows) {
             if (flows_[index].total - flows_[index].moved <= until) {
                 first = std::min(first, index);
