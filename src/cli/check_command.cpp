@@ -36,6 +36,7 @@
 #include "runtime/signals.hpp"
 #include "runtime/terminal.hpp"
 #include "runtime/watchdog.hpp"
+#include "telemetry/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -62,7 +63,7 @@ class Output {
 
     [[nodiscard]] std::string text(const CheckResult& result) const {
         if (json_) {
-            return preflight::check_json(result).dump(2) + '\n';
+            return telemetry::json_text(preflight::check_json(result), 2) + '\n';
         }
         return preflight::check_text(
             result, [](std::span<const std::string> hosts) { return config::compress_hosts(hosts); },
@@ -242,14 +243,14 @@ class JobCheck {
     std::vector<HostSettings> gather_settings(HostSettings settings) {
         std::vector<HostSettings> hosts;
         const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        const auto texts = job_.collect(to_json(settings).dump(), 0, limit, "settings");
+        const auto texts = job_.collect(preflight::encode_settings(settings), 0, limit, "settings");
         std::string silent;
         for (std::size_t rank = 0; rank < texts.size(); ++rank) {
             if (!texts[rank]) {
                 silent += fmt::format("{}{}", silent.empty() ? "" : ", ", rank);
                 continue;
             }
-            HostSettings host = preflight::host_settings_from_json(nlohmann::json::parse(*texts[rank]));
+            HostSettings host = preflight::decode_settings(*texts[rank]);
             if (std::none_of(hosts.begin(), hosts.end(),
                              [&](const HostSettings& other) { return other.host == host.host; })) {
                 hosts.push_back(std::move(host));
@@ -310,9 +311,8 @@ class JobCheck {
         }
         watchdog_.enter("result", core::Duration::seconds(60));
         const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        const auto texts = job_.collect(nlohmann::json{{"pairs", runtime::encode_probes(mine)},
-                                                       {"host", runtime::encode_host_probe(host)}}
-                                            .dump(),
+        const auto texts = job_.collect(telemetry::json_text({{"pairs", runtime::encode_probes(mine)},
+                                                              {"host", runtime::encode_host_probe(host)}}),
                                         0, limit, "result of the probe");
         if (!leads()) {
             return mine.mpi_is_clean;
@@ -331,7 +331,7 @@ class JobCheck {
                 silent.push_back(fmt::format("rank {} on {}", rank, places[rank].host));
                 continue;
             }
-            const auto json = nlohmann::json::parse(*texts[rank]);
+            const auto json = telemetry::parse_json(*texts[rank]);
             const auto part = runtime::decode_probes(json.at("pairs"));
             probe.pairs.insert(probe.pairs.end(), part.pairs.begin(), part.pairs.end());
             clean = clean && part.mpi_is_clean;

@@ -15,6 +15,7 @@
 #include "config/row_interval.hpp"
 #include "config/switch_memory.hpp"
 #include "telemetry/formatting.hpp"
+#include "telemetry/json_text.hpp"
 #include "telemetry/plan_text.hpp"
 
 namespace weir::cli {
@@ -293,7 +294,7 @@ std::string dry_run_json(const config::RunRequest& request) {
     }
     json["notes"] = request.notes;
     json["warnings"] = f.warnings;
-    return json.dump(2) + '\n';
+    return telemetry::json_text(json, 2) + '\n';
 }
 
 }  // namespace weir::cli

@@ -8,6 +8,7 @@
 #include "config/checks.hpp"
 #include "config/option_table.hpp"
 #include "config/usage_error.hpp"
+#include "telemetry/json_text.hpp"
 #include "telemetry/whole_file.hpp"
 
 namespace weir::cli {
@@ -152,7 +153,7 @@ std::string find_json(const FindReport& report, const config::RunRequest& base) 
     for (const auto& [key, value] : base.tags) {
         json["tags"][key] = value;
     }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return telemetry::json_text(json) + '\n';
 }
 
 std::optional<std::string> write_find_directory(const std::string& directory, const std::string& json) {

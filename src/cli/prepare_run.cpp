@@ -19,6 +19,7 @@
 #include "runtime/common_clock.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/signals.hpp"
+#include "telemetry/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -68,7 +69,7 @@ std::string environment_of(const config::RunRequest& request, const runtime::Job
     for (const auto& option : request.command_line) {
         arguments.push_back({{"option", option.name}, {"value", option.value}});
     }
-    return environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return telemetry::json_text(environment);
 }
 
 }  // namespace

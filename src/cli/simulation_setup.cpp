@@ -15,6 +15,7 @@
 #include "config/role_assignment.hpp"
 #include "config/switch_keys.hpp"
 #include "config/usage_error.hpp"
+#include "telemetry/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -106,7 +107,7 @@ std::string environment_of(const RunRequest& request) {
     if (request.network.model == core::NetworkModel::packet) {
         environment["packet_network"] = description_of_switch(request);
     }
-    return environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return telemetry::json_text(environment);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ std::uint32_t group_of_host(const RunRequest& request, std::string_view host) {
 }
 
 std::string group_directory(std::uint32_t group, std::uint32_t groups) {
-    const std::size_t digits = std::max<std::size_t>(2, fmt::formatted_size("{}", groups - 1));
+    const std::size_t digits = std::max<std::size_t>(2, std::to_string(groups - 1).size());
     return fmt::format("group-{:0{}}", group, digits);
 }
 

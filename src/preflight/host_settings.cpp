@@ -197,4 +197,12 @@ HostSettings host_settings_from_json(const nlohmann::json& object) {
     return host;
 }
 
+std::string encode_settings(const HostSettings& host) {
+    return to_json(host).dump();
+}
+
+HostSettings decode_settings(const std::string& text) {
+    return host_settings_from_json(json::parse(text));
+}
+
 }  // namespace weir::preflight

@@ -96,5 +96,8 @@ const Interface* find_interface(const HostSettings& host, const std::string& nam
 nlohmann::json to_json(const HostSettings& host);
 /// Throws nlohmann::json::exception if the text is none of to_json.
 HostSettings host_settings_from_json(const nlohmann::json& object);
+/// The same as text.
+std::string encode_settings(const HostSettings& host);
+HostSettings decode_settings(const std::string& text);
 
 }  // namespace weir::preflight

@@ -165,6 +165,10 @@ nlohmann::json to_json(const HostSettings& host, const PathChoice& choice) {
     return json;
 }
 
+std::string encode_settings(const HostSettings& host, const PathChoice& choice) {
+    return to_json(host, choice).dump();
+}
+
 PathChoice choose_paths(const HostSettings& host) {
     PathChoice choice;
     const std::string layer = variable(host, "OMPI_MCA_pml");

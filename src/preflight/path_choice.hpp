@@ -45,6 +45,8 @@ std::optional<int> priority_of(const Interface& interface, int traffic_class, in
 
 /// The settings, and the choice beside them.
 nlohmann::json to_json(const HostSettings& host, const PathChoice& choice);
+/// As text.
+std::string encode_settings(const HostSettings& host, const PathChoice& choice);
 
 /// A variable's value as a number; nothing: not set, or "auto".
 std::optional<int> number_of_variable(const HostSettings& host, const std::string& name);

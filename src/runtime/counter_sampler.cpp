@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -146,7 +145,7 @@ class CounterSampler::Work {
 
     void keep_settings() {
         const preflight::HostSettings settings = host_snapshot(task_.root);
-        const std::string text = to_json(settings, preflight::choose_paths(settings)).dump();
+        const std::string text = preflight::encode_settings(settings, preflight::choose_paths(settings));
         const std::lock_guard lock(mutex_);
         result_.settings = text;
     }

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/signals.hpp"
+#include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
 
@@ -200,7 +200,7 @@ void GroupJob::receive(const Mail& mail) {
         group.clock_error_us = value_of<double>(mail);
     } else if (mail.kind == result_mail) {
         const std::string_view text(reinterpret_cast<const char*>(mail.bytes.data()), mail.bytes.size());
-        take_result(number, OrderedJson::parse(text, nullptr, false));
+        take_result(number, telemetry::parse_json_or_discard(text));
     } else if (group.answered) {
         mailbox_->send(mail.from, start_mail, bytes_of(StartOrder{.too_late = true, .start = {}}));
     } else if (const auto ahead = value_of<core::Duration>(mail)) {
@@ -243,8 +243,7 @@ void GroupJob::send_result(bool in_order) {
         add_result(mine_, in_order);
         return;
     }
-    const std::string text = OrderedJson{{"entry", mine_.json}, {"in_order", in_order}}.dump(
-        -1, ' ', false, OrderedJson::error_handler_t::replace);
+    const std::string text = telemetry::json_text({{"entry", mine_.json}, {"in_order", in_order}});
     mailbox_->send(0, result_mail, std::as_bytes(std::span(text)));
 }
 
@@ -381,8 +380,7 @@ void GroupJob::take_over(int exit_status) {
         const std::string path = parts_.directory + "/" + directory + "/run.json";
         auto entry = telemetry::group_entry_from_file(group, directory, path);
         if (group == 0) {
-            std::ifstream file(path);
-            record_.describe(OrderedJson::parse(file, nullptr, false), groups());
+            record_.describe(telemetry::json_of_file(path), groups());
         }
         record_.groups.push_back(group == parts_.group ? mine_
                                  : entry               ? *entry

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "runtime/ucx_library.hpp"
+#include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
 
@@ -85,13 +86,12 @@ Place this_place() {
 }
 
 std::string encode_place(const Place& place) {
-    return nlohmann::json{
-        {"host", place.host}, {"pid", place.pid}, {"cpus", place.cpus}, {"cpu_quota", place.cpu_quota}}
-        .dump();
+    return telemetry::json_text(
+        {{"host", place.host}, {"pid", place.pid}, {"cpus", place.cpus}, {"cpu_quota", place.cpu_quota}});
 }
 
 Place decode_place(const std::string& text) {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = telemetry::parse_json(text);
     return {json.at("host"), json.at("pid"), json.at("cpus"), json.at("cpu_quota")};
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "preflight/priority_counter.hpp"
+#include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
 
@@ -56,20 +57,19 @@ std::vector<preflight::CounterRise> CounterRises::since() {
 }
 
 std::string encode_host_probe(const preflight::HostProbe& host) {
-    nlohmann::json counters = nlohmann::json::array();
+    auto counters = nlohmann::ordered_json::array();
     for (const preflight::CounterRise& counter : host.counters) {
         counters.push_back({counter.column, counter.rise});
     }
-    return nlohmann::json{{"host", host.host},
-                          {"layer", host.message_layer},
-                          {"within", host.lanes.within},
-                          {"between", host.lanes.between},
-                          {"counters", std::move(counters)}}
-        .dump();
+    return telemetry::json_text({{"host", host.host},
+                                 {"layer", host.message_layer},
+                                 {"within", host.lanes.within},
+                                 {"between", host.lanes.between},
+                                 {"counters", std::move(counters)}});
 }
 
 preflight::HostProbe decode_host_probe(const std::string& text) {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = telemetry::parse_json(text);
     preflight::HostProbe host;
     json.at("host").get_to(host.host);
     json.at("layer").get_to(host.message_layer);

@@ -5,39 +5,38 @@
 #include <system_error>
 
 #include "runtime/join_connection.hpp"
+#include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
 
 namespace {
 
-using Json = nlohmann::json;
-
-std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+using telemetry::json_text;
+using telemetry::parse_json;
+using Json = nlohmann::ordered_json;
 
 }  // namespace
 
 std::string encode(const Hello& hello) {
-    return text_of({{"token", hello.token},
-                    {"version", hello.version},
-                    {"host", hello.host},
-                    {"pid", hello.pid},
-                    {"rank", hello.rank},
-                    {"ranks", hello.ranks},
-                    {"returns", hello.returns}});
+    return json_text({{"token", hello.token},
+                      {"version", hello.version},
+                      {"host", hello.host},
+                      {"pid", hello.pid},
+                      {"rank", hello.rank},
+                      {"ranks", hello.ranks},
+                      {"returns", hello.returns}});
 }
 
 std::string encode(const Welcome& welcome) {
-    return text_of({{"rank", welcome.rank},
-                    {"ranks", welcome.ranks},
-                    {"options", welcome.options},
-                    {"life", welcome.life ? Json(*welcome.life) : Json()}});
+    return json_text({{"rank", welcome.rank},
+                      {"ranks", welcome.ranks},
+                      {"options", welcome.options},
+                      {"life", welcome.life ? Json(*welcome.life) : Json()}});
 }
 
 std::optional<Hello> decode_hello(std::string_view text) {
     try {
-        const Json json = Json::parse(text);
+        const Json json = parse_json(text);
         return Hello{.token = json.at("token"),
                      .version = json.at("version"),
                      .host = json.at("host"),
@@ -52,7 +51,7 @@ std::optional<Hello> decode_hello(std::string_view text) {
 
 std::optional<Welcome> decode_welcome(std::string_view text) {
     try {
-        const Json json = Json::parse(text);
+        const Json json = parse_json(text);
         Welcome welcome{.rank = json.at("rank"),
                         .ranks = json.at("ranks"),
                         .options = json.at("options").get<JoinOptions>()};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/common_clock.hpp"
+#include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
 
@@ -280,18 +281,17 @@ PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vecto
 }
 
 std::string encode_probes(const PairProbes& probes) {
-    nlohmann::json pairs = nlohmann::json::array();
+    auto pairs = nlohmann::ordered_json::array();
     for (const preflight::PairProbe& pair : probes.pairs) {
         pairs.push_back({pair.producer, pair.consumer, pair.producer_host, pair.consumer_host, pair.reached,
                          pair.round_trip_us, pair.bits_per_second, pair.bytes});
     }
-    return nlohmann::json{
-        {"pairs", std::move(pairs)}, {"stopped", probes.stopped}, {"clean", probes.mpi_is_clean}}
-        .dump();
+    return telemetry::json_text(
+        {{"pairs", std::move(pairs)}, {"stopped", probes.stopped}, {"clean", probes.mpi_is_clean}});
 }
 
 PairProbes decode_probes(const std::string& text) {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = telemetry::parse_json(text);
     PairProbes probes;
     json.at("stopped").get_to(probes.stopped);
     json.at("clean").get_to(probes.mpi_is_clean);

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 
 #include "telemetry/csv_log.hpp"
 #include "telemetry/second_clock.hpp"
@@ -54,7 +53,7 @@ void add_known(std::string& line, Integer value, Integer unknown) {
 void add_fraction(std::string& line, double value) {
     line += ',';
     if (std::isfinite(value)) {
-        fmt::format_to(std::back_inserter(line), "{:.6f}", value);
+        line += fmt::format("{:.6f}", value);
     }
 }
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cmath>
 #include <initializer_list>
-#include <iterator>
 #include <utility>
 
 #include "telemetry/formatting.hpp"
@@ -105,7 +104,7 @@ class Line {
     }
     template <typename Value>
     Line& cell(fmt::format_string<const Value&> form, const Value& value) {
-        fmt::format_to(std::back_inserter(line_), form, value);
+        line_ += fmt::format(form, value);
         line_ += ',';
         return *this;
     }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "telemetry/whole_file.hpp"
 
@@ -60,9 +59,9 @@ MaybeIoError write_datagrams_csv(const std::string& path, const DatagramMatrix& 
     WholeFile file(path);
     std::string block = "producer,consumer,sent,sent_again,received,missing,duplicate,late,corrupt\n";
     for (const auto& [pair, counted] : matrix.pairs()) {
-        fmt::format_to(std::back_inserter(block), "{},{},{},{},{},{},{},{},{}\n", pair.first, pair.second,
-                       counted.sent, counted.sent_again, counted.received, counted.missing(),
-                       counted.duplicate, counted.late, counted.corrupt);
+        block += fmt::format("{},{},{},{},{},{},{},{},{}\n", pair.first, pair.second, counted.sent,
+                             counted.sent_again, counted.received, counted.missing(), counted.duplicate,
+                             counted.late, counted.corrupt);
         if (block.size() >= block_bytes) {
             file.put(block);
             block.clear();

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "telemetry/formatting.hpp"
+#include "telemetry/json_text.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rate_window.hpp"
 
@@ -91,8 +91,8 @@ class Page {
     /// A line that begins with its subject.
     template <typename... Values>
     void line(std::string_view subject, fmt::format_string<Values...> form, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), "{:<{}}", subject, subject_width);
-        fmt::format_to(std::back_inserter(text_), form, std::forward<Values>(values)...);
+        text_ += fmt::format("{:<{}}", subject, subject_width);
+        text_ += fmt::format(form, std::forward<Values>(values)...);
         text_ += '\n';
     }
     void raw(std::string_view text) { text_ += text; }
@@ -470,7 +470,7 @@ std::string final_summary_json(const RunRecord& record) {
     for (auto& [name, value] : json.items()) {
         line[name] = value;
     }
-    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(line);
 }
 
 }  // namespace weir::telemetry

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "telemetry/formatting.hpp"
+#include "telemetry/json_text.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::telemetry {
@@ -45,7 +45,7 @@ std::string host_csv_line(std::int64_t second, Phase phase, std::optional<std::i
     for (std::size_t i = 0; i < columns; ++i) {
         line += ',';
         if (i < values.size() && values[i]) {
-            fmt::format_to(std::back_inserter(line), "{}", *values[i]);
+            line += fmt::format("{}", *values[i]);
         }
     }
     return line + '\n';
@@ -74,23 +74,25 @@ std::string_view counter_of(std::string_view column) {
 }
 
 std::string encode_host(const HostCounters& host) {
-    nlohmann::json sums = nlohmann::json::array();
+    Json sums = Json::array();
     const auto number = [](const std::optional<std::uint64_t>& count) {
-        return count ? nlohmann::json(*count) : nlohmann::json();
+        return count ? Json(*count) : Json();
     };
     for (const CounterSum& counter : host.sums) {
         sums.push_back({counter.column, number(counter.sum), number(counter.whole_run)});
     }
-    return nlohmann::json{{"host", host.host},        {"file", host.file},
-                          {"seconds", host.seconds},  {"sums", std::move(sums)},
-                          {"problem", host.problem},  {"reading_max_ns", host.reading_max.ns},
-                          {"settings", host.settings}}
-        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json_text({{"host", host.host},
+                      {"file", host.file},
+                      {"seconds", host.seconds},
+                      {"sums", std::move(sums)},
+                      {"problem", host.problem},
+                      {"reading_max_ns", host.reading_max.ns},
+                      {"settings", host.settings}});
 }
 
 std::optional<HostCounters> decode_host(std::string_view text) {
     try {
-        const auto json = nlohmann::json::parse(text);
+        const Json json = parse_json(text);
         HostCounters host;
         host.host = json.at("host");
         host.file = json.at("file");
@@ -106,11 +108,11 @@ std::optional<HostCounters> decode_host(std::string_view text) {
         host.reading_max = {json.at("reading_max_ns")};
         host.problem = json.at("problem");
         host.settings = json.at("settings");
-        if (!host.settings.empty() && !nlohmann::json::accept(host.settings)) {
+        if (!host.settings.empty() && parse_json_or_discard(host.settings).is_discarded()) {
             return std::nullopt;
         }
         return host;
-    } catch (const nlohmann::json::exception&) {
+    } catch (const Json::exception&) {
         return std::nullopt;
     }
 }
@@ -135,7 +137,7 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             {"seconds", known(host.seconds)},
             {"totals", known(std::move(totals))},
             {"reading_max_us", known(host.reading_max.in_microseconds())},
-            {"settings", host.settings.empty() ? Json() : Json::parse(host.settings)},
+            {"settings", host.settings.empty() ? Json() : parse_json(host.settings)},
             {"problem", host.problem.empty() ? Json() : Json(host.problem)}};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "telemetry/json_text.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::telemetry {
@@ -225,7 +226,7 @@ void JobLiveView::show_json(const Open& open) const {
               {"seconds_left", seconds_left(open.second)}};
     json.update(json_of(all));
     json["groups"] = std::move(groups);
-    sink_(json.dump());
+    sink_(json_text(json));
 }
 
 }  // namespace weir::telemetry

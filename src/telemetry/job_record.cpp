@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <utility>
 
 #include "telemetry/formatting.hpp"
+#include "telemetry/json_text.hpp"
 #include "telemetry/json_values.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/whole_file.hpp"
@@ -346,8 +346,7 @@ std::optional<GroupEntry> group_entry_from_file(std::uint32_t group, std::string
     if (!how_it_ended(path)) {
         return std::nullopt;
     }
-    std::ifstream file(path);
-    const Json run = Json::parse(file, nullptr, false);
+    const Json run = json_of_file(path);
     if (!run.is_object()) {
         return std::nullopt;
     }
@@ -395,7 +394,7 @@ Json to_json(const JobRecord& record) {
 
 MaybeIoError write_job_json(const std::string& path, const JobRecord& record) {
     WholeFile file(path);
-    file.put(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    file.put(json_text(to_json(record), 2) + "\n");
     return file.finish();
 }
 
@@ -456,7 +455,7 @@ std::string job_summary_json(const JobRecord& record) {
     for (const auto& [name, value] : json.items()) {
         line[name] = value;
     }
-    return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(line);
 }
 
 }  // namespace weir::telemetry

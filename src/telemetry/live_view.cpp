@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "telemetry/json_text.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::telemetry {
@@ -178,7 +179,7 @@ void LiveView::show_json(const ClusterSecond& second) {
     if (second.free_slots) {
         line["free_slots"] = *second.free_slots;
     }
-    sink_(line.dump());
+    sink_(json_text(line));
 }
 
 }  // namespace weir::telemetry

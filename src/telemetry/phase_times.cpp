@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -187,11 +186,12 @@ MaybeIoError PhaseTimes::write_phases_csv(const std::string& path) const {
         const Phase& counted = phases_[number];
         const bool complete = is_complete(number);
         const Duration begin = plan_.interval * static_cast<std::int64_t>(number / phases) + phase.at;
-        fmt::format_to(std::back_inserter(block), "{},{},{},{},{},{},{},{},{}\n", phase.name, seconds(begin),
-                       seconds(phase.period), bytes_[number % phases].count, transfers_[number % phases],
-                       transfers_[number % phases] - std::min(transfers_[number % phases], counted.completed),
-                       complete ? seconds(counted.longest) : "", ideals[number % phases],
-                       complete ? fmt::format("{}", counted.last_consumer) : "");
+        block += fmt::format(
+            "{},{},{},{},{},{},{},{},{}\n", phase.name, seconds(begin), seconds(phase.period),
+            bytes_[number % phases].count, transfers_[number % phases],
+            transfers_[number % phases] - std::min(transfers_[number % phases], counted.completed),
+            complete ? seconds(counted.longest) : "", ideals[number % phases],
+            complete ? fmt::format("{}", counted.last_consumer) : "");
         if (block.size() >= part_bytes) {
             file.put(block);
             block.clear();
@@ -210,12 +210,11 @@ MaybeIoError PhaseTimes::write_transfers_csv(const std::string& path) const {
         for (const TransferTimes& entry : times_[consumer]) {
             const bool any = entry.completed > 0;
             const Duration mean{any ? entry.sum.ns / static_cast<std::int64_t>(entry.completed) : 0};
-            fmt::format_to(std::back_inserter(block), "{},{},{},{},{},{},{},{},{}\n",
-                           traffic().phases()[entry.phase].name, entry.producer, consumer, entry.completed,
-                           entry.incomplete,
-                           entry.bytes > Bytes{} ? fmt::format("{}", entry.bytes.count) : "",
-                           any ? seconds(entry.shortest) : "", any ? seconds(mean) : "",
-                           any ? seconds(entry.longest) : "");
+            block += fmt::format("{},{},{},{},{},{},{},{},{}\n", traffic().phases()[entry.phase].name,
+                                 entry.producer, consumer, entry.completed, entry.incomplete,
+                                 entry.bytes > Bytes{} ? fmt::format("{}", entry.bytes.count) : "",
+                                 any ? seconds(entry.shortest) : "", any ? seconds(mean) : "",
+                                 any ? seconds(entry.longest) : "");
             if (block.size() >= part_bytes) {
                 file.put(block);
                 block.clear();

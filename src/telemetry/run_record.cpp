@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "core/set_phase.hpp"
 #include "telemetry/fairness.hpp"
 #include "telemetry/formatting.hpp"
+#include "telemetry/json_text.hpp"
 #include "telemetry/json_values.hpp"
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rank_json.hpp"
@@ -423,7 +423,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     }
     plan["resolved"] = resolved(record.plan);
     json["plan"] = std::move(plan);
-    json["environment"] = Json::parse(record.environment);
+    json["environment"] = parse_json(record.environment);
     if (record.late_starts) {
         json["environment"]["late_starts"] = *record.late_starts;
     }
@@ -449,8 +449,7 @@ RunRecord unfinished(RunRecord record) {
 }
 
 std::optional<std::string> how_it_ended(const std::string& path) {
-    std::ifstream file(path);
-    const Json json = Json::parse(file, nullptr, false);
+    const Json json = json_of_file(path);
     if (!json.is_object() || !json.contains("failure")) {
         return std::nullopt;
     }
@@ -464,7 +463,7 @@ std::optional<std::string> how_it_ended(const std::string& path) {
 
 std::string run_json_text(const RunRecord& record) {
     // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
-    return numbers_side_by_side(to_json(record).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+    return numbers_side_by_side(json_text(to_json(record), 2)) + "\n";
 }
 
 MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -57,11 +56,12 @@ std::string switch_csv_lines(const SwitchDescription& description, const SwitchR
     const std::string time =
         fmt::format("{},{},{}", seconds(begin.ns), seconds(length.ns), phase_name(phase));
     for (const SwitchRow& row : reading.rows) {
-        fmt::format_to(std::back_inserter(lines), "{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n",
-                       time, row.port, description.ports[row.port].peer, row.priority, row.sent_packets,
-                       row.sent_bytes.count, row.queue_peak.count, row.queue_mean_bytes, row.marked_packets,
-                       row.dropped_packets, row.dropped_bytes.count, row.pauses_sent, seconds(row.pausing.ns),
-                       row.pauses_received, seconds(row.paused.ns), reading.pool_peak.count);
+        lines += fmt::format("{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", time, row.port,
+                             description.ports[row.port].peer, row.priority, row.sent_packets,
+                             row.sent_bytes.count, row.queue_peak.count, row.queue_mean_bytes,
+                             row.marked_packets, row.dropped_packets, row.dropped_bytes.count,
+                             row.pauses_sent, seconds(row.pausing.ns), row.pauses_received,
+                             seconds(row.paused.ns), reading.pool_peak.count);
     }
     return lines;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -64,8 +63,8 @@ MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatrix& mat
             std::size_t& place = next[consumer];
             if (place < entries.size() && entries[place].producer == *producer) {
                 const core::Traffic& traffic = entries[place].traffic;
-                fmt::format_to(std::back_inserter(block), "{},{},{},{}\n", *producer, consumer,
-                               traffic.events, traffic.bytes.count);
+                block +=
+                    fmt::format("{},{},{},{}\n", *producer, consumer, traffic.events, traffic.bytes.count);
                 ++place;
             }
             if (place < entries.size()) {
