@@ -14,11 +14,12 @@ function(weir_sanitized_links result)
     set(${result} "${links}" PARENT_SCOPE)
 endfunction()
 
-# weir_add_library(core PUBLIC ... PRIVATE ... EXCLUDE main.cpp)
+# weir_add_library(core PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY])
 # The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory but the excluded
 # ones. A directory of headers only becomes an interface library. What is public is what its headers include.
+# RUNS_RARELY: nothing that messages or data wait for, so that a release optimizes it less and compiles it sooner.
 function(weir_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
     list(TRANSFORM arg_EXCLUDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     list(REMOVE_ITEM sources "" ${arg_EXCLUDE})
@@ -26,6 +27,9 @@ function(weir_add_library name)
 
     weir_add_library_variant("weir_${name}" "${sources}" "${arg_PUBLIC}" "${arg_PRIVATE}")
     add_library("weir::${name}" ALIAS "weir_${name}")
+    if(arg_RUNS_RARELY)
+        target_compile_options("weir_${name}" PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
     if(WEIR_SANITIZED_TESTS)
         weir_sanitized_links(public ${arg_PUBLIC})
         weir_sanitized_links(private ${arg_PRIVATE})

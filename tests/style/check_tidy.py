@@ -32,8 +32,8 @@ def compile_commands(source, build):
         ours = path.is_relative_to(source / "src") or \
             path.is_relative_to(build / "src") and path.parent.name == "Unity"
         if ours and "_sanitized.dir" not in entry["command"]:
-            # Precompiled headers are GCC's: clang-tidy reads the real ones.
-            command = re.sub(r"-Winvalid-pch|-include \S*cmake_pch\.hxx", "", entry["command"])
+            # Precompiled headers are GCC's, and so are its parameters: clang-tidy reads the real headers.
+            command = re.sub(r"-Winvalid-pch|-include \S*cmake_pch\.hxx|--param=\S+", "", entry["command"])
             found.setdefault(path, {**entry, "command": command})
     return dict(sorted(found.items()))
 
