@@ -171,6 +171,8 @@ function(weir_set_launched_test_properties test labels timeout processors)
         LABELS "${labels}"
         TIMEOUT "${outer_timeout}"
         PROCESSORS "${processors}"
+        # Where ctest has not yet seen how long tests take, those that may take long start first: none is left for the end.
+        COST "${timeout}"
         SKIP_RETURN_CODE 77)
     if("mpi" IN_LIST labels)
         # Ranks that poll take every core they get: two such tests at once would judge each other's delays.
