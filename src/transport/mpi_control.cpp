@@ -12,6 +12,14 @@ namespace {
 
 /// Receives that a poll tests at once.
 constexpr std::size_t tested_at_once = 8;
+/// Open MPI's shared memory copies a packet up to this size and lets go of it at once.
+constexpr std::size_t inline_bytes = 256;
+/// A test of a send that is not over makes progress, and may give up the core; after one, no other is made
+/// for so many sends.
+constexpr int early_tests_left_out = 100;
+/// For the same reason, sends that were not over at once are not tested after each test of others.
+constexpr int polls_per_reclaim = 16;
+constexpr std::size_t many_sends = 64;
 
 }  // namespace
 
@@ -60,12 +68,26 @@ void MpiControl::send(Rank to, std::span<const std::byte> packet) {
                         &request),
               "MPI_Isend of a control packet", to.value);
     ++packets_sent;
-    if (early_test_.has_left(request, "sending a control packet", to.value)) {
+    if (has_left(request, packet.size(), to)) {
         spare_.push_back(std::move(memory));
         return;
     }
     sending_.push_back({std::move(memory), to});
     send_requests_.push_back(request);
+}
+
+bool MpiControl::has_left(MPI_Request& request, std::size_t bytes, Rank to) {
+    if (bytes > inline_bytes) {
+        return false;
+    }
+    if (early_tests_left_out_ > 0) {
+        --early_tests_left_out_;
+        return false;
+    }
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "sending a control packet", to.value);
+    early_tests_left_out_ = done != 0 ? 0 : early_tests_left_out;
+    return done != 0;
 }
 
 void MpiControl::poll(Polled& found) {
@@ -110,7 +132,7 @@ void MpiControl::poll_after(Polled& found) {
     if (!closed_) {
         deliver(found);
     }
-    reclaim();
+    reclaim_in_time();
 }
 
 void MpiControl::note(std::size_t index, const MPI_Status& status) {
@@ -132,7 +154,14 @@ std::size_t MpiControl::deliver(Polled& found) {
     return packets;
 }
 
+void MpiControl::reclaim_in_time() {
+    if (++polls_since_reclaim_ >= polls_per_reclaim || sending_.size() >= many_sends) {
+        reclaim();
+    }
+}
+
 void MpiControl::reclaim() {
+    polls_since_reclaim_ = 0;
     if (sending_.empty()) {
         return;
     }

@@ -90,7 +90,10 @@ class MpiControl final : public ControlChannel {
     void note(std::size_t index, const MPI_Status& status);
     /// Appends what has come, in posting order; returns how many packets.
     std::size_t deliver(Polled& found);
+    /// Whether a send that has just begun is over already.
+    [[nodiscard]] bool has_left(MPI_Request& request, std::size_t bytes, Rank to);
     void reclaim();
+    void reclaim_in_time();
 
     MPI_Comm comm_;
     std::size_t send_bound_;
@@ -104,7 +107,8 @@ class MpiControl final : public ControlChannel {
     std::vector<Sending> sending_;  ///< parallel to send_requests_
     std::vector<MPI_Request> send_requests_;
     std::vector<Packet> spare_;
-    EarlyTest early_test_;
+    int early_tests_left_out_ = 0;
+    int polls_since_reclaim_ = 0;
     std::vector<int> finished_;         ///< scratch
     std::vector<MPI_Status> statuses_;  ///< scratch
 };

@@ -12,9 +12,6 @@ namespace weir::transport {
 
 namespace {
 
-/// What MPI copies as a rule and lets go at once; a larger one need not be asked for.
-constexpr std::size_t small_message_bytes = 4096;
-
 /// Tags 0 .. places - 1 are places, the one after them is warm-up's.
 void check_tags(const core::Plan& plan) {
     void* attribute = nullptr;
@@ -132,12 +129,8 @@ void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Isend(message.data(), size, MPI_BYTE, to, tag, data_comm_, &request),
               "MPI_Isend of a chunk", to);
-    if (message.size() <= small_message_bytes && early_test_.has_left(request, "sending a chunk", to)) {
-        left_early_.push_back(entry);
-    } else {
-        requests_.push_back(request);
-        under_way_.push_back(entry);
-    }
+    requests_.push_back(request);
+    under_way_.push_back(entry);
     if (outgoing_.at(entry).copies == 2) {
         Duplicate copy{.entry = entry};
         check_mpi(MPI_Isend(message.data(), size, MPI_BYTE, to, tag, data_comm_, &copy.request),
@@ -151,16 +144,6 @@ void MpiSendTransport::poll_data(Polled& found) {
     const bool sends = self_.role == core::Role::producer;
     if (sends ? outgoing_.under_way() == 0 : watched_.empty() || closed_) {
         return;
-    }
-    if (!left_early_.empty()) {
-        for (const std::size_t entry : left_early_) {
-            sent_copy(entry, found);
-        }
-        left_early_.clear();
-        if (under_way_.empty() && duplicates_.empty()) {
-            control_polled();  // the node acts on this before progress gives up the core
-            return;
-        }
     }
     const std::size_t finished = complete_requests();
     for (std::size_t i = 0; i < finished; ++i) {

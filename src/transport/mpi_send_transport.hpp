@@ -81,11 +81,9 @@ class MpiSendTransport final : public MpiTransport {
     std::vector<int> finished_;         ///< scratch
     std::vector<MPI_Status> statuses_;  ///< scratch
 
-    OutgoingChunks outgoing_;              ///< producer
-    std::vector<std::size_t> under_way_;   ///< producer, parallel to its sends in requests_: the entry
-    EarlyTest early_test_;                 ///< producer
-    std::vector<std::size_t> left_early_;  ///< producer: entries that left as they were sent, not yet told
-    std::vector<Duplicate> duplicates_;    ///< producer
+    OutgoingChunks outgoing_;             ///< producer
+    std::vector<std::size_t> under_way_;  ///< producer, parallel to its sends in requests_: the entry
+    std::vector<Duplicate> duplicates_;   ///< producer
 
     std::size_t watched_per_place_ = 0;
     std::vector<std::size_t> watched_;  ///< consumer, parallel to its receives in requests_: the buffer

@@ -44,28 +44,6 @@ std::size_t complete_some(std::span<MPI_Request> requests, std::span<int> finish
     return completed;
 }
 
-/// Finds out at once whether small sends have left, as they have where MPI copies them: no list of requests
-/// has to have them then, and a test of one that is over costs little. One of another makes progress, and may
-/// give up the core, so that after it none is made for a while.
-class EarlyTest {
-  public:
-    /// Whether the send that has just begun is over. Throws TransportError.
-    [[nodiscard]] bool has_left(MPI_Request& request, const char* operation, int peer) {
-        if (left_out_ > 0) {
-            --left_out_;
-            return false;
-        }
-        int done = 0;
-        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation, peer);
-        left_out_ = done != 0 ? 0 : sends_left_out;
-        return done != 0;
-    }
-
-  private:
-    static constexpr int sends_left_out = 100;
-    int left_out_ = 0;
-};
-
 /// A copy of `comm` whose errors are returned; collective.
 [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);
 
