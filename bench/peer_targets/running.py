@@ -82,9 +82,14 @@ def run_weir(world, producers, consumers, options, look=None):
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
         program(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env={**os.environ, "WEIR": str(world.weir)})
-        run = json.loads((out / "run.json").read_text())
         if look:
             look(out)
+        return record(out)
+
+
+def record(directory):
+    """run.json of a run that has ended well."""
+    run = json.loads((directory / "run.json").read_text())
     if run["status"] != "complete" or not run["ledger"]["agrees"]:
         sys.exit(f"peers: a run of weir did not complete: {run['failure']}")
     return run

@@ -1,0 +1,73 @@
+"""Instructions of an event over its three ranks, counted with callgrind: one producer, one consumer, 64 slots, events of 1 kB.
+
+    python3 -m peer_targets.instructions [WEIR]     (in bench/) prints the numbers of each rank
+
+Counted is the loop of each rank, without start and end. Turns that find nothing are taken off, because how many there are depends on
+when a rank gets a core: a run in which next to nothing is generated says what one of them costs each role.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+from . import running
+from .samples import Comparison
+
+ENGINES = ("mpi", "ucx")
+ROLES = ("scheduler", "producer", "consumer")
+SECONDS = 2  # under callgrind: some 10000 events
+OPTIONS = ["--event-size", "1000B", "--slots", "64", "--streams", "64", "--buffer", "1MiB", "--idle", "yield", "--warmup", "1s",
+           "--silence-timeout", "60s"]
+BUSY = ["--generation", "saturate", *OPTIONS]
+IDLE = ["--generation", "steady", "--rate", "1kb/s", *OPTIONS]
+LOOP = "weir::runtime::RankLoop::"
+
+COMPARISONS = [Comparison("instructions", engine, f"instructions per event, memory 1x1x1, 64 slots, events of 1 kB, engine {engine}: all ranks",
+                          "instructions per event", "weir", bound=3000, at_least=False) for engine in ENGINES]
+
+
+def measure(options, samples):
+    for engine in ENGINES:
+        # Not once a round: these are counts, and valgrind is slow.
+        samples.add("instructions", engine, "weir", "instructions per event", 0, sum(per_event(options.weir, engine).values()))
+
+
+def per_event(weir, engine):
+    """{role: instructions of an event}, without empty turns."""
+    idle, _ = count(weir, engine, IDLE)
+    busy, events = count(weir, engine, BUSY)
+    found = {}
+    for role in ROLES:
+        of_empty_turn = idle[role]["instructions"] / idle[role]["turns"]
+        empty_turns = busy[role]["turns"] - busy[role]["turns of nodes"]
+        found[role] = (busy[role]["instructions"] - empty_turns * of_empty_turn) / events
+    return found
+
+
+def count(weir, engine, options):
+    """({role: what callgrind counted}, events) of a run."""
+    with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
+        out = pathlib.Path(directory)
+        under = ["valgrind", "--tool=callgrind", f"--toggle-collect={LOOP}run()", "--compress-strings=no",
+                 f"--callgrind-out-file={out}/%q{{OMPI_COMM_WORLD_RANK}}"]
+        running.program([running.TOP / "bench/mpirun-local", "-np", len(ROLES), *under, weir, "run", "--producers", 1, "--consumers", 1,
+                         "--engine", engine, *options, "--duration", f"{SECONDS}s", "--quiet", "--out", out / "run"], timeout=120)
+        run = running.record(out / "run")
+        return {role: counted(out / str(rank)) for rank, role in enumerate(ROLES)}, run["totals"]["received_events"]
+
+
+def counted(profile):
+    text = profile.read_text()
+    instructions = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
+    calls = {function: sum(int(n) for n in re.findall(rf"^cfn={re.escape(LOOP + function)}\(.*\ncalls=(\d+)", text, re.MULTILINE))
+             for function in ("turn", "turn_of_node")}
+    if not instructions or not calls["turn"] or not calls["turn_of_node"]:
+        sys.exit(f"peers: {profile} does not tell the turns of the loop")
+    return {"instructions": int(instructions[1]), "turns": calls["turn"], "turns of nodes": calls["turn_of_node"]}
+
+
+if __name__ == "__main__":
+    for engine in ENGINES:
+        numbers = per_event(sys.argv[1] if len(sys.argv) > 1 else running.TOP / "build/release/bin/weir", engine)
+        print(engine, *(f"{role} {number:.0f}" for role, number in numbers.items()), f"all {sum(numbers.values()):.0f}")
