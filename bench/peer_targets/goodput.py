@@ -61,8 +61,9 @@ def measure(options, samples):
     for number in range(options.rounds):
         for event in EVENTS:
             for policy in ("none", "balanced"):
-                run = running.run_weir(local, 1, 1, weir_options(policy, event, options.seconds))
-                samples.add("goodput", f"memory 1x1x1 {event}", f"weir {policy}", "goodput", number, running.goodput(run))
+                for engine, words in running.ENGINES.items():
+                    run = running.run_weir(local, 1, 1, weir_options(policy, event, options.seconds) + words)
+                    samples.add("goodput", f"memory 1x1x1 {event}", f"weir {policy}{engine}", "goodput", number, running.goodput(run))
             if event == "16MiB":
                 stream = bare(local, 1, 1, options, 16, BUFFER, 4 * 16 * MIB)
                 samples.add("goodput", f"memory 1x1x1 {event}", "bare stream", "goodput", number, stream)
@@ -78,19 +79,26 @@ def measure(options, samples):
         for number in range(options.rounds):
             for event in EVENTS:
                 for policy in ("none", "balanced"):
-                    # Long enough that what an event more or less makes is small: one of 64 MiB takes a second.
-                    seconds = options.seconds * (5 if event == "64MiB" else 2)
-                    run = running.run_weir(lab, PRODUCERS, CONSUMERS, weir_options(policy, event, seconds))
-                    rate = running.goodput(run)
-                    samples.add("goodput", f"lab 4x6 {event}", f"weir {policy}", "goodput", number, rate)
-                    if event == "16MiB" and policy == "balanced":
-                        samples.add("goodput", f"lab 4x6 {event}", "weir balanced", "share of payload rate", number,
-                                    rate / (PRODUCERS * LINK_MBPS * 1e6 * PAYLOAD_SHARE))
+                    for engine, words in running.ENGINES.items():
+                        measure_lab(lab, samples, number, event, f"{policy}{engine}", weir_options(policy, event, lab_seconds(options, event)) + words)
             # What lies in queues and sockets when the measured time begins must be small beside what comes in it.
             samples.add("goodput", "lab 4x6 16MiB", "bare stream", "goodput", number,
                         bare(lab, PRODUCERS, CONSUMERS, options, 16, BUFFER, 4 * 16 * MIB, nap_us=20, warmup_s=2, seconds=4 * options.seconds))
             if shutil.which("iperf3"):
                 samples.add("goodput", "lab 4x6 16MiB", "iperf3", "goodput", number, iperf3(lab, 2 * options.seconds))
+
+
+def lab_seconds(options, event):
+    """Long enough that what an event more or less makes is small: one of 64 MiB takes a second."""
+    return options.seconds * (5 if event == "64MiB" else 2)
+
+
+def measure_lab(lab, samples, number, event, name, words):
+    rate = running.goodput(running.run_weir(lab, PRODUCERS, CONSUMERS, words))
+    samples.add("goodput", f"lab 4x6 {event}", f"weir {name}", "goodput", number, rate)
+    if event == "16MiB" and name.startswith("balanced"):
+        samples.add("goodput", f"lab 4x6 {event}", f"weir {name}", "share of payload rate", number,
+                    rate / (PRODUCERS * LINK_MBPS * 1e6 * PAYLOAD_SHARE))
 
 
 def bare(world, producers, consumers, options, messages_per_event, buffer, receive_buffer, message=MESSAGE, nap_us=0, warmup_s=1, seconds=None):

@@ -1,7 +1,5 @@
 """Instructions of an event over its three ranks, counted with callgrind: one producer, one consumer, 64 slots, events of 1 kB.
 
-    python3 -m peer_targets.instructions [WEIR]     (in bench/) prints the numbers of each rank
-
 Counted is the loop of each rank, without start and end. Turns that find nothing are taken off, because how many there are depends on
 when a rank gets a core: a run in which next to nothing is generated says what one of them costs each role.
 """
@@ -14,7 +12,7 @@ import tempfile
 from . import running
 from .samples import Comparison
 
-ENGINES = ("mpi", "ucx")
+CASE = "1x1x1, 64 slots"
 ROLES = ("scheduler", "producer", "consumer")
 SECONDS = 2  # under callgrind: some 10000 events
 OPTIONS = ["--event-size", "1000B", "--slots", "64", "--streams", "64", "--buffer", "1MiB", "--idle", "yield", "--warmup", "1s",
@@ -23,14 +21,16 @@ BUSY = ["--generation", "saturate", *OPTIONS]
 IDLE = ["--generation", "steady", "--rate", "1kb/s", *OPTIONS]
 LOOP = "weir::runtime::RankLoop::"
 
-COMPARISONS = [Comparison("instructions", engine, f"instructions per event, memory 1x1x1, 64 slots, events of 1 kB, engine {engine}: all ranks",
-                          "instructions per event", "weir", bound=3000, at_least=False) for engine in ENGINES]
+COMPARISONS = [Comparison("instructions", CASE, f"instructions per event, memory {CASE}, events of 1 kB: {of}", f"instructions of {of}", "weir",
+                          bound=3000 if of == "all ranks" else None, at_least=False) for of in ("all ranks", *ROLES)]
 
 
 def measure(options, samples):
-    for engine in ENGINES:
-        # Not once a round: these are counts, and valgrind is slow.
-        samples.add("instructions", engine, "weir", "instructions per event", 0, sum(per_event(options.weir, engine).values()))
+    """Not once a round: these are counts, and valgrind is slow."""
+    for engine, words in running.ENGINES.items():
+        found = per_event(options.weir, words)
+        for of, instructions in {"all ranks": sum(found.values()), **found}.items():
+            samples.add("instructions", CASE, f"weir{engine}", f"instructions of {of}", 0, instructions)
 
 
 def per_event(weir, engine):
@@ -52,7 +52,7 @@ def count(weir, engine, options):
         under = ["valgrind", "--tool=callgrind", f"--toggle-collect={LOOP}run()", "--compress-strings=no",
                  f"--callgrind-out-file={out}/%q{{OMPI_COMM_WORLD_RANK}}"]
         running.program([running.TOP / "bench/mpirun-local", "-np", len(ROLES), *under, weir, "run", "--producers", 1, "--consumers", 1,
-                         "--engine", engine, *options, "--duration", f"{SECONDS}s", "--quiet", "--out", out / "run"], timeout=120)
+                         *engine, *options, "--duration", f"{SECONDS}s", "--quiet", "--out", out / "run"], timeout=120)
         run = running.record(out / "run")
         return {role: counted(out / str(rank)) for rank, role in enumerate(ROLES)}, run["totals"]["received_events"]
 
@@ -65,9 +65,3 @@ def counted(profile):
     if not instructions or not calls["turn"] or not calls["turn_of_node"]:
         sys.exit(f"peers: {profile} does not tell the turns of the loop")
     return {"instructions": int(instructions[1]), "turns": calls["turn"], "turns of nodes": calls["turn_of_node"]}
-
-
-if __name__ == "__main__":
-    for engine in ENGINES:
-        numbers = per_event(sys.argv[1] if len(sys.argv) > 1 else running.TOP / "build/release/bin/weir", engine)
-        print(engine, *(f"{role} {number:.0f}" for role, number in numbers.items()), f"all {sum(numbers.values()):.0f}")

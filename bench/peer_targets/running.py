@@ -9,9 +9,15 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+
+from .samples import UCX
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 LAB = f"peers-{os.getpid()}"
+# What stands behind the name of weir's samples, and the options of weir.
+ENGINES = {"": [], UCX: ["--engine", "ucx"]}
 
 
 def program(words, timeout=600, **more):
@@ -24,6 +30,22 @@ def program(words, timeout=600, **more):
     if done.returncode != 0:
         sys.exit(f"peers: {shlex.join(line)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def spent(words, timeout=600, **more):
+    """(elapsed seconds, CPU seconds, bytes of the largest process) of a command and all that it starts; as program()."""
+    line = [str(word) for word in words]
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as output, subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT, **more) as job:
+        ending = threading.Timer(timeout, job.kill)
+        ending.start()
+        _, status, used = os.wait4(job.pid, 0)
+        ending.cancel()
+        job.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        if job.returncode != 0:
+            sys.exit(f"peers: {shlex.join(line)} ended with {job.returncode}:\n{output.read().decode(errors='replace')}")
+    return time.monotonic() - begin, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss
 
 
 @contextlib.contextmanager
@@ -77,11 +99,12 @@ def lab(weir, bare, producers, consumers, link, *more):
         subprocess.run([TOP / "bench/lab", "down", "--name", LAB], capture_output=True, check=False)
 
 
-def run_weir(world, producers, consumers, options, look=None):
-    """run.json of a run that ended well, and whose ledgers agree. `look`: is called with its directory, while that is there."""
+def run_weir(world, producers, consumers, options, look=None, start=program):
+    """run.json of a run that ended well, and whose ledgers agree. `look`: is called with its directory, while that is there. `start`: runs
+    the command."""
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
-        program(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env={**os.environ, "WEIR": str(world.weir)})
+        start(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env={**os.environ, "WEIR": str(world.weir)})
         if look:
             look(out)
         return record(out)

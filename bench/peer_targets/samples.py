@@ -1,15 +1,17 @@
-"""Samples, what is made of them, and the table."""
+"""Samples of bench/peers, and what is made of them."""
 
 import csv
 import dataclasses
 import statistics
 
 COLUMNS = ("target", "case", "peer", "quantity", "round", "value", "weir")
+# Behind the name of weir's own samples: measured with --engine ucx instead of mpi.
+UCX = ", engine ucx"
 
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """A line of the table: weir's quantity over a peer's in the same round, or the quantity itself."""
+    """A line of a table: weir's quantity over a peer's in the same round, or the quantity itself."""
     target: str           # of which module
     case: str             # layout and sizes
     what: str             # in words
@@ -35,6 +37,7 @@ class Outcome:
     least: float
     most: float
     rounds: int
+    ucx: "Outcome | None" = None  # the same with --engine ucx, where it was measured
 
     @property
     def met(self):
@@ -88,7 +91,14 @@ class Samples:
                 if each.target in targets and each.bound is not None and not each.optional and not self.outcome(each)]
 
     def outcome(self, comparison):
-        """None without samples. Where nothing is asked for and no peer was measured, weir's own figure."""
+        """None without samples."""
+        found = self._outcome(comparison)
+        # What weir is compared with may be weir, too: with the same engine.
+        theirs = comparison.theirs + (UCX if comparison.theirs.startswith("weir") else "")
+        return found and dataclasses.replace(found, ucx=self._outcome(dataclasses.replace(comparison, ours=comparison.ours + UCX, theirs=theirs)))
+
+    def _outcome(self, comparison):
+        """Where nothing is asked for and no peer was measured, weir's own figure."""
         ours = self.values(comparison, comparison.ours)
         theirs = self.values(comparison, comparison.theirs) if comparison.theirs else {}
         if not comparison.theirs or (not theirs and comparison.bound is None):
@@ -100,34 +110,3 @@ class Samples:
             return None
         return Outcome(comparison, statistics.median(ours.values()), theirs, statistics.median(judged.values()),
                        min(judged.values()), max(judged.values()), len(judged))
-
-
-def readable(value, unit):
-    """Three digits, with the usual letters; times and shares as they are."""
-    factor, letter = 1, ""
-    if unit in ("b/s", "B/s", "B", "/s"):
-        factor, letter = next(((size, name) for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= size), (1, ""))
-    number = f"{value / factor:.3g}" if abs(value / factor) < 1000 else f"{value / factor:.0f}"
-    return " ".join(part for part in (number, letter + unit) if part)
-
-
-def table(outcomes, reasons):
-    """Markdown. `reasons`: by name of the comparison, why it was missed."""
-    lines = ["| | measured | peer | ratio (least .. most) | rounds | asked for | |", "|---|---|---|---|---|---|---|"]
-    for outcome in outcomes:
-        of = outcome.comparison
-        spread = "" if outcome.rounds == 1 else f" ({readable(outcome.least, '')} .. {readable(outcome.most, '')})"
-        ratio = readable(outcome.median, "") + spread
-        ours, theirs = readable(outcome.ours, of.unit), ""
-        if outcome.theirs is None:
-            ratio = ""
-            if outcome.rounds > 1:
-                ours += f" ({readable(outcome.least, of.unit)} .. {readable(outcome.most, of.unit)})"
-        else:
-            theirs = readable(outcome.theirs, of.unit)
-        asked = "" if of.bound is None else f"{'>=' if of.at_least else '<='} {of.bound:g}"
-        verdict = {None: "", True: "met", False: "**missed**"}[outcome.met]
-        if outcome.met is False:
-            verdict += ": " + reasons.get(of.name, "no reason known")
-        lines.append(f"| {of.what} | {ours} | {theirs} | {ratio} | {outcome.rounds} | {asked} | {verdict} |")
-    return "\n".join(lines)

@@ -23,10 +23,9 @@ def comparisons():
         yield Comparison("scheduler", case, f"grants, {case}, events of 1 kB / the same messages without weir", "grants", "weir",
                          "bare control", 0.7, unit="/s")
         yield Comparison("scheduler", case, f"control packets per grant, {case}", "packets per grant", "weir", bound=1.5, at_least=False)
-    yield Comparison("scheduler", "lab 4x6", "offer to grant, p99, lab 4x6: producers' links 92 % busy / idle", "offer to grant p99", "weir loaded",
-                     "weir idle", None, unit="us")
+    yield Comparison("scheduler", "lab 4x6", "offer to grant, p99, lab 4x6: producers' links 92 % busy / idle", "offer to grant p99", "weir loaded", "weir idle", None, unit="us")
     yield Comparison("scheduler", "lab 4x6", "offer to grant, median, lab 4x6: producers' links 92 % busy / idle", "offer to grant p50",
-                     "weir loaded", "weir idle", None, unit="us")
+                     "weir loaded", "weir idle", unit="us")
 
 
 COMPARISONS = list(comparisons())
@@ -43,23 +42,28 @@ def measure(options, samples):
             found = running.run_bare(local, "control", producers, consumers,
                                      ["--event-bytes", EVENT_BYTES + 64, "--slots", slots, "--nap-us", 0, "--seconds", options.seconds])
             samples.add("scheduler", case, "bare control", "grants", number, found["events_per_s"])
-            run = running.run_weir(local, producers, consumers,
-                                   ["--generation", "saturate", "--event-size", f"{EVENT_BYTES}B", "--slots", slots, "--streams", slots,
-                                    "--buffer", "1MiB", "--idle", "yield", "--duration", f"{options.seconds}s", "--warmup", "1s"])
-            samples.add("scheduler", case, "weir", "grants", number, running.goodput(run) / 8 / EVENT_BYTES)
-            grants = next(rank for rank in run["ranks"] if rank["role"] == "scheduler")["grants"]
-            samples.add("scheduler", case, "weir", "packets per grant", number, run["totals"]["control_packets"] / grants)
+            for engine, words in running.ENGINES.items():
+                run = running.run_weir(local, producers, consumers, saturating(slots, options.seconds) + words)
+                samples.add("scheduler", case, f"weir{engine}", "grants", number, running.goodput(run) / 8 / EVENT_BYTES)
+                grants = next(rank for rank in run["ranks"] if rank["role"] == "scheduler")["grants"]
+                samples.add("scheduler", case, f"weir{engine}", "packets per grant", number, run["totals"]["control_packets"] / grants)
     with running.lab(options.weir, options.bare, 4, 6, f"{LINK_MBPS}Mb/s") as lab:
         for number in range(options.rounds):
             # The same number of events, 800/s, so that only their size differs: 1 % and 92 % of the producers' links.
             for load, size in (("idle", "1250B"), ("loaded", "115000B")):
                 rate = int(size[:-1]) * 8 * 200
-                run = running.run_weir(lab, 4, 6, ["--generation", "steady", "--rate", f"{rate}b/s", "--event-size", size, "--slots", "64",
-                                                   "--streams", "16", "--buffer", "64MiB", "--duration", f"{3 * options.seconds}s",
-                                                   "--warmup", "1s"])
-                for name, key in (("p99", "p99_us"), ("p50", "p50_us")):
-                    samples.add("scheduler", "lab 4x6", f"weir {load}", f"offer to grant {name}", number,
-                                run["latency"]["offer_to_grant"][key])
+                for engine, words in running.ENGINES.items():
+                    run = running.run_weir(lab, 4, 6, ["--generation", "steady", "--rate", f"{rate}b/s", "--event-size", size, "--slots", "64",
+                                                       "--streams", "16", "--buffer", "64MiB", "--duration", f"{3 * options.seconds}s",
+                                                       "--warmup", "1s", *words])
+                    for name, key in (("p99", "p99_us"), ("p50", "p50_us")):
+                        samples.add("scheduler", "lab 4x6", f"weir {load}{engine}", f"offer to grant {name}", number,
+                                    run["latency"]["offer_to_grant"][key])
+
+
+def saturating(slots, seconds):
+    return ["--generation", "saturate", "--event-size", f"{EVENT_BYTES}B", "--slots", slots, "--streams", slots, "--buffer", "1MiB",
+            "--idle", "yield", "--duration", f"{seconds}s", "--warmup", "1s"]
 
 
 def decisions(benchmark, samples, number):

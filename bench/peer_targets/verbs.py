@@ -26,9 +26,11 @@ def measure(options, samples):
                 # MTU and GID as weir's own runs there have them.
                 both = f"{peer} -d $device -x 0 -s 262144 -D {max(options.seconds, 3)} -F"
                 lines.append(f"(timeout 60 {both} > {directory}/server.log 2>&1 &); sleep 2; timeout 60 {both} localhost > {directory}/{number}-{transport}.txt 2>&1; pkill {peer}")
-                lines.append(f"mpirun -np 3 {options.weir} run --producers 1 --consumers 1 --transport {transport} --policy none "
-                             f"--generation saturate --event-size {EVENT} --chunk-size {EVENT} --buffer 8MiB --duration {max(options.seconds, 3)}s "
-                             f"--warmup 1s --quiet --out {directory}/{number}-{transport} > {directory}/{number}-{transport}.log 2>&1")
+                for engine, words in running.ENGINES.items():
+                    out = record_of(directory, number, transport, engine)
+                    lines.append(f"mpirun -np 3 {options.weir} run --producers 1 --consumers 1 --transport {transport} {' '.join(words)} --policy none "
+                                 f"--generation saturate --event-size {EVENT} --chunk-size {EVENT} --buffer 8MiB "
+                                 f"--duration {max(options.seconds, 3)}s --warmup 1s --quiet --out {out} > {out}.log 2>&1")
         script.write_text("\n".join(lines) + "\n")
         running.program([running.TOP / "bench/soft-roce", "exec", "--slots", "3", "--limit", "30min", "-q", "--write", directory, "--", "sh", script],
                         timeout=2400)
@@ -36,9 +38,15 @@ def measure(options, samples):
             for transport, peer in TRANSPORTS.items():
                 text = (pathlib.Path(directory) / f"{number}-{transport}.txt").read_text()
                 found = re.search(r"^\s*262144\s+\d+\s+[\d.]+\s+([\d.]+)", text, re.MULTILINE)
-                record = pathlib.Path(directory) / f"{number}-{transport}" / "run.json"
-                if not found or not record.exists():
-                    raise SystemExit(f"peers: {peer} or weir did not run under Soft-RoCE:\n{text}"
-                                     + (pathlib.Path(directory) / f"{number}-{transport}.log").read_text())
+                if not found:
+                    raise SystemExit(f"peers: {peer} did not run under Soft-RoCE:\n{text}")
                 samples.add("verbs", CASE, peer, "goodput", number, 8 * (1 << 20) * float(found.group(1)))
-                samples.add("verbs", CASE, f"weir {transport}", "goodput", number, running.goodput(json.loads(record.read_text())))
+                for engine in running.ENGINES:
+                    out = record_of(directory, number, transport, engine)
+                    if not (out / "run.json").exists():
+                        raise SystemExit(f"peers: weir{engine} did not run under Soft-RoCE:\n" + out.with_suffix(".log").read_text())
+                    samples.add("verbs", CASE, f"weir {transport}{engine}", "goodput", number, running.goodput(json.loads((out / "run.json").read_text())))
+
+
+def record_of(directory, number, transport, engine):
+    return pathlib.Path(directory) / "-".join([str(number), transport, *engine.split()[-1:]])

@@ -11,7 +11,7 @@ from pathlib import Path
 SOURCE = Path(os.environ["WEIR_SOURCE_DIR"])
 sys.path.insert(0, str(SOURCE / "bench"))
 sys.dont_write_bytecode = True
-from peer_targets import samples  # noqa: E402
+from peer_targets import samples, tables  # noqa: E402
 
 RATE = samples.Comparison("goodput", "memory", "goodput", "goodput", "weir", "bare", 0.9, unit="b/s")
 
@@ -41,21 +41,36 @@ class Outcomes(unittest.TestCase):
     def test_a_worse_ratio_is_a_miss_and_has_its_reason(self):
         outcome = self.store(("weir", 0, 50), ("bare", 0, 100)).outcome(RATE)
         self.assertIs(outcome.met, False)
-        self.assertIn("| 1 | >= 0.9 | **missed**: because |", samples.table([outcome], {RATE.name: "because"}))
-        self.assertIn("no reason known", samples.table([outcome], {}))
+        table = tables.table([outcome], {RATE.name: "because"})
+        self.assertIn("| 1 | >= 0.9 | **missed** (1) |", table)
+        self.assertIn("\n1. By 44 %: because", table)
+        self.assertIn("no reason known", tables.table([outcome], {}))
 
     def test_bounds_from_above(self):
         bound = samples.Comparison("goodput", "memory", "time", "goodput", "weir", bound=50, at_least=False, unit="ns")
         outcome = self.store(("weir", 0, 50), ("weir", 1, 49), ("weir", 2, 1000)).outcome(bound)
         self.assertTrue(outcome.met)
-        self.assertIn("| time | 50 ns (49 ns .. 1000 ns) |", samples.table([outcome], {}))
+        self.assertIn("| time | 50 ns (49 ns .. 1000 ns) | 3 | <= 50 ns | met |", tables.table([outcome], {}))
+
+    def test_engine_ucx_stands_beside_mpi_and_is_compared_with_its_own(self):
+        store = self.store(("weir", 0, 90), ("weir, engine ucx", 0, 45), ("bare", 0, 100))
+        outcome = store.outcome(RATE)
+        self.assertTrue(outcome.met)
+        self.assertAlmostEqual(outcome.ucx.median, 0.45)
+        table = tables.table([outcome], {})
+        self.assertIn("|  | engine mpi | engine ucx | peer | mpi / peer | ucx / peer | rounds | asked for | outcome |", table)
+        self.assertIn("| goodput | 90 b/s | 45 b/s | 100 b/s | 0.9 | 0.45 | 1 | >= 0.9 | met |", table)
+        self.assertEqual(tables.summary([outcome]), "1 of 1 target values are met.")
+        scheduled = samples.Comparison("goodput", "memory", "goodput", "goodput", "weir balanced", "weir none")
+        store = self.store(("weir balanced", 0, 90), ("weir none", 0, 100), ("weir balanced, engine ucx", 0, 40), ("weir none, engine ucx", 0, 50))
+        self.assertAlmostEqual(store.outcome(scheduled).ucx.median, 0.8)
 
     def test_without_samples_of_both_there_is_no_line(self):
         self.assertIsNone(self.store(("weir", 0, 50)).outcome(RATE))
         self.assertIsNone(self.store(("weir", 0, 50), ("bare", 1, 50)).outcome(RATE))
         unasked = dataclasses.replace(RATE, bound=None)
         self.assertIsNone(self.store(("bare", 0, 50)).outcome(unasked))
-        self.assertIn("| goodput | 50 b/s |  |  | 1 |  |  |", samples.table([self.store(("weir", 0, 50)).outcome(unasked)], {}))
+        self.assertIn("| goodput | 50 b/s | 1 |  |", tables.table([self.store(("weir", 0, 50)).outcome(unasked)], {}))
 
     def test_samples_are_kept_and_a_target_measured_again_replaces_its_own(self):
         store = self.store(("weir", 0, 50), ("bare", 0, 100))
@@ -78,7 +93,7 @@ class Page(unittest.TestCase):
                 file.write_text("\n".join(["target,case,peer,quantity,round,value", *lines]) + "\n")
                 done = peers("--table", "--out", directory)
                 self.assertEqual(done.returncode, status, done.stderr)
-                self.assertIn(done.stdout.strip(), (Path(directory) / "README.md").read_text())
+                self.assertIn(f"## ranks\n\n{done.stdout.split('ranks:')[1].split('scale:')[0].strip()}\n", (Path(directory) / "README.md").read_text())
             self.assertIn("not measured: goodput, memory 1x14x72", done.stderr)
 
     def test_refusals(self):
