@@ -44,7 +44,7 @@ def measure(options, samples):
 
 def nap_us():
     """As long as weir's ranks nap here (src/runtime/idle.cpp)."""
-    return min(max((1 + PRODUCERS + CONSUMERS) // os.cpu_count() * 10, 20), 500)
+    return min(max((1 + PRODUCERS + CONSUMERS) // os.cpu_count() * 5, 20), 500)
 
 
 def idle_shares(world, seconds, words):

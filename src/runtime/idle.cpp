@@ -29,7 +29,7 @@ IdleMode choose_idle_mode(int ranks, int cores) {
 
 core::Duration choose_nap(int ranks, int cores) {
     const int ranks_per_core = std::max(1, ranks / std::max(1, cores));
-    return core::Duration::microseconds(std::clamp(ranks_per_core * 10, 20, 500));
+    return core::Duration::microseconds(std::clamp(ranks_per_core * 5, 20, 500));
 }
 
 core::Duration choose_patience(int ranks, int cores) {

@@ -34,10 +34,10 @@ TEST_CASE("Ranks spin while each has a core and nap when they have to share") {
 
 TEST_CASE("Naps grow with the ranks per core between two bounds") {
     CHECK(choose_nap(1, 8) == Duration::microseconds(20));
-    CHECK(choose_nap(8, 2) == Duration::microseconds(40));
-    CHECK(choose_nap(87, 2) == Duration::microseconds(430));
+    CHECK(choose_nap(8, 2) == Duration::microseconds(20));
+    CHECK(choose_nap(87, 2) == Duration::microseconds(215));
     CHECK(choose_nap(4500, 2) == Duration::microseconds(500));
-    CHECK(choose_nap(8, 0) == Duration::microseconds(80));
+    CHECK(choose_nap(8, 0) == Duration::microseconds(40));
 }
 
 TEST_CASE("Naps grow with the time for which nothing has come") {
