@@ -25,6 +25,7 @@ Plan plan_of_a_long_run() {
     plan.slots = 4;
     plan.buffer = Bytes{1} * (std::int64_t{1} << 30);
     plan.slot_size = plan.chunk_size = Bytes{1 << 20};
+    plan.interval = Duration::seconds(1);
     plan.duration = Duration::seconds(1000000000);
     return plan;
 }
