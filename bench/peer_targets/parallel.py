@@ -35,11 +35,14 @@ COMPARISONS = [Comparison("parallel", case, f"{words}: work per second on all co
 
 
 def measure(options, samples):
-    for number in range(options.rounds):
-        for case in CASES:
-            for name, jobs in (("one core", 1), ("all cores", CORES)):
-                with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
-                    samples.add("parallel", case, name, "speed", number, 1 / elapsed_s(line(case, options.weir, pathlib.Path(directory), jobs)))
+    # Removed at the end: some file systems search long for a place for thousands of files where as many were just removed.
+    with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
+        for number in range(options.rounds):
+            for case in CASES:
+                for name, jobs in (("one core", 1), ("all cores", CORES)):
+                    out = pathlib.Path(directory) / f"{number}-{case}-{jobs}"
+                    out.mkdir()
+                    samples.add("parallel", case, name, "speed", number, 1 / elapsed_s(line(case, options.weir, out, jobs)))
 
 
 def line(case, weir, directory, jobs):
