@@ -39,8 +39,10 @@ def spent(words, timeout=600, **more):
     with tempfile.TemporaryFile() as output, subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT, **more) as job:
         ending = threading.Timer(timeout, job.kill)
         ending.start()
-        _, status, used = os.wait4(job.pid, 0)
-        ending.cancel()
+        try:
+            _, status, used = os.wait4(job.pid, 0)
+        finally:
+            ending.cancel()  # also at Ctrl-C, or the program would not end before it
         job.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         if job.returncode != 0:
