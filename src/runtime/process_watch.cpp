@@ -33,6 +33,7 @@ ProcessWatch::ProcessWatch(const std::vector<Place>& places, int self) {
 
 std::vector<int> ProcessWatch::ranks() const {
     std::vector<int> ranks;
+    ranks.reserve(processes_.size());
     for (const Process& process : processes_) {
         ranks.push_back(process.rank);
     }

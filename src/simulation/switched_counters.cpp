@@ -69,6 +69,7 @@ std::string SwitchedCounters::name(NodeIndex node) const {
 
 std::vector<std::string> SwitchedCounters::hosts() const {
     std::vector<std::string> names;
+    names.reserve(hosts_.size());
     for (const Host& host : hosts_) {
         names.push_back(name(host.node));
     }
@@ -77,6 +78,7 @@ std::vector<std::string> SwitchedCounters::hosts() const {
 
 std::vector<std::string> SwitchedCounters::host_columns() const {
     std::vector<std::string> names;
+    names.reserve(columns_.size());
     for (const Column& column : columns_) {
         names.push_back(column.name);
     }

@@ -76,6 +76,7 @@ void SwitchedNetwork::add_background() {
         return;
     }
     std::vector<packet::NodeIndex> consumers;
+    consumers.reserve(row().consumers);
     for (std::uint32_t consumer = 0; consumer < row().consumers; ++consumer) {
         consumers.push_back({row().consumer(consumer)});
     }

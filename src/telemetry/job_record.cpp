@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -413,10 +414,8 @@ int exit_status_of(const JobRecord& record) {
 }
 
 std::vector<std::uint32_t> worst_first(const JobRecord& record) {
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
-        order.push_back(group);
-    }
+    std::vector<std::uint32_t> order(record.groups.size());
+    std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         const GroupEntry& one = record.groups[a];
         const GroupEntry& other = record.groups[b];

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+import pinned_tools
+
 SKIPPED = 77
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -69,17 +71,17 @@ class Fingerprints:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
     parser.add_argument("--source", required=True, type=pathlib.Path)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    if not os.access(arguments.program, os.X_OK):
-        print("skipped: clang-tidy is not installed (bench/install-dependencies --tests)")
+    program = pinned_tools.find("clang-tidy")
+    if not program:
+        print(f"skipped: clang-tidy {pinned_tools.MISSING}")
         return SKIPPED
 
     source, build = arguments.source.resolve(), arguments.build.resolve()
-    version = subprocess.run([arguments.program, "--version"], capture_output=True).stdout
+    version = subprocess.run([str(program), "--version"], capture_output=True).stdout
     common = version + (source / ".clang-tidy").read_bytes()
     commands = compile_commands(source, build)
     fingerprints = Fingerprints(source, build, common)
@@ -101,8 +103,9 @@ def main():
     def run(path):
         start = time.monotonic()
         # clang's own warnings are findings too (clang-diagnostic-*), so that clang builds without any; it does not
-        # know all options of the compiler that builds here.
-        command = [arguments.program, "--quiet", "-p", str(database), "--extra-arg=-Wno-unknown-warning-option", str(path)]
+        # know all options of the compiler that builds here, and what libstdc++ deprecates it uses itself.
+        command = [str(program), "--quiet", "-p", str(database), "--extra-arg=-Wno-unknown-warning-option",
+                   "--extra-arg=-Wno-deprecated-declarations", str(path)]
         result = subprocess.run(command, capture_output=True, text=True)
         return path, result, time.monotonic() - start
 
