@@ -97,22 +97,21 @@ function(weir_add_mpi_test)
         add_test(NAME "${test}"
                  COMMAND "${weir_test_launcher}" --ranks "${ranks}" --expect-exit "${arg_EXPECT_EXIT}"
                          --timeout "${arg_TIMEOUT}" -- ${arg_COMMAND})
-        weir_set_launched_test_properties("${test}" "mpi;${arg_LABELS}" "${arg_TIMEOUT}" 1)
+        weir_set_launched_test_properties("${test}" "mpi;${arg_LABELS}" "${arg_TIMEOUT}")
     endforeach()
 endfunction()
 
-# weir_add_script_test(NAME x SCRIPT x.sh [MPI [ALONE]] [RANKS 3 4 7] [SANITIZED] [TIMEOUT seconds] [LABELS ...] [ARGUMENTS ...])
+# weir_add_script_test(NAME x SCRIPT x.sh [RANKS 3 4 7] [SANITIZED] [TIMEOUT seconds] [LABELS ...] [ARGUMENTS ...])
 # Runs a script (.sh by bash, .py by Python) in a new empty directory; exit status 0 is success, and 77 means
 # skipped, with the reason as its last line. Processes left behind are a failure. The script finds in its environment:
 #   WEIR             the program
 #   WEIR_MPIRUN      bench/mpirun-local: takes mpirun's options, runs on this machine only
 #   WEIR_SOURCE_DIR  the repository
 #   WEIR_RANKS       the rank count, if RANKS are declared: one test for each
-# MPI: the script calls mpirun, so no other such test runs beside it; ALONE: nothing else does, because it asks for a
-# verdict.
 # SANITIZED: a second entry runs it with the sanitized program.
+# Tests run side by side, and beside whatever else the machine does: none may depend on how soon it gets a processor.
 function(weir_add_script_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "MPI;ALONE;SANITIZED" "NAME;SCRIPT;TIMEOUT" "RANKS;LABELS;ARGUMENTS")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SANITIZED" "NAME;SCRIPT;TIMEOUT" "RANKS;LABELS;ARGUMENTS")
     if(NOT arg_NAME OR NOT arg_SCRIPT)
         message(FATAL_ERROR "weir_add_script_test needs NAME and SCRIPT")
     endif()
@@ -139,10 +138,6 @@ function(weir_add_script_test)
     foreach(ranks IN LISTS rank_counts)
         set(test "${group}.${arg_NAME}")
         set(environment "")
-        set(processors 1)
-        if(arg_ALONE)
-            set(processors 8)
-        endif()
         if(NOT ranks STREQUAL "none")
             string(APPEND test ".${ranks}_ranks")
             list(APPEND environment "WEIR_RANKS=${ranks}")
@@ -151,12 +146,12 @@ function(weir_add_script_test)
                     ${arg_ARGUMENTS})
 
         add_test(NAME "${test}" COMMAND ${command})
-        weir_set_launched_test_properties("${test}" "${labels}" "${arg_TIMEOUT}" "${processors}")
+        weir_set_launched_test_properties("${test}" "${labels}" "${arg_TIMEOUT}")
         set_property(TEST "${test}" APPEND PROPERTY ENVIRONMENT "WEIR=$<TARGET_FILE:weir>" ${environment})
 
         if(arg_SANITIZED AND WEIR_SANITIZED_TESTS)
             add_test(NAME "sanitize.${test}" COMMAND ${command})
-            weir_set_launched_test_properties("sanitize.${test}" "${labels};sanitize" "${arg_TIMEOUT}" "${processors}")
+            weir_set_launched_test_properties("sanitize.${test}" "${labels};sanitize" "${arg_TIMEOUT}")
             set_property(TEST "sanitize.${test}" APPEND PROPERTY ENVIRONMENT
                          "WEIR=$<TARGET_FILE:weir_sanitized>" ${environment}
                          ${weir_sanitizer_environment_with_mpi})
@@ -164,21 +159,15 @@ function(weir_add_script_test)
     endforeach()
 endfunction()
 
-function(weir_set_launched_test_properties test labels timeout processors)
+function(weir_set_launched_test_properties test labels timeout)
     # The launcher ends a test that takes too long, and says so; ctest's own limit is only behind it.
     math(EXPR outer_timeout "${timeout} + 30")
     set_tests_properties("${test}" PROPERTIES
         LABELS "${labels}"
         TIMEOUT "${outer_timeout}"
-        PROCESSORS "${processors}"
         # Where ctest has not yet seen how long tests take, those that may take long start first: none is left for the end.
         COST "${timeout}"
         SKIP_RETURN_CODE 77)
-    if("mpi" IN_LIST labels)
-        # Ranks that poll take every core they get: two such tests at once would judge each other's delays.
-        # First in the queue, because they follow one another while all others can be side by side.
-        set_tests_properties("${test}" PROPERTIES RESOURCE_LOCK mpi COST 500)
-    endif()
     if(WEIR_SANITIZE)
         set_property(TEST "${test}" APPEND PROPERTY ENVIRONMENT ${weir_sanitizer_environment_with_mpi})
     endif()
