@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "cli/check_command.hpp"
 #include "cli/command_line.hpp"
@@ -17,6 +18,7 @@
 #include "cli/version.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
+#include "runtime/record_keeper.hpp"
 
 namespace {
 
@@ -72,6 +74,9 @@ int run_command_line(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 2 && std::string_view(argv[1]) == weir::runtime::keep_record_argument) {
+        return weir::runtime::keep_record();
+    }
     const std::string command = weir::cli::command_name(argc, argv);
     try {
         return run_command_line(weir::cli::parse_command_line(argc, argv));

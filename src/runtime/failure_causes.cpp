@@ -42,6 +42,10 @@ std::string others_text(const RunSettings& settings, const std::vector<int>& ran
 
 }  // namespace
 
+std::string process_gone_text(const RunSettings& settings, int rank) {
+    return fmt::format("{} is gone: its process does not exist any more", rank_text(settings, rank));
+}
+
 /// Whether `silent` is every rank on every other host, there are several such hosts, and no rank on the own
 /// host is silent: then the own host is cut off.
 bool FailureDetector::hears_no_other_host(const std::vector<int>& silent) const {
@@ -60,9 +64,9 @@ telemetry::Failure FailureDetector::cause_of(const Evidence& evidence) const {
     const auto of = [&](const std::string& what) { return failure_of(settings_, evidence.rank, what); };
     switch (evidence.kind) {
         case Evidence::Kind::process_gone:
-            return of(fmt::format("{} is gone: {}", name_of(evidence.rank),
-                                  evidence.text.empty() ? "its process does not exist any more"
-                                                        : "its connection has failed: " + evidence.text));
+            return of(evidence.text.empty() ? process_gone_text(settings_, evidence.rank)
+                                            : fmt::format("{} is gone: its connection has failed: {}",
+                                                          name_of(evidence.rank), evidence.text));
         case Evidence::Kind::silence:
             return leads() ? cause_of_silence(evidence.rank) : of(silence_text(evidence.rank));
         case Evidence::Kind::failure_reported:

@@ -37,6 +37,9 @@ Part part_of(const RunSettings& settings, int rank);
 /// A failure of `rank` with its role and host.
 telemetry::Failure failure_of(const RunSettings& settings, int rank, const std::string& what);
 
+/// That the process of `rank` does not exist any more.
+std::string process_gone_text(const RunSettings& settings, int rank);
+
 class FailureDetector {
   public:
     /// A signal does not end the run before this. mpirun answers the death of one rank with SIGTERM to the

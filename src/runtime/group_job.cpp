@@ -97,6 +97,7 @@ std::string GroupJob::begin_record(const telemetry::RunRecord& run_of_group_0) {
     record_.directory = parts_.directory;
     record_.describe(telemetry::to_json(run_of_group_0), groups());
     record_.ended = false;
+    keeper_.keep_job(parts_.directory, parts_.group_directories);
     for (std::uint32_t group = 0; group < groups(); ++group) {
         record_.groups.push_back(telemetry::missing_group(group, parts_.group_directories[group]));
     }
@@ -321,7 +322,7 @@ int GroupJob::finish_job(int exit_status) {
     if (status == participant::exit_ok) {
         status = exit_status;
     }
-    if (telemetry::how_it_ended(parts_.directory + "/run.json")) {
+    if (telemetry::is_whole_job_record(parts_.directory + "/run.json")) {
         return status;  // this process stood still, and the deputy has done it
     }
     if (const auto error = telemetry::write_job_json(parts_.directory + "/run.json", record_)) {
@@ -357,8 +358,9 @@ bool GroupJob::record_is_missing() const {
     const auto has_ended = [this](const std::string& part) {
         return telemetry::how_it_ended(parts_.directory + part + "/run.json").has_value();
     };
-    return !has_ended("") && std::all_of(parts_.group_directories.begin(), parts_.group_directories.end(),
-                                         [&](const std::string& group) { return has_ended("/" + group); });
+    return !telemetry::is_whole_job_record(parts_.directory + "/run.json") &&
+           std::all_of(parts_.group_directories.begin(), parts_.group_directories.end(),
+                       [&](const std::string& group) { return has_ended("/" + group); });
 }
 
 void GroupJob::look_for_record(int exit_status) {
@@ -374,18 +376,8 @@ void GroupJob::look_for_record(int exit_status) {
 }
 
 void GroupJob::take_over(int exit_status) {
-    record_.directory = parts_.directory;
-    for (std::uint32_t group = 0; group < groups(); ++group) {
-        const std::string& directory = parts_.group_directories[group];
-        const std::string path = parts_.directory + "/" + directory + "/run.json";
-        auto entry = telemetry::group_entry_from_file(group, directory, path);
-        if (group == 0) {
-            record_.describe(telemetry::json_of_file(path), groups());
-        }
-        record_.groups.push_back(group == parts_.group ? mine_
-                                 : entry               ? *entry
-                                                       : telemetry::missing_group(group, directory));
-    }
+    record_ = telemetry::job_record_from_files(parts_.directory, parts_.group_directories);
+    record_.groups.at(parts_.group) = mine_;
     end_job(finish_job(exit_status));
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/mailbox.hpp"
 #include "runtime/mpi_job.hpp"
 #include "runtime/other_groups.hpp"
+#include "runtime/record_keeper.hpp"
 #include "runtime/watchdog.hpp"
 #include "telemetry/job_live_view.hpp"
 #include "telemetry/job_record.hpp"
@@ -106,6 +107,7 @@ class GroupJob final : public OtherGroups {
     std::vector<Group> groups_;
     std::optional<telemetry::JobLiveView> live_;
     telemetry::JobRecord record_;
+    RecordKeeper keeper_;
 };
 
 }  // namespace weir::runtime

@@ -28,13 +28,13 @@ class ProcessWatch {
     /// Another process of this host is.
     void watch(int rank, pid_t pid);
 
+    [[nodiscard]] static bool exists(pid_t pid);
+
   private:
     struct Process {
         int rank = -1;
         pid_t pid = 0;
     };
-
-    [[nodiscard]] static bool exists(pid_t pid);
 
     std::vector<Process> processes_;
     std::size_t next_ = 0;

@@ -22,6 +22,7 @@
 #include "runtime/job.hpp"
 #include "runtime/process_watch.hpp"
 #include "runtime/rank_loop.hpp"
+#include "runtime/record_keeper.hpp"
 #include "runtime/run_ending.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/run_transport.hpp"
@@ -74,6 +75,7 @@ class JobRun {
     /// why.
     bool all_can_go_on(const std::string& objection, const char* what);
     std::string make_directory();
+    void keep_record();
     std::string open_logs(std::int64_t second_zero_unix_ns);
     bool prepare();
     bool prepare_to_return(std::uint32_t life);
@@ -122,7 +124,8 @@ class JobRun {
     std::unique_ptr<CounterSampler> sampler_;  ///< on the rank that records its host's counters
     std::string host_counters_;
     core::Duration started_late_;
-    RunEnding ending_;  ///< refers to the others
+    RecordKeeper keeper_;  ///< on the leader
+    RunEnding ending_;     ///< refers to the others
 };
 
 }  // namespace weir::runtime

@@ -1,5 +1,6 @@
 // The part of JobRun until all ranks are ready to measure: run directory, transport, warm-up, clocks, logs.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -92,9 +93,30 @@ std::string JobRun::make_directory() {
         }
     }
     if (is_leader_) {
+        keep_record();  // before there is a record that has not ended
         return ending_.write_record(report_.at_start());
     }
     return {};
+}
+
+void JobRun::keep_record() {
+    const auto end_of = [this](int rank) {
+        return failure_of(settings_, rank, process_gone_text(settings_, rank));
+    };
+    std::vector<KeptProcess> ranks;
+    for (const int rank : processes_.ranks()) {
+        ranks.push_back(
+            {static_cast<pid_t>(settings_.places[static_cast<std::size_t>(rank)].pid), end_of(rank)});
+    }
+    const pid_t launcher = getppid();
+    const telemetry::Failure launcher_gone{
+        .what =
+            fmt::format("the launcher (process {} on {}) is gone, and the ranks with it", launcher, host_),
+        .rank = {},
+        .role = {},
+        .host = host_};
+    keeper_.keep_run(std::filesystem::absolute(settings_.directory).string(), end_of(job_.rank()),
+                     {launcher, launcher_gone}, ranks);
 }
 
 /// False: some rank cannot, and the leader has printed why.

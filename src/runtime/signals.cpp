@@ -1,5 +1,8 @@
 #include "runtime/signals.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 
 namespace weir::runtime {
@@ -8,9 +11,32 @@ namespace {
 
 volatile std::sig_atomic_t first_signal = 0;
 
+/// Who is told; -1: nobody.
+volatile std::sig_atomic_t listener = -1;
+
+/// Only what a signal handler may call.
+void tell(int number) {
+    const int error = errno;
+    const char line[] = {'s',
+                         'i',
+                         'g',
+                         'n',
+                         'a',
+                         'l',
+                         ' ',
+                         static_cast<char>('0' + number / 10),
+                         static_cast<char>('0' + number % 10),
+                         '\n'};
+    [[maybe_unused]] const auto written = ::write(listener, line, sizeof line);
+    errno = error;
+}
+
 void remember(int number) {
     if (first_signal == 0) {
         first_signal = number;
+        if (listener >= 0) {
+            tell(number);
+        }
     }
 }
 
@@ -27,6 +53,13 @@ void install_signal_handlers() {
     sigaction(SIGHUP, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void tell_of_signals(int descriptor) {
+    listener = descriptor;
+    if (descriptor >= 0 && first_signal != 0) {
+        tell(first_signal);
+    }
 }
 
 int caught_signal() {

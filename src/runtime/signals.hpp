@@ -8,6 +8,10 @@ namespace weir::runtime {
 /// output that went away and a file that may not grow show as write errors.
 void install_signal_handlers();
 
+/// From now on the first signal is written to `descriptor` the moment it comes, as a line "signal 15"; -1: to
+/// none.
+void tell_of_signals(int descriptor);
+
 /// The first signal caught, or 0.
 int caught_signal();
 

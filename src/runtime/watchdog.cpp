@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/common_clock.hpp"
+#include "runtime/record_keeper.hpp"
 
 namespace weir::runtime {
 
@@ -59,11 +60,13 @@ void Watchdog::watch() {
         }
         const char* advice = advice_;
         const std::string why = explanation_ ? explanation_() : std::string{};
-        const std::string message = fmt::format(
-            "{}: {} has made no progress for {:.1f} s in phase '{}'{}{} and ends the job{}{}\n", command_,
-            who_, static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load(), why.empty() ? "" : ", ", why,
-            advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
-        [[maybe_unused]] const auto written = write(STDERR_FILENO, message.data(), message.size());
+        const std::string message =
+            fmt::format("{} has made no progress for {:.1f} s in phase '{}'{}{} and ends the job{}{}", who_,
+                        static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load(), why.empty() ? "" : ", ",
+                        why, advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
+        RecordKeeper::tell(message);
+        const std::string line = fmt::format("{}: {}\n", command_, message);
+        [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
         _exit(1);
     }
 }

@@ -333,11 +333,14 @@ GroupEntry group_entry(std::uint32_t group, std::string directory, const Json& r
     return {group, std::move(directory), std::move(json)};
 }
 
+namespace {
+constexpr const char* nothing_came = "nothing came from this group";
+}  // namespace
+
 GroupEntry missing_group(std::uint32_t group, std::string directory) {
     const Json run{
         {"status", "failed"},
-        {"failure",
-         {{"what", "nothing came from this group"}, {"rank", nullptr}, {"role", nullptr}, {"host", nullptr}}},
+        {"failure", {{"what", nothing_came}, {"rank", nullptr}, {"role", nullptr}, {"host", nullptr}}},
         {"seconds", 0}};
     return group_entry(group, std::move(directory), run, 1);
 }
@@ -352,6 +355,28 @@ std::optional<GroupEntry> group_entry_from_file(std::uint32_t group, std::string
         return std::nullopt;
     }
     return group_entry(group, std::move(directory), run, text(run, "status") == "complete" ? 0 : 1);
+}
+
+bool is_whole_job_record(const std::string& path) {
+    const Json json = json_of_file(path);
+    const Json groups = field(json, "groups");
+    return how_it_ended(path) && std::none_of(groups.begin(), groups.end(), [](const Json& group) {
+               return text(field(group, "failure"), "what") == nothing_came;
+           });
+}
+
+JobRecord job_record_from_files(const std::string& directory, const std::vector<std::string>& groups) {
+    JobRecord record;
+    record.directory = directory;
+    for (std::uint32_t group = 0; group < groups.size(); ++group) {
+        const std::string path = directory + "/" + groups[group] + "/run.json";
+        if (group == 0) {
+            record.describe(json_of_file(path), static_cast<std::uint32_t>(groups.size()));
+        }
+        const auto entry = group_entry_from_file(group, groups[group], path);
+        record.groups.push_back(entry ? *entry : missing_group(group, groups[group]));
+    }
+    return record;
 }
 
 void JobRecord::describe(const Json& run, std::uint32_t group_count) {

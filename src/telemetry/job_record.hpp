@@ -30,6 +30,9 @@ GroupEntry missing_group(std::uint32_t group, std::string directory);
 std::optional<GroupEntry> group_entry_from_file(std::uint32_t group, std::string directory,
                                                 const std::string& path);
 
+/// Whether the record of the job at `path` says how every group ended.
+bool is_whole_job_record(const std::string& path);
+
 struct JobRecord {
     std::string directory;               ///< for people
     nlohmann::ordered_json plan;         ///< of group 0, as in its run.json
@@ -44,6 +47,9 @@ struct JobRecord {
     /// Takes over plan, labels and environment from the run.json of group 0.
     void describe(const nlohmann::ordered_json& run, std::uint32_t group_count);
 };
+
+/// From the groups' run.json; `groups`: their directories, relative to that of the job.
+JobRecord job_record_from_files(const std::string& directory, const std::vector<std::string>& groups);
 
 nlohmann::ordered_json to_json(const JobRecord& record);
 MaybeIoError write_job_json(const std::string& path, const JobRecord& record);

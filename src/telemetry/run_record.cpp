@@ -461,6 +461,20 @@ std::optional<std::string> how_it_ended(const std::string& path) {
     return what == has_not_ended ? std::nullopt : std::optional(what);
 }
 
+MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure) {
+    Json json = json_of_file(path);
+    if (!json.is_object() || how_it_ended(path)) {
+        return {};
+    }
+    json["status"] = status_name(status);
+    json["failure"] = json_of(failure);
+    json["verdict"]["text"] = status == RunStatus::interrupted ? "Not judged: the run was interrupted."
+                                                               : "Not judged: the run failed.";
+    WholeFile file(path);
+    file.put(numbers_side_by_side(json_text(json, 2)) + "\n");
+    return file.finish();
+}
+
 std::string run_json_text(const RunRecord& record) {
     // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
     return numbers_side_by_side(json_text(to_json(record), 2)) + "\n";

@@ -118,6 +118,10 @@ RunRecord unfinished(RunRecord record);
 /// Nothing if there is none that can be read, or it is still that of unfinished().
 std::optional<std::string> how_it_ended(const std::string& path);
 
+/// Writes into the run.json at `path`, if it is still that of unfinished(), how the run ended. Else this does
+/// nothing.
+MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure);
+
 /// What run.json holds.
 std::string run_json_text(const RunRecord& record);
 

@@ -5,9 +5,10 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from pathlib import Path
 
-from weir_run import Background, check, main, mpi_command
+from weir_run import Background, Run, check, main, mpi_command
 
 LAYOUT = ["--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s"]
 OPTIONS = [*LAYOUT, "--rate", "50Mb/s", "--warmup", "1s"]
@@ -98,6 +99,51 @@ def interrupted_mpirun():
     disturbed(lambda run: run.process.send_signal(signal.SIGINT), "interrupted", ["signal"])
 
 
+def ended_at_once(end):
+    """mpirun leaves, and its ranks have no instant to write anything: with Open MPI 4.1 they get no signal at all."""
+    run = Background(8, *OPTIONS)
+    run.wait_for_seconds(1)
+    end(run.process)
+    run.end(ENDS_WITHIN_S)
+    deadline = time.monotonic() + ENDS_WITHIN_S  # ranks may outlive mpirun by a second
+    while (ended := Run(run.directory, 0, "", "", 0)).json["failure"]["what"] == "the run has not ended" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    what = ended.json["failure"]["what"]
+    check(ended.json["status"] == "interrupted", f"status {ended.json['status']}: {what}")
+    check("signal " in what or "the launcher (process " in what, what)
+
+
+def interrupted_twice():
+    def twice(mpirun):
+        mpirun.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+        mpirun.send_signal(signal.SIGINT)
+
+    ended_at_once(twice)
+
+
+def killed_mpirun():
+    ended_at_once(lambda mpirun: mpirun.kill())
+
+
+def all_killed_at_once():
+    run = Background(8, *OPTIONS)
+    wait_for_record(run)
+    for pid in run.pids().values():
+        os.kill(pid, signal.SIGSTOP)
+    for pid in run.pids().values():
+        os.kill(pid, signal.SIGKILL)
+    ended = run.end(ENDS_WITHIN_S)
+    check(ended.json["status"] == "failed" and "gone" in ended.json["failure"]["what"], f"{ended.json['failure']}")
+
+
+def wait_for_record(run):
+    """Before the run has measured anything."""
+    deadline = time.monotonic() + 60
+    while not (run.directory / "run.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def log_cannot_grow():
     # What a full disk is to one rank: its next row cannot be written.
     def limit(run):
@@ -135,4 +181,4 @@ def unwritable_directory():
 main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, put_to_a_killed_consumer,
      put_to_a_stopped_consumer, get_from_a_killed_producer, get_from_a_stopped_producer,
      datagrams_to_a_killed_consumer, terminated_rank,
-     terminated_mpirun, interrupted_mpirun, log_cannot_grow, no_window, unwritable_directory)
+     terminated_mpirun, interrupted_mpirun, interrupted_twice, killed_mpirun, all_killed_at_once, log_cannot_grow, no_window, unwritable_directory)

@@ -1,0 +1,71 @@
+// What the keeper of run.json concludes from what it sees. That it sees it, tests/mpi/failures.py shows.
+#include "runtime/record_keeper.hpp"
+
+#include <csignal>
+
+#include "catch.hpp"
+
+using namespace weir;
+using namespace weir::runtime;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+telemetry::Failure of(const char* what) {
+    return {.what = what, .rank = {}, .role = {}, .host = {}};
+}
+
+EndWitness witness() {
+    return EndWitness(of("leader"));
+}
+
+}  // namespace
+
+TEST_CASE("The leader is the cause if nothing else was seen") {
+    const EndWitness::End end = witness().end(0);
+    CHECK(end.status == telemetry::RunStatus::failed);
+    CHECK(end.failure.what == "leader");
+}
+
+TEST_CASE("The process that ended first is the cause, whatever its end brought about") {
+    EndWitness seen = witness();
+    seen.process_gone(0, of("first"));
+    seen.signal(SIGTERM);
+    seen.process_gone(second, of("second"));
+    seen.launcher_gone(second, of("launcher"));
+    CHECK(seen.end(second).failure.what == "first");
+    CHECK(seen.end(second).status == telemetry::RunStatus::failed);
+}
+
+TEST_CASE("Processes that end after a signal are not the cause") {
+    EndWitness seen = witness();
+    seen.signal(SIGTERM);
+    seen.signal(SIGHUP);
+    seen.process_gone(0, of("first"));
+    CHECK(seen.end(60 * second).failure.what.starts_with("signal 15 ("));
+    CHECK(seen.end(60 * second).status == telemetry::RunStatus::interrupted);
+}
+
+TEST_CASE("Nor are those that end after the launcher") {
+    EndWitness seen = witness();
+    seen.launcher_gone(0, of("launcher"));
+    seen.process_gone(0, of("first"));
+    CHECK(seen.end(second).failure.what == "launcher");
+    CHECK(seen.end(second).status == telemetry::RunStatus::interrupted);
+}
+
+TEST_CASE("What the run went on without is not the cause of its end") {
+    EndWitness seen = witness();
+    seen.launcher_gone(0, of("launcher"));
+    CHECK(seen.end(EndWitness::stale_after_ns + 1).failure.what == "leader");
+    seen.process_gone(EndWitness::stale_after_ns + 1, of("later"));
+    CHECK(seen.end(EndWitness::stale_after_ns + second).failure.what == "later");
+}
+
+TEST_CASE("What the leader has told counts most") {
+    EndWitness seen = witness();
+    seen.process_gone(0, of("first"));
+    seen.told("no progress");
+    CHECK(seen.end(0).failure.what == "no progress");
+}
