@@ -272,8 +272,10 @@ void GroupJob::collect_results() {
         std::this_thread::sleep_for(look_pause);
     }
     for (std::uint32_t group = 0; group < groups(); ++group) {
+        auto& entry = groups_[group].entry;
         record_.groups[group] =
-            groups_[group].entry.value_or(telemetry::missing_group(group, parts_.group_directories[group]));
+            entry ? *entry
+                  : telemetry::group_entry_or_missing(parts_.directory, parts_.group_directories, group);
     }
 }
 

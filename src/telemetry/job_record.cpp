@@ -357,6 +357,13 @@ std::optional<GroupEntry> group_entry_from_file(std::uint32_t group, std::string
     return group_entry(group, std::move(directory), run, text(run, "status") == "complete" ? 0 : 1);
 }
 
+GroupEntry group_entry_or_missing(const std::string& directory, const std::vector<std::string>& groups,
+                                  std::uint32_t group) {
+    const std::string& name = groups.at(group);
+    const auto entry = group_entry_from_file(group, name, directory + "/" + name + "/run.json");
+    return entry ? *entry : missing_group(group, name);
+}
+
 bool is_whole_job_record(const std::string& path) {
     const Json json = json_of_file(path);
     const Json groups = field(json, "groups");
@@ -368,13 +375,10 @@ bool is_whole_job_record(const std::string& path) {
 JobRecord job_record_from_files(const std::string& directory, const std::vector<std::string>& groups) {
     JobRecord record;
     record.directory = directory;
+    record.describe(json_of_file(directory + "/" + groups.at(0) + "/run.json"),
+                    static_cast<std::uint32_t>(groups.size()));
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
-        const std::string path = directory + "/" + groups[group] + "/run.json";
-        if (group == 0) {
-            record.describe(json_of_file(path), static_cast<std::uint32_t>(groups.size()));
-        }
-        const auto entry = group_entry_from_file(group, groups[group], path);
-        record.groups.push_back(entry ? *entry : missing_group(group, groups[group]));
+        record.groups.push_back(group_entry_or_missing(directory, groups, group));
     }
     return record;
 }

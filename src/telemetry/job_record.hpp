@@ -30,6 +30,10 @@ GroupEntry missing_group(std::uint32_t group, std::string directory);
 std::optional<GroupEntry> group_entry_from_file(std::uint32_t group, std::string directory,
                                                 const std::string& path);
 
+/// Of group `group` of the job in `directory`: from its file, or else missing_group().
+GroupEntry group_entry_or_missing(const std::string& directory, const std::vector<std::string>& groups,
+                                  std::uint32_t group);
+
 /// Whether the record of the job at `path` says how every group ended.
 bool is_whole_job_record(const std::string& path);
 

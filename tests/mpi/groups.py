@@ -78,6 +78,11 @@ def killed_leader_of_the_job():
     check(ended.json["groups"][2]["status"] == "interrupted", f"{ended.json['groups'][2]}")
 
 
+def killed_leader_of_another_group():
+    ended = disturbed(1, "scheduler", signal.SIGKILL, 10, "--duration", "60s")
+    check("group 1: rank 0 (scheduler on " in ended.json["failure"]["what"], f"{ended.json['failure']}")
+
+
 def stopped_consumer():
     """No process has died: the other groups go on to their end."""
     ended = disturbed(1, "consumer", signal.SIGSTOP, 20, "--duration", "6s", "--silence-timeout", "2s")
@@ -106,5 +111,5 @@ def a_group_that_cannot_start():
 
 
 if __name__ == "__main__":
-    main(all_end_well, ranks_that_cannot_be_divided, hosts_without_a_group, too_few_ranks_in_a_group, killed_consumer, killed_leader_of_the_job,
+    main(all_end_well, ranks_that_cannot_be_divided, hosts_without_a_group, too_few_ranks_in_a_group, killed_consumer, killed_leader_of_the_job, killed_leader_of_another_group,
          stopped_consumer, stopped_leader_of_the_job, a_group_that_cannot_start)
