@@ -23,7 +23,7 @@ def stored(tmp_path):
 
 @pytest.fixture
 def no_pictures(monkeypatch):
-    """Nearly all of a page's time is for drawing its still pictures. Tests of text and script do without."""
+    """Figure files take longer than all else, and only tests of them need what is in them."""
     from weir_report import matplotlib_figures
     monkeypatch.setattr(matplotlib_figures, "rendered", lambda chart, formats, title=None: dict.fromkeys(formats, b"picture"))
 

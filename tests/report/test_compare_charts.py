@@ -10,7 +10,7 @@ import pytest
 from comparing import capacity_of, make  # noqa: F401
 from conftest import ROOT
 
-from weir_report import answer_charts, axis_curves, charts, compare, run_charts, shown_runs, svg_figures
+from weir_report import answer_charts, axis_curves, charts, compare, run_charts, shown_runs, svg_figures, svg_plots
 from weir_report.compare_page import page_text
 from weir_report.run import read_run
 from weir_report.run_groups import Group
@@ -139,10 +139,10 @@ def test_curves_have_a_line_for_each_value_of_other_axes():
     assert list(lines["policy=a few=1"].y) == [4, 1, 7] and list(lines["policy=b few=1"].y) == [2, 8]
 
 
-def test_the_page_needs_neither_plotly_nor_matplotlib(make, tmp_path):  # noqa: F811
+def test_the_page_needs_no_library_for_drawing(make, tmp_path):  # noqa: F811
     directories = [make(f"{side}-{index}", goodput=value + 0.01 * index) for side, value in (("old", 1.0), ("new", 0.8))
                    for index in range(3)]
-    program = ("import sys; sys.modules['plotly'] = sys.modules['matplotlib'] = None; from weir_report import compare_command; "
+    program = ("import sys; sys.modules['matplotlib'] = None; from weir_report import compare_command; "
                "sys.exit(compare_command.main(sys.argv[1:]))")
     page = tmp_path / "page.html"
     subprocess.run([sys.executable, "-c", program, *directories[3:], "--against", *directories[:3], "--page", str(page)], check=True,
@@ -151,10 +151,10 @@ def test_the_page_needs_neither_plotly_nor_matplotlib(make, tmp_path):  # noqa: 
 
 
 def test_ticks_are_round_and_inside():
-    assert svg_figures.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
-    assert svg_figures.nice_ticks(-0.4, 9.9) == [0, 2, 4, 6, 8]
-    assert svg_figures.nice_ticks(61.2e-3, 63.9e-3) == pytest.approx([0.0615, 0.062, 0.0625, 0.063, 0.0635])
-    assert svg_figures.nice_ticks(3, 3) == [3]
+    assert svg_plots.nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert svg_plots.nice_ticks(-0.4, 9.9) == [0, 2, 4, 6, 8]
+    assert svg_plots.nice_ticks(61.2e-3, 63.9e-3) == pytest.approx([0.0615, 0.062, 0.0625, 0.063, 0.0635])
+    assert svg_plots.nice_ticks(3, 3) == [3]
 
 
 def test_marks_and_intervals_lie_where_their_values_are():
@@ -166,8 +166,9 @@ def test_marks_and_intervals_lie_where_their_values_are():
     assert f'<line x1="{at:.2f}'.rstrip("0").rstrip(".") in drawn
     assert drawn.count("<circle") == 1 and drawn.count("<path") == 1  # held, and not held
     assert "&lt;low&gt;" in drawn
-    gap = charts.PlotLine("", "blue", np.arange(4), np.array([1.0, np.nan, 2.0, 3.0]))
-    assert svg_figures.plot(charts.Plot("", [gap]), charts.PlotRow("", "", [charts.Plot("", [gap])])).count("M") == 2
+    panel = charts.Panel("", "", [charts.Line("", np.arange(4), np.array([1.0, np.nan, 2.0, 3.0]), colour="blue")])
+    line, = re.findall('<path class="line"[^>]* d="([^"]*)"', svg_plots.plot(panel, charts.PlotRow("", "", [panel])))
+    assert line.count("M") == 2
 
 
 def test_many_long_runs_make_a_page_of_bounded_size(simulate):
@@ -179,5 +180,5 @@ def test_many_long_runs_make_a_page_of_bounded_size(simulate):
     for settings, runs in ((2, 5), (24, 10)):
         groups = [Group(str(number), [long_run] * runs) for number in range(settings)]
         rows = run_charts.side_by_side(groups, [0] * settings, ["blue"] * settings)
-        sizes.append(sum(len(svg_figures.plot(plot, row)) for row in rows for plot in row.plots))
+        sizes.append(sum(len(svg_plots.plot(plot, row)) for row in rows for plot in row.plots))
     assert sizes[0] < 300_000 and sizes[1] < 1_500_000, sizes

@@ -40,16 +40,16 @@ def in_browser(tmp_path):
 
 def check_drawn(document, figures):
     assert "data-script-error=" not in document, re.findall('data-script-error="[^"]*"', document)
-    assert f'data-figures-drawn="{figures}"' in document
-    drawn = re.findall(r'<figure id="([^"]*)" class="drawn">', document)
+    assert f'data-figures-ready="{figures}"' in document
+    drawn = re.findall(r'<figure id="([^"]*)"', document)
     assert len(drawn) == figures
     return drawn
 
 
-def test_stored_runs_are_drawn(stored, in_browser, tmp_path, no_pictures):
+def test_stored_runs_are_drawn(stored, in_browser, tmp_path):
     directories = [stored("measured"), stored("interrupted")]
     page = tmp_path / "page.html"
-    assert report_command.main([*map(str, directories), "--quiet", "--figures", "none", "--out", str(page)]) == 0
+    assert report_command.main([*map(str, directories), "--quiet", "--out", str(page)]) == 0
     document = in_browser(page)
     drawn = check_drawn(document, 8)
     assert drawn == [f"run-{number}-{name}" for number in (1, 2)
@@ -59,31 +59,29 @@ def test_stored_runs_are_drawn(stored, in_browser, tmp_path, no_pictures):
         for name, least in (("over-time", 10), ("where-the-time-went", 11)):
             section = document[document.index(f'id="run-{number}-{name}"'):]
             section = section[:section.index("</figure>")]
-            assert section.count('class="js-line"') + section.count('class="js-fill"') >= least
+            assert section.count('class="line') + section.count('class="area') >= least
         received = json.loads((directory / "run.json").read_text())["totals"]["received_events"]
         assert f'data-value="{received}">{received}<' in document
     # One view of a heat map at a time, and a button for each.
     heat_map = document[document.index('id="run-1-heat-map"'):]
     heat_map = heat_map[:heat_map.index("</figure>")]
-    assert heat_map.count("<button") == heat_map.count('class="panel"') == 4 and heat_map.count('hidden=""') == 3
-    assert "var(--" not in heat_map[heat_map.index("<svg"):]  # colours were replaced by those of the style
+    assert heat_map.count("<button") == heat_map.count('class="panel heat"') == 4 and heat_map.count('hidden=""') == 3
 
 
-def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser, no_pictures):
+def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
     directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                          "poisson:60ms,quantum=10ms", "--warmup", "1s", "--duration", "4s")
-    assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
+    assert report_command.main([str(directory), "--quiet"]) == 0
     drawn = check_drawn(in_browser(directory / "report.html"), 7)
     assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
 
 
-def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, no_pictures, tmp_path):
+def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, tmp_path):
     directory = jobs.make_job(simulate, tmp_path / "farm", [(), jobs.TOO_BUSY, None, (), ()])
-    assert report_command.main([str(directory), "--quiet", "--figures", "none", "--group-pages", "1"]) == 0
+    assert report_command.main([str(directory), "--quiet", "--group-pages", "1"]) == 0
     assert check_drawn(in_browser(directory / "report.html"), 3) == ["goodput", "buffers", "heat-map"]
-    for width, one in layout(directory / "report.html").items():
-        # Plots get their last width only when the page is as long as it will be, so that the page's own is not looked at.
-        assert not one["wide"], (width, one["wide"])
+    check_layout(layout(directory / "report.html"))
+    check_layout(layout(directory / "group-01" / "report.html"))
 
 
 WIDTHS = (1280, 2560, 390)
@@ -173,11 +171,82 @@ def test_a_comparison_fits_every_screen(simulate, layout, tmp_path):
     assert all(one["plots"] >= 2 * len(directories) for one in found.values())
 
 
-def test_a_script_that_fails_leaves_the_pictures_and_gives_the_reason(stored, in_browser, no_pictures):
+USER = """<script>(async () => {
+  const found = {}, area = name => document.querySelector(`#run-1-${name} .plot-area`);
+  const send = (target, type, share, y = 0.5) => {
+    const box = target.getBoundingClientRect();
+    target.dispatchEvent(new PointerEvent(type, {clientX: box.left + share * box.width, clientY: box.bottom - y * box.height,
+                                                 button: 0, pointerType: "mouse", bubbles: true}));
+  };
+  const shown = async (target, share, y) => {
+    send(target, "pointermove", share, y);
+    await new Promise(done => setTimeout(done, 300));
+    return document.querySelector(".tip").hidden ? null : document.querySelector(".tip").innerText.split("\\n");
+  };
+  const labels = target => [...target.parentElement.querySelectorAll(".x-labels span")].map(label => label.textContent);
+  for (const name of ["slowest-sets", "buffers", "where-the-time-went", "traffic", "latencies"]) found[name] = await shown(area(name), 0.6, 0.9);
+  const plot = area("buffers"), whole = labels(plot);
+  send(plot, "pointerdown", 0.5); send(plot, "pointermove", 0.75); send(plot, "pointerup", 0.75);
+  found.zoomed = [whole, labels(plot), await shown(plot, 0.5), plot.querySelector("svg").getAttribute("viewBox")];
+  plot.dispatchEvent(new MouseEvent("dblclick"));
+  found.whole = labels(plot);
+  const key = [...document.querySelectorAll("#run-1-buffers .key")].find(one => one.textContent === "mean");
+  key.click();
+  found.without = await shown(plot, 0.6);
+  key.click();
+  found.with = await shown(plot, 0.6);
+  const result = document.createElement("pre");
+  result.textContent = JSON.stringify(found);
+  document.body.append(result);
+})()</script>"""
+
+
+def test_the_pointer_shows_values_and_zooms(simulate, in_browser, tmp_path):
+    directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
+                         "poisson:60ms,quantum=10ms", "--warmup", "0s", "--duration", "8s")
+    page = tmp_path / "page.html"
+    assert report_command.main([str(directory), "--quiet", "--out", str(page)]) == 0
+    page.write_text(page.read_text().replace("</body>", USER + "</body>"))
+    document = in_browser(page)
+    assert "data-script-error=" not in document
+    found = json.loads(html.unescape(re.search("<pre>(.*?)</pre>", document)[1]))
+    run = read_run(directory)
+    x = found["buffers"][0]
+    assert re.fullmatch("second [0-9]+", x)
+    peaks = run.rows("producer").column("occupancy_peak")[:, list(run.rows("producer").seconds).index(int(x.split()[1]))]
+    values = {line.split(": ")[0]: line.split(": ")[1] for line in found["buffers"][1:]}
+    assert float(values["mean"]) == pytest.approx(peaks.mean(), rel=1e-3)
+    number, name = re.fullmatch(r"(\S+) \((.*)\)", values["highest"]).groups()
+    assert float(number) == pytest.approx(peaks.max(), rel=1e-3) and name in [f"producer {index}" for index in range(3)]
+    assert re.fullmatch(r"producer 1: [0-9.]+ m?s", found["slowest-sets"][0])
+    shares = [float(re.search(r": ([0-9.]+) % of time", line)[1]) for line in found["where-the-time-went"][1:]]
+    assert len(shares) == 4 and sum(shares) == pytest.approx(100, abs=1)
+    matrix = run.traffic()
+    producer, consumer, shown = re.fullmatch(r"producer (\d), consumer (\d): ([0-9.]+) MB", found["traffic"][0]).groups()
+    assert float(shown) == pytest.approx(matrix[int(producer), int(consumer)] / 1e6, abs=matrix.max() / 1e6 / 254)
+    assert found["latencies"] and all(re.fullmatch(r"[a-z ]+: [0-9.e-]+ \([0-9.e-]+ ms\)", line) for line in found["latencies"])
+    whole, zoomed, values, _ = found["zoomed"]
+    assert found["whole"] == whole and zoomed != whole and float(zoomed[-1]) - float(zoomed[0]) < float(whole[-1]) - float(whole[0])
+    assert float(zoomed[0]) <= float(values[0].split()[1]) <= float(zoomed[-1]) + 1
+    assert not any(line.startswith("mean") for line in found["without"]) and any(line.startswith("mean") for line in found["with"])
+
+
+def test_a_run_fits_every_screen(stored, layout):
+    """With names of hosts that are long."""
     directory = stored("measured")
-    assert report_command.main([str(directory), "--quiet", "--figures", "none"]) == 0
+    record = json.loads((directory / "run.json").read_text())
+    for rank in record["ranks"]:
+        rank["host"] = "eb-readout-unit-0042.cluster.example.org"
+    (directory / "run.json").write_text(json.dumps(record))
+    assert report_command.main([str(directory), "--quiet"]) == 0
+    check_layout(layout(directory / "report.html"))
+
+
+def test_a_script_that_fails_leaves_the_figures_and_gives_the_reason(stored, in_browser):
+    directory = stored("measured")
+    assert report_command.main([str(directory), "--quiet"]) == 0
     page = directory / "report.html"
-    page.write_text(page.read_text().replace('id="packed-figures">', 'id="packed-figures">damaged!'))
+    page.write_text(page.read_text().replace("const tip =", "const tip = absent ="))
     document = in_browser(page)
     assert "data-script-error=" in document
-    assert "data-figures-drawn" not in document and 'src="data:image/png;base64,' in document
+    assert "data-figures-ready" not in document and document.count('class="line') > 10 and 'src="data:image/png;base64,' in document

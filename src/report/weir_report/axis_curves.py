@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from . import run_charts, units
-from .charts import Plot, PlotLine, PlotRow
+from .charts import Line, Panel, PlotRow
 
 FEWEST_VALUES = 3
 LINES_MAX = len(run_charts.COLOURS)
@@ -86,9 +86,9 @@ def _rows(settings, axis, figures):
         if len(known) < 2:
             continue
         factor, name = (0.01, "%") if unit == "%" else units.scale(unit, max(abs(value) for value in known))
-        lines = _lines(settings, axis, values, factor, name)
+        lines = _lines(settings, axis, values, factor)
         if lines:
-            made.append(PlotRow(title, "" if name == "1" else name, [Plot("", lines)], "", axis.is_log, ticks,
+            made.append(PlotRow(title, "" if name == "1" else name, [Panel("", "", lines)], "", axis.is_log, ticks,
                                 from_zero=min(known) < 0.5 * max(known)))
     return made
 
@@ -120,7 +120,7 @@ def _label(text):
     return f"{number}{unit}" if len(unit) <= LONGEST_UNIT else number
 
 
-def _lines(settings, axis, values, factor, unit):
+def _lines(settings, axis, values, factor):
     by_others = {}
     for of_setting, three in zip(settings, values):
         if three[0] is None:
@@ -133,9 +133,8 @@ def _lines(settings, axis, values, factor, unit):
         x = np.array([number for number, _, _ in points])
         y, low, high = (np.array([np.nan if three[part] is None else three[part] / factor for _, _, three in points])
                         for part in range(3))
-        notes = [f"{axis.name} {text}: {units.number(value)} {unit}".rstrip()
-                 + ("" if np.isnan(bottom) else f" ({units.number(bottom)} to {units.number(top)})")
-                 for (_, text, _), value, bottom, top in zip(points, y, low, high)]
-        lines.append(PlotLine(others, run_charts.colour(index), x, y, low, high, points=True, notes=notes,
-                              dashes=_DASHES[index % len(_DASHES)]))
+        notes = [f"{axis.name} {text}" + ("" if np.isnan(bottom) else f"; {units.number(bottom)} to {units.number(top)}")
+                 for (_, text, _), bottom, top in zip(points, low, high)]
+        lines.append(Line(others, x, y, notes=notes, colour=run_charts.colour(index), low=low, high=high, points=True,
+                          dashes=_DASHES[index % len(_DASHES)]))
     return lines

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .charts import HeatMap, HeatView, Line, Panel, TimeChart
-from .heat_maps import group_worst
+from .charts import HeatMap, Line, Panel, TimeChart
+from .heat_maps import worst_view
 from .series import column, line_rate, target_rate
 from .time_charts import occupancy_panel, rank_panel, target_name
 from .units import scale, text
@@ -145,9 +145,6 @@ def _every_rank(run, second, tables, interval):
         values = values[:, inside]
         if not np.isfinite(values).any() or not np.nansum(values):
             continue
-        factor, unit_name = scale(unit, np.nanmax(values))
-        lines, names = group_worst(values / factor, run, role, worst)
-        high = float(np.nanmax(lines)) if unit == "b/s" else max(1.0, float(np.nanmax(lines)))
-        views.append(HeatView(title, "" if unit_name == "1" else unit_name, lines, names, x, high or 1.0))
+        views.append(worst_view(title, values, unit, run, role, worst, x))
     return [HeatMap(f"burst-ranks-{second}", f"Every rank in second {second}", f"ms from the beginning of second {second}", views,
                     "Dark is more. With many ranks a line is the slowest, fullest or most blocked of a group.")] if views else []

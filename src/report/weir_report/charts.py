@@ -1,23 +1,35 @@
-"""What is drawn, without how: charts as plain data. matplotlib_figures.py and plotly_figures.py draw each kind once."""
+"""What is drawn, without how: charts as plain data. svg_figures.py draws them on pages, matplotlib_figures.py in files."""
 
 import dataclasses
 import typing
 
 import numpy as np
 
-# What a line means. `limit`: what must not be exceeded; `target`: the planned rate; `link`: what the network can carry.
-Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link"]
+# What a line means. `member`: one of many, in the background; `limit`: what must not be exceeded; `target`: the planned rate; `link`:
+# what the network can carry; `curve`: one of several that differ in colour only.
+Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link", "curve"]
 
 
 @dataclasses.dataclass
 class Line:
-    """`notes`: what hovering shows beside the value, one per point."""
+    """`notes`: what hovering shows beside the value, one per point. `colour`: instead of that of the style. `low`, `high`: an interval at
+    each point, if any; `points`: a dot at each point; `dashes`: lengths of dashes and gaps, of lines that may lie on each other."""
 
     name: str
     x: np.ndarray
     y: np.ndarray
-    style: Style
+    style: Style = "curve"
     notes: list | None = None
+    colour: str | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    points: bool = False
+    dashes: str = ""
+
+    @property
+    def ink(self):
+        """The name of its colour."""
+        return self.colour or LINE_COLOURS[self.style]
 
 
 @dataclasses.dataclass
@@ -33,8 +45,9 @@ class Area:
 
 @dataclasses.dataclass
 class Panel:
-    """One plot over seconds. `unit`: of the values drawn. `largest`: top of the axis, if fixed; `least_top`: the axis reaches
-    at least so far, so that noise is not drawn as large as the plot."""
+    """One plot. `unit`: of the values drawn. `largest`: top of the axis, if fixed; `least_top`: the axis reaches at least so far, so
+    that noise is not drawn as large as the plot; `note` and `colour`: beside its title; `measured`: as of a TimeChart, if it is not the
+    same for all plots of a row."""
 
     title: str
     unit: str
@@ -44,15 +57,20 @@ class Panel:
     largest: float | None = None
     least_top: float = 0.0
     members: str = "single ranks"
+    note: str = ""
+    colour: str | None = None
+    measured: tuple | None = None
 
     @property
     def top(self):
         """A little more than the largest value."""
         if self.largest:
             return self.largest
-        values = [np.asarray(line.y, float) for line in self.lines] + [np.asarray(area.high, float) for area in self.areas]
-        finite = [value for series in values for value in series[np.isfinite(series)]]
-        return max(1.06 * max(finite, default=0.0), self.least_top) or 1.0
+        highest = max((float(np.nanmax(values)) for values in self._values() if np.isfinite(values).any()), default=0.0)
+        return max(1.06 * highest, self.least_top) or 1.0
+
+    def _values(self):
+        return [np.asarray(line.y, float) for line in self.lines] + [np.asarray(area.high, float) for area in self.areas]
 
 
 @dataclasses.dataclass
@@ -173,37 +191,8 @@ class RowChart:
 
 
 @dataclasses.dataclass
-class PlotLine:
-    """`low`, `high`: an interval at each point, if any. `points`: a dot at each point; `pale`: in the background; `dashes`: lengths of dashes
-    and gaps, of lines that may lie on each other; `notes`: what
-    hovering over the points shows."""
-
-    name: str
-    colour: str
-    x: np.ndarray
-    y: np.ndarray
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
-    points: bool = False
-    pale: bool = False
-    dashes: str = ""
-    notes: list | None = None
-
-
-@dataclasses.dataclass
-class Plot:
-    """One of several plots beside each other. `shaded`: stretches of x (warm-up, drain) that do not count."""
-
-    title: str
-    lines: list
-    note: str = ""
-    colour: str | None = None
-    shaded: tuple = ()
-
-
-@dataclasses.dataclass
 class PlotRow:
-    """Plots on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers.
+    """Panels on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers.
     `limits`: horizontal lines (value, name)."""
 
     title: str

@@ -137,7 +137,7 @@ def _compare(options):
 
 def _write(report, options):
     if options.page:
-        # plotly and jinja2 are only needed here.
+        # jinja2 is only needed here.
         from .compare_page import write_page
         write_page(report, Path(options.page), f"Written by weir-compare {VERSION}.")
     if options.json:

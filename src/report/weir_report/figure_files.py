@@ -1,13 +1,40 @@
-"""Charts as files, by several processes: matplotlib takes most of the time of a page."""
+"""Charts as files, by several processes: matplotlib takes longer than all else. It is loaded only where files are asked for."""
 
+import importlib.util
 import os
 import pickle
 import sys
 
-from . import matplotlib_figures
+from .errors import ReportError, naming
+
+FORMATS = ("png", "pdf", "svg")
 
 # More would wait for the largest chart.
 PROCESSES_MAX = 8
+
+
+def formats_of(text):
+    """--figures: names of formats, or none."""
+    formats = [] if text == "none" else text.split(",")
+    for name in formats:
+        if name not in FORMATS:
+            raise ReportError(f"--figures: '{name}' is not one of {', '.join(FORMATS)}, none")
+    if formats and importlib.util.find_spec("matplotlib") is None:
+        raise ReportError("--figures: figure files need matplotlib, which this Python lacks (Debian, Ubuntu: python3-matplotlib); the page "
+                          "needs none")
+    return formats
+
+
+def write(directory, charts, formats, title):
+    """Writes every chart in every format; returns the paths."""
+    paths = []
+    for chart, files in zip(charts, rendered_all(charts, formats, title) if formats else ()):
+        directory.mkdir(parents=True, exist_ok=True)
+        for kind, content in files.items():
+            paths.append(directory / f"{chart.name}.{kind}")
+            with naming(paths[-1]):
+                paths[-1].write_bytes(content)
+    return paths
 
 
 def rendered_all(charts, formats, title):
@@ -21,6 +48,7 @@ def rendered_all(charts, formats, title):
 
 
 def _render(charts, share, formats, title):
+    from . import matplotlib_figures
     return {index: matplotlib_figures.rendered(charts[index], formats, title) for index in share}
 
 

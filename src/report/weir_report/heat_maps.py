@@ -9,6 +9,8 @@ from .units import scale, text
 
 # More than fits on a screen is grouped: each cell then shows the worst of its group.
 CELLS_MAX = 240
+# Longer runs have a column for several seconds.
+COLUMNS_MAX = 600
 
 
 def ranks_by_second(run):
@@ -22,17 +24,37 @@ def ranks_by_second(run):
             ("consumer", "Consumers: blocked share", column(run, "consumer", "blocked_s"), "1", "high")):
         if values is None or not np.isfinite(values).any():
             continue
-        factor, unit_name = scale(unit, np.nanmax(values))
-        reduced, names = group_worst(values / factor, run, role, worst)
-        high = float(np.nanmax(reduced)) if unit == "b/s" else max(1.0, float(np.nanmax(reduced)))
-        views.append(HeatView(title, "" if unit_name == "1" else unit_name, reduced, names, run.rows(role).seconds, high or 1.0))
-        grouped = grouped or len(names) < len(values)
+        views.append(worst_view(title, values, unit, run, role, worst, run.rows(role).seconds))
+        grouped = grouped or len(views[-1].row_names) < len(values)
     if not views:
         return None
     return HeatMap("heat-map", "Every rank in every second", "second", views,
                    ("One line for a group of ranks: the slowest, fullest or most blocked of them. " if grouped else
-                    "One line per rank. ")
+                    "One line per rank. ") + about_columns(views[0], run.rows("producer").seconds)
                    + "Dark is more. A rank that lags is a pale line of throughput; a full or blocked one is a dark line.")
+
+
+def worst_view(title, values, unit, run, role, worst, x):
+    """The values of all ranks of a role (ranks x times, `x`: those times) in a unit that reads well, and not more than can be seen."""
+    factor, unit_name = scale(unit, np.nanmax(values))
+    reduced, names = group_worst(values / factor, run, role, worst)
+    reduced, x = _worst_columns(reduced, np.asarray(x, float), worst)
+    high = float(np.nanmax(reduced)) if unit == "b/s" else max(1.0, float(np.nanmax(reduced)))
+    return HeatView(title, "" if unit_name == "1" else unit_name, reduced, names, x, high or 1.0)
+
+
+def _worst_columns(values, x, worst):
+    """At most COLUMNS_MAX columns, each the lowest or highest of its times, in the middle of these."""
+    size = -(-len(x) // COLUMNS_MAX)
+    if size == 1:
+        return values, x
+    begins = np.arange(0, len(x), size)
+    return (np.fmin if worst == "low" else np.fmax).reduceat(values, begins, axis=1), x[begins] + (size - 1) / 2 * (x[1] - x[0])
+
+
+def about_columns(view, seconds):
+    size = -(-len(seconds) // COLUMNS_MAX)
+    return f"One column for {size} seconds. " if size > 1 and len(view.columns) < len(seconds) else ""
 
 
 def group_worst(values, run, role, worst):

@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 
-from .charts import VERMILION, Area, HeatMap, HeatView, Line, Panel, TimeChart
+from .charts import VERMILION, Area, HeatMap, Line, Panel, TimeChart
 from .errors import ReportError
-from .heat_maps import group_worst
+from .heat_maps import about_columns, worst_view
 from .series import column, measured_seconds, rates, target_rate
 from .time_charts import PALE, rank_panel
 from .units import counted, scale, text
@@ -167,10 +167,7 @@ def heat_map(series):
     for title, values, unit, worst in (("Goodput", series.rates, "b/s", "low"), ("Worst occupancy", series.occupancy, "1", "high"),
                                        ("Late sets", series.late_sets, "", "high")):
         if np.isfinite(values).any() and (title != "Late sets" or np.nansum(values)):
-            factor, unit_name = scale(unit, np.nanmax(values))
-            reduced, names = group_worst(values / factor, series.job, "group", worst)
-            views.append(HeatView(title, "" if unit_name == "1" else unit_name, reduced, names, series.seconds,
-                                  (float(np.nanmax(reduced)) if unit == "b/s" else max(1.0, float(np.nanmax(reduced)))) or 1.0))
+            views.append(worst_view(title, values, unit, series.job, "group", worst, series.seconds))
     return HeatMap("heat-map", "Every group in every second", "second", views,
-                   f"{_absent(series)}One line per group. Dark is more. A group that lags is a pale line of goodput; a full one is a "
+                   f"{_absent(series)}One line per group. {about_columns(views[0], series.seconds) if views else ''}Dark is more. A group that lags is a pale line of goodput; a full one is a "
                    "dark line of occupancy.")

@@ -6,7 +6,7 @@ import dataclasses
 from . import figure_files, job_charts, page_parts
 from .errors import ReportError, naming
 from .job import worst_first
-from .report_page import flat, sentence, short_verdict, verdict_text, write_figures, write_report
+from .report_page import flat, sentence, short_verdict, verdict_text, write_report
 from .run_tiles import tile
 from .units import counted, number, part, text
 
@@ -23,19 +23,16 @@ def write_job(job, page, figures_directory, formats, footer, pages):
     """Writes the page of a job, its figures, and the pages of the `pages` worst groups beside it (group-07/report.html). Returns the
     paths of all figures, and the groups whose pages were written."""
     series = job_charts.job_series(job)
-    charts, shown, written = {}, [], []
     made = [chart for chart in (make(series) for make in _CHARTS) if chart] if series else []
-    for chart, files in zip(made, figure_files.rendered_all(made, ["png", *(name for name in formats if name != "png")], job.title)):
-        written += write_figures(figures_directory, chart, {kind: files[kind] for kind in formats})
-        charts[chart.name] = chart
-        shown.append(page_parts.shown(chart.name, chart, files["png"]))
+    written = figure_files.write(figures_directory, made, formats, job.title)
+    shown = [page_parts.shown(chart.name, chart) for chart in made]
     ordered = worst_first(job)
     drawn = []
     for group in ordered:
         if len(drawn) < pages and _write_group(job, group, page, formats, footer, written):
             drawn.append(group)
     page.parent.mkdir(parents=True, exist_ok=True)
-    content = page_parts.render("job.html.j2", charts, footer=footer, title=job.title, charts=shown,
+    content = page_parts.render("job.html.j2", footer=footer, title=job.title, charts=shown,
                                 **_contents(job, ordered, page, drawn))
     with naming(page):
         page.write_text(content, encoding="utf-8")

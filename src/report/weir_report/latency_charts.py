@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import CurveChart, Line, Panel, TimeChart
+from .charts import CurveChart, Line, Panel, TimeChart, curve_colour
 from .key_figures import LATENCY_RESOLUTION
 
 LATENCIES = (("offer_to_grant", "scheduling"), ("grant_to_first_byte", "grant to first byte"),
@@ -51,7 +51,7 @@ def latencies(run):
         if x[-1] > 0:
             # All events took longer than the lower end of the first bucket.
             x, y = np.insert(x, 0, x[0] * (1 - LATENCY_RESOLUTION)), np.insert(y, 0, 1.0)
-            lines.append(Line(title, x / factor, y, "member", [f"{latency_number(run, value)} {unit}" for value in x]))
+            lines.append(Line(title, x / factor, y, colour=curve_colour(len(lines))))
     if not lines:
         return None
     # Latencies that the clock does not resolve would take most of the axis.

@@ -10,11 +10,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import charts
-from .charts import COLOURS, DASHED, LINE_COLOURS, curve_colour
+from .charts import COLOURS, DASHED
 
 matplotlib.use("Agg")
 
-FORMATS = ("png", "pdf", "svg")
 _STYLE = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E5E8EC",
     "axes.axisbelow": True, "legend.frameon": False, "axes.titlesize": 9, "axes.titlelocation": "left",
@@ -60,12 +59,12 @@ def _time(chart):
             axis.fill_between(area.x, area.low, area.high, color=COLOURS[area.colour], label=area.name, linewidth=0, step=None)
         members = [line for line in panel.lines if line.style == "member"]
         for number, line in enumerate(members):
-            axis.plot(line.x, line.y, color=COLOURS[LINE_COLOURS["member"]], linewidth=0.5,
+            axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=0.5,
                       alpha=max(0.25, min(0.8, 8 / len(members))), label=panel.members if number == 0 else None,
                       rasterized=len(members) > 30)
         for line in panel.lines:
             if line.style != "member":
-                axis.plot(line.x, line.y, color=COLOURS[LINE_COLOURS[line.style]], linewidth=1.1,
+                axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.1,
                           linestyle="--" if line.style in DASHED else "-", label=line.name)
         axis.set_title(panel.title)
         axis.set_ylabel(panel.unit)
@@ -130,8 +129,8 @@ def _height(view):
 
 def _curves(chart):
     figure, axis = plt.subplots(layout="constrained", figsize=(8.2, 3.4))
-    for index, line in enumerate(chart.lines):
-        axis.plot(line.x, line.y, color=COLOURS[curve_colour(index)], linewidth=1.3, label=line.name)
+    for line in chart.lines:
+        axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.3, label=line.name)
     axis.set_xscale("log")
     axis.set_yscale("log")
     for each in (axis.xaxis, axis.yaxis):

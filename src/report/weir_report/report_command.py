@@ -9,10 +9,10 @@ from pathlib import Path
 
 from . import openmetrics, run_metrics, switch_counters, whole_file
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
+from .figure_files import formats_of
 from .job import job_of, worst_first
 from .job_page import GROUP_PAGES, group_verdict, write_job
 from .job_record import first_group, is_job
-from .matplotlib_figures import FORMATS
 from .report_page import short_verdict, write_report
 from .run import read_record, run_of
 from .units import counted
@@ -31,8 +31,9 @@ def parser():
     made.add_argument("--out", metavar="FILE.html",
                       help="the page; the figures go beside it (default: RUN/report.html, and for several runs "
                            "weir-report/report.html)")
-    made.add_argument("--figures", metavar="FORMATS", default="png,pdf,svg",
-                      help="formats of the figure files, or none (default: png,pdf,svg)")
+    made.add_argument("--figures", metavar="FORMATS", default="none",
+                      help="write the figures as files too, for papers and slides: png, pdf, svg, or several with commas (default: none; "
+                           "needs matplotlib)")
     made.add_argument("--group-pages", metavar="NUMBER", default=str(GROUP_PAGES),
                       help="of a job with several groups: write the pages of so many groups too, the worst first, as group-07/report.html "
                            f"beside the job's; all, or none (default: {GROUP_PAGES})")
@@ -135,10 +136,7 @@ def _about_figures(page, written):
 
 def write_pages(options):
     """Lines for the terminal."""
-    formats = [] if options.figures == "none" else options.figures.split(",")
-    for name in formats:
-        if name not in FORMATS:
-            raise ReportError(f"--figures: '{name}' is not one of {', '.join(FORMATS)}, none")
+    formats = formats_of(options.figures)
     group_pages(options.group_pages, 0)
     records = [read_record(path) for path in options.runs]
     if len(records) == 1 and is_job(records[0][1]):

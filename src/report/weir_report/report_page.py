@@ -22,21 +22,18 @@ _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_se
 def write_report(runs, page, figures_directory, formats, footer):
     """Writes the figures of every run into `figures_directory` (one folder for each run if there are several) and the
     page into `page`. Returns the paths of the figures."""
-    charts, sections, written = {}, [], []
+    sections, written = [], []
     for position, run in enumerate(runs):
         directory = figures_directory if len(runs) == 1 else figures_directory / f"{position + 1}-{_safe(run.name)}"
         shown = {}
         made = [(make, chart) for make in _DECISIVE + _CHARTS for chart in _listed(make(run))]
-        rendered = figure_files.rendered_all([chart for _, chart in made], ["png", *(name for name in formats if name != "png")], run.title)
-        for (make, chart), files in zip(made, rendered):
-            written += write_figures(directory, chart, {kind: files[kind] for kind in formats})
-            identity = f"run-{position + 1}-{chart.name}"
-            charts[identity] = chart
-            shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(identity, chart, files["png"]))
+        written += figure_files.write(directory, [chart for _, chart in made], formats, run.title)
+        for make, chart in made:
+            shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(f"run-{position + 1}-{chart.name}", chart))
         sections.append(section(run, position, shown.get(True, []), shown.get(False, [])))
     page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render(
-        "report.html.j2", charts, runs=sections, footer=footer,
+        "report.html.j2", runs=sections, footer=footer,
         title=runs[0].title if len(runs) == 1 else f"{len(runs)} runs of weir",
         overview=[figure for figure in KEY_FIGURES if figure.name in _OVERVIEW])
     with naming(page):
@@ -46,17 +43,6 @@ def write_report(runs, page, figures_directory, formats, footer):
 
 def _listed(made):
     return made if isinstance(made, list) else [made] if made else []
-
-
-def write_figures(directory, chart, files):
-    """Returns the paths of the files. `files`: {format: content}."""
-    paths = []
-    directory.mkdir(parents=True, exist_ok=True)
-    for kind, content in files.items():
-        paths.append(directory / f"{chart.name}.{kind}")
-        with naming(paths[-1]):
-            paths[-1].write_bytes(content)
-    return paths
 
 
 def _safe(name):

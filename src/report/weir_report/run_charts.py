@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from . import series, units
-from .charts import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Mark, Plot, PlotLine, PlotRow, Row, RowChart
+from .charts import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row, RowChart
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
@@ -114,7 +114,7 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missi
         others = [run for position, run in enumerate(group.runs) if position != middle][:PALE_MAX]
         lines = []
         if not group.runs:
-            plots.append(Plot(group.name, lines, colour=colour_of))
+            plots.append(Panel(group.name, "", lines, colour=colour_of))
             continue
         for run in (*others, group.runs[middle]):
             values = values_of(run)
@@ -122,13 +122,12 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missi
                 continue
             x, y = _thinned(run.rows(role).seconds, _over_ranks(values, how), how, most)
             is_typical = run is group.runs[middle]
-            lines.append(PlotLine(run.directory.name, colour_of if is_typical else GREY, x, y,
-                                  points=is_typical and len(x) <= FEW_POINTS, pale=not is_typical,
-                                  notes=[f"second {second:g}" for second in x]))
+            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY,
+                              points=is_typical and len(x) <= FEW_POINTS))
         ends = series.measured_seconds(group.runs[middle])
-        is_drawn = any(not line.pale for line in lines)
-        plots.append(Plot(group.name, lines, _short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"), colour_of,
-                          ((-np.inf, ends[0] - 0.5), (ends[1] + 0.5, np.inf)) if ends else ()))
+        is_drawn = any(line.style != "member" for line in lines)
+        plots.append(Panel(group.name, "", lines, note=_short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"),
+                           colour=colour_of, measured=ends))
     return PlotRow(title, unit, plots) if any(plot.lines for plot in plots) else None
 
 

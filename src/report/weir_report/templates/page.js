@@ -1,21 +1,18 @@
 "use strict";
-// Unpacks plotly.js and the figures, and draws each figure in the place of its still picture, in the colours of page.css.
-// Where that does not work, the pictures stay, and the reason stands at the end of the page.
+// What charts gain where scripts run: values under the pointer, zoom into x (drag; a double click undoes it), lines that are switched off
+// by a click on their name, and one view of a heat map at a time. Paths and pictures hold the values (svg_plots.py, svg_heat_maps.py).
 function failed(reason) {
   const line = document.createElement("p");
   line.className = "remark";
   line.dataset.scriptError = String(reason);
-  line.textContent = "The figures are still pictures here: " + reason;
+  line.textContent = "The figures do not show values under the pointer here: " + reason;
   document.querySelector("footer").before(line);
 }
 window.addEventListener("error", event => failed(event.message));
 window.addEventListener("unhandledrejection", event => failed(event.reason));
 
-async function unpack(id) {
-  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), letter => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
-}
+const all = (parent, selector) => [...parent.querySelectorAll(selector)];
+const between = (value, low, high) => Math.min(high, Math.max(low, value));
 
 function element(parent, tag, className, text = "") {
   const made = document.createElement(tag);
@@ -25,99 +22,257 @@ function element(parent, tag, className, text = "") {
   return made;
 }
 
-// The value of a CSS variable for each var(--name).
-function coloured(text) {
-  const style = getComputedStyle(document.documentElement);
-  return text.replace(/var\((--[a-z]+)\)/g, (whole, name) => style.getPropertyValue(name).trim() || whole);
+function numberText(value, digits = 4) {
+  if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
+  return Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7 ? value.toExponential(2) : String(Number(value.toPrecision(digits)));
 }
 
-const narrow = window.matchMedia("(max-width: 600px)");
-const plots = [];  // {plot, text}: where each panel is drawn, and the panel as JSON with names of colours
+// The axes of a plot. x and y: from a coordinate to a value; view: what of x is seen, [begin, end] in coordinates.
+function axesOf(area) {
+  if (area.axes) return area.axes;
+  const [xStep, yStep] = (area.dataset.steps ?? "1 1").split(" ").map(Number);
+  const log = area.dataset.log ?? "", svg = area.querySelector("svg");
+  const box = svg ? svg.viewBox.baseVal : null;
+  const whole = box ? [box.x, box.x + box.width] : area.dataset.x.split(" ").map(Number);
+  area.axes = {whole, view: whole, yLow: box && -box.y - box.height, yLength: box && box.height,
+               x: at => log.includes("x") ? 10 ** (at * xStep) : Number((at * xStep).toPrecision(9)), xStep,
+               y: at => log.includes("y") ? 10 ** (at * yStep) : at * yStep};
+  return area.axes;
+}
 
-function draw({plot, text}) {
-  const {data, layout} = JSON.parse(coloured(text));
-  layout.hoverlabel = {font: {size: 12}};
-  if (narrow.matches) {
-    // A finger that drags scrolls the page.
-    layout.dragmode = false;
-    layout.font.size = 10;
-    layout.margin.l = 38;
-    if (typeof data[0].x[0] === "string") {
-      layout.xaxis.tickangle = 35;
-      layout.xaxis.automargin = true;
+// [{x, y, low}] of a path: of areas y and low are their edges, of bars y is the upper end.
+function pointsOf(path) {
+  if (path.points) return path.points;
+  path.points = [];
+  for (const part of path.getAttribute("d").split("M").slice(1)) {
+    const numbers = part.match(/-?\d+/g).map(Number), found = [];
+    let x = 0, y = 0;
+    for (let at = 0; at + 1 < numbers.length; at += 2) found.push({x: x += numbers[at], y: y += numbers[at + 1]});
+    if (path.classList.contains("area")) {
+      found.slice(0, found.length / 2).forEach((point, index) => path.points.push({...point, low: found[found.length - 1 - index].y}));
+    } else if (path.classList.contains("bars")) path.points.push(found[1]);
+    else path.points.push(...(part.endsWith("l0 0") ? found.slice(0, 1) : found));
+  }
+  const notes = path.dataset.notes?.split("\n"), order = path.dataset.noteOf?.split(" ");
+  if (notes) path.points.forEach((point, index) => { point.note = notes[order[index]]; });
+  return path.points;
+}
+
+const nearest = (points, x) => points.reduce((best, point) => Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best);
+
+// What a plot has at coordinate x: [{text, colour, point}]. Of the lines in the background the one nearest to `y` (share of the height).
+function valuesAt(area, x, y) {
+  const axes = axesOf(area), unit = area.dataset.unit ? " " + area.dataset.unit : "", names = area.dataset.names?.split("\n");
+  const log = (area.dataset.log ?? "").includes("x"), found = [], margin = 0.02 * (axes.view[1] - axes.view[0]);
+  let member = null;
+  for (const path of all(area, "path[data-name]")) {
+    const points = pointsOf(path);
+    if (path.style.display === "none" || !points.length) continue;
+    const point = nearest(points, x);
+    const inside = point.x >= axes.view[0] && point.x <= axes.view[1];
+    if (!inside || (Math.abs(point.x - x) > margin && (x < points[0].x || x > points[points.length - 1].x))) continue;
+    const isBand = path.classList.contains("band");
+    const value = path.classList.contains("share") ? numberText(axes.y(point.y - point.low), 3) :
+      (isBand ? numberText(axes.y(point.low)) + " to " : "") + numberText(axes.y(point.y));
+    const name = names ? names[point.x] : path.dataset.name;
+    const entry = {text: `${name ? name + ": " : ""}${value}${unit}`
+                         + (log ? ` (${numberText(axes.x(point.x))} ${area.dataset.xTitle})` : "") + (point.note ? ` (${point.note})` : ""),
+                   colour: path.getAttribute("fill") ?? path.getAttribute("stroke"), point};
+    if (!path.classList.contains("member")) found.push(entry);
+    else {
+      const distance = Math.abs((point.y - axes.yLow) / axes.yLength - y);
+      if (distance < 0.08 && (!member || distance < member.distance)) member = {...entry, distance};
     }
-    if (layout.xaxis.nticks) layout.xaxis.nticks = Math.min(layout.xaxis.nticks, 4);
   }
-  return Plotly.react(plot, data, layout, {responsive: true, displayModeBar: false});
+  return member ? [...found, member] : found;
 }
 
-function addPanel(parent, panel) {
-  const place = element(parent, "div", "panel");
-  const head = element(place, "div", "panel-head");
-  element(head, "b", "", panel.title);
-  for (const [colour, sign, name] of panel.key) {
-    const entry = element(head, "span", "key " + sign, name);
-    entry.style.setProperty("--key", colour);
-  }
-  const added = {place, plot: element(place, "div", "plot"), text: JSON.stringify(panel)};
-  plots.push(added);
-  return added;
+// The pixels of a heat map's picture: bytes by line, each line behind a 0.
+async function pixelsOf(area) {
+  const source = area.querySelector("img").src;
+  const bytes = Uint8Array.from(atob(source.slice(source.indexOf(",") + 1)), letter => letter.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  let at = 8;
+  while (view.getUint32(at + 4) !== 0x49444154) at += view.getUint32(at) + 12;
+  const packed = new Blob([bytes.slice(at + 8, at + 8 + view.getUint32(at))]);
+  const stream = packed.stream().pipeThrough(new DecompressionStream("deflate"));
+  return {width: view.getUint32(16), height: view.getUint32(20), bytes: new Uint8Array(await new Response(stream).arrayBuffer())};
 }
 
-// Panels of a stack show the same stretch of the x axis.
-function link(panels) {
-  let busy = false;
-  for (const {plot} of panels) {
-    plot.on("plotly_relayout", async change => {
-      if (busy || !Object.keys(change).some(key => key.startsWith("xaxis."))) return;
-      busy = true;
-      const {range, autorange} = plot.layout.xaxis;
-      const update = autorange ? {"xaxis.autorange": true} : {"xaxis.range": range};
-      await Promise.all(panels.filter(other => other.plot !== plot).map(other => Plotly.relayout(other.plot, update)));
-      busy = false;
-    });
+async function cellAt(area, x, y) {
+  area.pixels ??= pixelsOf(area);
+  const {width, height, bytes} = await area.pixels, {whole} = axesOf(area);
+  const column = between(Math.floor(width * (x - whole[0]) / (whole[1] - whole[0])), 0, width - 1);
+  const row = between(Math.floor(height * (1 - y)), 0, height - 1);
+  const level = bytes[row * (width + 1) + 1 + column], step = Number(area.dataset.high) / 254;
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step)));
+  const middle = whole[0] + (column + 0.5) * (whole[1] - whole[0]) / width;
+  const where = area.dataset.columns ? area.dataset.columns.split("\n")[column] : `${area.dataset.xTitle} ${numberText(Number(middle.toPrecision(9)))}`;
+  const value = level === 255 ? "absent" : `${Number((level * step).toFixed(decimals))} ${area.dataset.unit ?? ""}`.trimEnd();
+  return `${area.dataset.rows.split("\n")[row]}, ${where}: ${value}`;
+}
+
+const tip = element(document.body, "div", "tip");
+tip.hidden = true;
+
+function showTip(clientX, clientY, title, entries) {
+  tip.replaceChildren();
+  if (title) element(tip, "b", "", title);
+  for (const {text, colour} of entries) {
+    const line = element(tip, "div", "", text);
+    if (colour) line.style.setProperty("--key", colour);
+  }
+  tip.hidden = !entries.length;
+  const {width, height} = tip.getBoundingClientRect();
+  tip.style.left = between(clientX + 16 + width > window.innerWidth ? clientX - 16 - width : clientX + 16, 4, Math.max(4, window.innerWidth - width - 4)) + "px";
+  tip.style.top = between(clientY + 12, 4, Math.max(4, window.innerHeight - height - 4)) + "px";
+}
+
+function leave(chart) {
+  tip.hidden = true;
+  all(chart, ".cross").forEach(line => line.remove());
+}
+
+// share, y: where in the plot, from the left and from below; clientX, clientY: where on the screen.
+async function point(chart, area, share, y, clientX, clientY) {
+  const {view, x: valueOf} = axesOf(area), x = view[0] + share * (view[1] - view[0]);
+  chart.pointed = area;
+  if (area.querySelector("img")) {
+    const text = await cellAt(area, x, y);
+    if (chart.pointed === area) showTip(clientX, clientY, "", [{text}]);
+    return;
+  }
+  const entries = valuesAt(area, x, y), exact = entries.length && !area.dataset.log ? entries[0].point.x : x;
+  all(chart, ".cross").forEach(line => line.remove());
+  for (const other of all(chart, ".plot-area")) {
+    if (other === area || chart.classList.contains("zooms")) element(other, "i", "cross").style.left = 100 * (exact - view[0]) / (view[1] - view[0]) + "%";
+  }
+  const title = area.dataset.log || !area.dataset.xTitle || !entries.length ? "" : `${area.dataset.xTitle} ${numberText(valueOf(exact), 9)}`;
+  showTip(clientX, clientY, title, entries);
+}
+
+function niceTicks(low, high, most) {
+  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(one => one >= 0.9 * raw), found = [];
+  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + 1e-9 * step; ++index) found.push(index * step);
+  return found;
+}
+
+// All plots of a chart show this part of x, in values; null: all of it.
+function zoom(chart, range) {
+  for (const area of all(chart, ".plot-area")) {
+    const axes = axesOf(area), svg = area.querySelector("svg"), image = area.querySelector("img");
+    axes.view = range ? range.map(value => value / axes.xStep) : axes.whole;
+    const [begin, end] = axes.view, length = axes.whole[1] - axes.whole[0];
+    area.classList.toggle("zoomed", Boolean(range));
+    if (svg) [svg.viewBox.baseVal.x, svg.viewBox.baseVal.width] = [begin, end - begin];
+    if (image) {
+      image.style.width = 100 * length / (end - begin) + "%";
+      image.style.left = -100 * (begin - axes.whole[0]) / (end - begin) + "%";
+    }
+    const labels = area.parentElement.querySelector(".x-labels");
+    labels.whole ??= [...labels.children];
+    if (!range) labels.replaceChildren(...labels.whole);
+    else {
+      labels.replaceChildren();
+      for (const tick of niceTicks(range[0], range[1], 8)) {
+        const label = element(labels, "span", "", numberText(tick, 6));
+        label.style.left = 100 * (tick - range[0]) / (range[1] - range[0]) + "%";
+        label.style.transform = "translateX(-50%)";
+      }
+    }
   }
 }
 
-// One panel is seen at a time; it is drawn when it is seen first.
-function addTabs(chart, panels) {
-  const bar = element(chart, "div", "buttons");
-  const show = async index => {
-    panels.forEach(({place}, other) => { place.hidden = other !== index; });
+function listen(chart, area) {
+  const canZoom = chart.classList.contains("zooms");
+  let from = null, mark = null;
+  const places = event => {
+    const box = area.getBoundingClientRect();
+    return [between((event.clientX - box.left) / box.width, 0, 1), between(1 - (event.clientY - box.top) / box.height, 0, 1)];
+  };
+  area.addEventListener("pointermove", event => {
+    const [share, y] = places(event);
+    if (from !== null) {
+      mark ??= element(area, "i", "chosen");
+      mark.style.left = 100 * Math.min(from, share) + "%";
+      mark.style.width = 100 * Math.abs(share - from) + "%";
+    }
+    point(chart, area, share, y, event.clientX, event.clientY);
+  });
+  area.addEventListener("pointerdown", event => {
+    const [share, y] = places(event);
+    if (canZoom && event.button === 0 && event.pointerType === "mouse") {
+      from = share;
+      if (event.isTrusted) area.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    } else point(chart, area, share, y, event.clientX, event.clientY);
+  });
+  area.addEventListener("pointerup", event => {
+    const [share] = places(event), begin = from;
+    from = null;
+    mark?.remove();
+    mark = null;
+    if (begin === null || Math.abs(share - begin) < 0.01) return;
+    const {view, xStep} = axesOf(area);
+    zoom(chart, [Math.min(begin, share), Math.max(begin, share)].map(part => (view[0] + part * (view[1] - view[0])) * xStep));
+    leave(chart);
+  });
+  area.addEventListener("pointerleave", () => leave(chart));
+  area.addEventListener("blur", () => leave(chart));
+  if (canZoom) area.addEventListener("dblclick", () => zoom(chart, null));
+  area.addEventListener("keydown", event => {
+    if (event.key === "Escape" && canZoom) zoom(chart, null);
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    event.preventDefault();
+    area.at = between((area.at ?? 0.5) + (event.key === "ArrowLeft" ? -0.01 : 0.01), 0, 1);
+    const box = area.getBoundingClientRect();
+    point(chart, area, area.at, 0.5, box.left + area.at * box.width, box.top + box.height / 2);
+  });
+}
+
+// A click on a name hides what it stands for, and another one shows it.
+function makeKeys(panel) {
+  for (const key of all(panel, ".key")) {
+    const paths = all(panel, "path[data-name]").filter(path => key.classList.contains("members") ? path.classList.contains("member") :
+      path.dataset.name === key.textContent && !path.classList.contains("member"));
+    if (!paths.length) continue;
+    const press = () => {
+      const off = key.classList.toggle("off");
+      key.setAttribute("aria-pressed", !off);
+      paths.forEach(path => { path.style.display = off ? "none" : ""; });
+    };
+    Object.assign(key, {tabIndex: 0, onclick: press, onkeydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); press(); } }});
+    key.setAttribute("role", "button");
+    key.setAttribute("aria-pressed", true);
+  }
+}
+
+// One view is seen at a time.
+function makeTabs(chart) {
+  const panels = all(chart, ".panel");
+  if (panels.length < 2) return;
+  const bar = document.createElement("div");
+  bar.className = "buttons";
+  const show = index => {
+    panels.forEach((panel, other) => { panel.hidden = other !== index; });
     [...bar.children].forEach((button, other) => button.setAttribute("aria-pressed", other === index));
-    if (!panels[index].plot.data) await draw(panels[index]);
   };
   panels.forEach((panel, index) => {
-    const button = element(bar, "button", "", panel.place.querySelector("b").textContent);
+    const button = element(bar, "button", "", panel.querySelector("b").textContent);
     button.type = "button";
     button.addEventListener("click", () => show(index));
   });
   chart.prepend(bar);
-  return show(0);
+  show(0);
 }
 
-async function drawAll() {
-  const script = document.createElement("script");
-  script.textContent = await unpack("packed-plotly");
-  document.head.append(script);
-  const figures = JSON.parse(await unpack("packed-figures"));
-  for (const [id, figure] of Object.entries(figures)) {
-    const place = document.getElementById(id);
-    const chart = document.createElement("div");
-    chart.className = "chart " + figure.kind;
-    place.prepend(chart);
-    place.classList.add("drawn");
-    const panels = figure.panels.map(panel => addPanel(chart, panel));
-    if (figure.kind === "tabs" && panels.length > 1) {
-      await addTabs(chart, panels);
-    } else {
-      await Promise.all(panels.map(draw));
-      if (figure.kind === "stack") link(panels);
-    }
-  }
-  const redraw = () => plots.filter(({plot}) => plot.data).forEach(draw);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  narrow.addEventListener("change", redraw);
-  document.body.dataset.figuresDrawn = Object.keys(figures).length;
+for (const chart of all(document, ".chart, .plot-cell")) {
+  all(chart, ".plot-area").forEach(area => listen(chart, area));
+  all(chart, ".panel").forEach(makeKeys);
+  if (chart.classList.contains("tabs")) makeTabs(chart);
 }
-drawAll();
+if (document.querySelector(".zooms")) {
+  element(document.querySelector("footer"), "span", "hint", " In figures: drag to zoom, double-click to undo it; a click on a name hides it.");
+}
+document.body.dataset.figuresReady = all(document, "figure").length;

@@ -1,0 +1,377 @@
+"""Plots of lines, areas and bars as HTML and SVG: they are sharp at every size, take the colours of page.css (light or dark), and
+need no script.
+
+Labels are HTML at percentages, so that they keep their size at every width. Lines are paths in an svg that is stretched to the plot.
+Their coordinates are the values themselves, as whole numbers in the steps that the plot names (data-steps; of logarithms where
+data-log has the axis): templates/page.js takes from there what it shows under the pointer, so that a page holds every value once."""
+
+import dataclasses
+import math
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from .charts import DASHED, Area, Line, Panel
+
+# Significant digits of the largest value of an axis; x needs more, because it does not begin at 0.
+Y_DIGITS = 5
+X_DIGITS = 7
+# A line of more points is drawn by the lowest and the highest of every few.
+POINTS_MAX = 2000
+# Of all lines in the background of a plot together, and of each at least.
+MEMBER_POINTS = 20_000
+MEMBER_POINTS_LEAST = 60
+# Width of a bar as share of its place, and of a single one.
+BAR_WIDTH, SINGLE_BAR_WIDTH = 0.75, 0.3
+# Height of a plot in pixels, as page.css has it for plots beside each other.
+HEIGHT = 150
+
+
+@dataclasses.dataclass(frozen=True)
+class Axis:
+    """From `low` to `high`, or their decimal logarithms; `step`: what a coordinate of 1 is."""
+
+    low: float
+    high: float
+    step: float
+    log: bool = False
+
+    @staticmethod
+    def of(low, high, parts, digits, log=False):
+        """With a step that keeps so many digits of the values (`parts`: arrays of them)."""
+        if log:
+            low, high = math.log10(low), math.log10(high)
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        known = np.concatenate([np.asarray(part, float).ravel() for part in parts] or [np.zeros(0)])
+        known = known[np.isfinite(known)]
+        if log:
+            return Axis(low, high, 1e-4, True)
+        if len(known) and np.abs(known).max() < 1e7 and (known == np.rint(known)).all():
+            return Axis(low, high, 1.0)
+        # Of all values a common step, if there is a longer one: neighbours are 1 apart then, and not 1000.
+        power = math.floor(math.log10(max(abs(low), abs(high)))) + 1 - digits
+        common = int(np.gcd.reduce(np.rint(known / 10.0**power).astype(np.int64))) if len(known) else 1
+        return Axis(low, high, float(f"{max(common, 1) * 10.0**power:.12g}"))
+
+    def places(self, values):
+        values = np.asarray(values, float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (np.log10(values) if self.log else values) / self.step
+
+    def share(self, value):
+        """Percent of the axis."""
+        return 100.0 * ((math.log10(value) if self.log else value) - self.low) / (self.high - self.low)
+
+    @property
+    def ends(self):
+        """(begin, length) in steps."""
+        return self.low / self.step, (self.high - self.low) / self.step
+
+    def ticks(self, most, least_step=0.0):
+        """[(value, text)]"""
+        if not self.log:
+            return [(tick, tick_text(tick)) for tick in nice_ticks(self.low, self.high, most, least_step)]
+        powers = range(math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9) + 1)
+        return [(10.0**power, power_text(power)) for power in powers]
+
+
+def nice_ticks(low, high, most=5, least_step=0.0):
+    """Round numbers between `low` and `high`, about `most` of them."""
+    span = high - low
+    if not span > 0 or not math.isfinite(span):
+        return [low]
+    raw = span / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= 0.9 * raw)
+    step = max(step, least_step)
+    first = math.ceil(low / step - 1e-9)
+    ticks = [index * step for index in range(first, int(math.floor(high / step + 1e-9)) + 1)]
+    return [0.0 if abs(tick) < step / 1e6 else tick for tick in ticks]
+
+
+def tick_text(value):
+    return f"{value:.6g}"
+
+
+def power_text(power):
+    """1, 10, 100; 10⁻² for others."""
+    return str(10**power) if 0 <= power <= 3 else "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def short(value):
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def x_labels(ticks, axis, kind=""):
+    """`ticks`: [(value, text)]"""
+    parts = []
+    for value, text in ticks:
+        at = axis.share(value)
+        shift = 0 if at < 4 else 100 if at > 96 else 50
+        parts.append(f'<span style="left:{short(at)}%;transform:translateX(-{shift}%)">{escape(text)}</span>')
+    return f'<div class="x-labels{kind}">{"".join(parts)}</div>'
+
+
+def y_labels(ticks, axis):
+    labels = "".join(f'<span style="bottom:{short(axis.share(value))}%">{escape(text)}</span>' for value, text in ticks)
+    return f'<div class="y-labels">{labels}</div>'
+
+
+def box(area, left, below, attributes=""):
+    """A plot with its labels. `attributes`: of the area, for the script."""
+    return f'<div class="plot-box">{left}<div class="plot-area"{attributes}>{area}</div>{below}</div>'
+
+
+def area_of(panel, x, y, limits=(), measured=None, bars=None):
+    """The svg of a panel. `limits`: heights of dashed lines, with names; `measured`: what lies outside is pale; `bars`: their values,
+    and which of them is a bad one."""
+    (left, width), (bottom, height) = x.ends, y.ends
+    ticks = "".join(f"M{left:.6g} {value / y.step if not y.log else math.log10(value) / y.step:.8g}h{width:.6g}"
+                    for value, _ in y.ticks(4, 1.0 if panel.whole_numbers else 0.0))
+    parts = [f'<path class="tick" d="{ticks}"/>']
+    if bars:
+        parts += _bars(bars, y)
+    parts += [_area(area, x, y, len(panel.areas) > 1) for area in panel.areas]
+    members = [line for line in panel.lines if line.style == "member"]
+    most = max(MEMBER_POINTS_LEAST, MEMBER_POINTS // max(1, len(members)))
+    parts += [_line(line, x, y, most) for line in members]
+    for line in panel.lines:
+        if line.style != "member":
+            parts.append(_line(line, x, y, POINTS_MAX))
+    parts += [f'<path class="limit" d="M{left:.6g} {value / y.step:.6g}h{width:.6g}"><title>{escape(name)}</title></path>'
+              for value, name in limits if y.low <= value <= y.high]
+    if measured:
+        for begin, end in ((x.low, measured[0]), (measured[1], x.high)):
+            if end > begin:
+                parts.append(f'<rect class="pale" x="{begin / x.step:.8g}" width="{(end - begin) / x.step:.8g}" y="{bottom:.8g}" height="{height:.8g}"/>')
+    return (f'<svg class="scaled" viewBox="{left:.8g} {-bottom - height:.8g} {width:.8g} {height:.8g}" preserveAspectRatio="none" '
+            f'aria-hidden="true"><g transform="scale(1 -1)">{"".join(parts)}</g></svg>')
+
+
+def attributes(panel, x, y, x_title, unit, **more):
+    """What the script needs, and what a screen reader reads instead of the picture."""
+    log = "x" * x.log + "y" * y.log
+    given = {"steps": f"{x.step:.12g} {y.step:.12g}", "unit": unit, "x-title": x_title, "log": log, **more}
+    described = [f"{line.name}: {_extent(line.y)}" for line in panel.lines if line.style not in ("member", *DASHED)]
+    described += [f"{area.name}: up to {_extent(np.asarray(area.high) - np.asarray(area.low) * (len(panel.areas) > 1))}" for area in panel.areas]
+    words = ", ".join(part for part in (panel.title, unit) if part) + (": " if described else "") + "; ".join(described[:12])
+    return f' role="img" tabindex="0" aria-label="{escape(words)}"' + "".join(
+        f' data-{name}="{escape(value)}"' for name, value in given.items() if value)
+
+
+def _extent(values):
+    values = np.asarray(values, float)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return "no values"
+    low, high = f"{values.min():.4g}", f"{values.max():.4g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _stretches(known):
+    """(begin, end) of neighbours that are all known."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
+    return edges.reshape(-1, 2)
+
+
+def _steps(points):
+    """Relative coordinates of each point after the first; of a single one the same again, which is drawn as a dot."""
+    if len(points) < 2:
+        return "l0 0"
+    return "l" + " ".join(map(str, np.diff(points, axis=0).ravel().tolist())).replace(" -", "-")
+
+
+def _whole(values):
+    return np.where(np.isfinite(values), np.rint(values), 0).astype(np.int64)
+
+
+def _path(x, y, known):
+    parts = []
+    for begin, end in _stretches(known):
+        points = np.stack([x[begin:end], y[begin:end]], axis=1)
+        parts.append(f"M{points[0, 0]} {points[0, 1]}{_steps(points)}")
+    return "".join(parts)
+
+
+def thinned(values, most):
+    """Indices of at most `most` of the values: the lowest and the highest of every few, whose neighbours would share their pixels."""
+    count = len(values)
+    if count <= most:
+        return np.arange(count)
+    edges = np.linspace(0, count, most // 2 + 1).astype(int)
+    kept = []
+    for begin, end in zip(edges[:-1], edges[1:]):
+        part = values[begin:end]
+        known = np.isfinite(part)
+        kept += sorted({begin + int(np.where(known, part, np.inf).argmin()), begin + int(np.where(known, part, -np.inf).argmax())})
+    return np.array(kept)
+
+
+def _line(line, x, y, most):
+    across, down = x.places(line.x), y.places(np.asarray(line.y, float))
+    if y.log is False:
+        down = np.minimum(down, 2 * y.high / y.step)
+    known = np.isfinite(down) & np.isfinite(across)
+    kept = thinned(np.where(known, down, np.nan), most)
+    across, down, known = _whole(across[kept]), _whole(down[kept]), known[kept]
+    drawn = _path(across, down, known)
+    if not drawn:
+        return ""
+    is_rule = line.style in DASHED
+    name = "" if is_rule else f' data-name="{escape(line.name)}"'
+    if line.notes is not None and not is_rule:
+        shown = [str(line.notes[index]) for index, there in zip(kept, known) if there]
+        different = list(dict.fromkeys(shown))
+        place = {note: index for index, note in enumerate(different)}
+        name += f' data-notes="{_names(different)}" data-note-of="{" ".join(str(place[note]) for note in shown)}"'
+    kind = " member" if line.style == "member" else " dashed" if is_rule else ""
+    colour = f'stroke="var(--{line.ink})"'
+    dashes = f' stroke-dasharray="{line.dashes}"' if line.dashes else ""
+    parts = [f'<path class="line{kind}"{name} d="{drawn}" {colour}{dashes}/>']
+    if line.points:
+        parts += _intervals(line, x, y, colour)
+        parts.append(f'<path class="dots" d="{"".join(f"M{one} {other}l0 0" for one, other, there in zip(across, down, known) if there)}" {colour}/>')
+    return "".join(parts)
+
+
+def _intervals(line, x, y, colour):
+    if line.low is None:
+        return []
+    across = _whole(x.places(line.x))
+    low, high = (y.places(np.clip(np.asarray(end, float), y.low, y.high)) for end in (line.low, line.high))
+    known = np.isfinite(low) & np.isfinite(high)
+    low, high = _whole(low), _whole(high)
+    drawn = "".join(f"M{across[index]} {low[index]}l0 {high[index] - low[index]}" for index in np.flatnonzero(known))
+    return [f'<path class="interval" d="{drawn}" {colour}/>'] if drawn else []
+
+
+def _names(names):
+    """One a line, as an attribute."""
+    return escape("\n".join(name.replace("\n", " ") for name in names))
+
+
+def _area(area, x, y, stacked):
+    """There along the upper edge and back along the lower one. Of several, which are stacked, the script shows the difference."""
+    area = _thinned_area(area, stacked)
+    across, low, high = x.places(area.x), y.places(area.low), y.places(area.high)
+    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(across)
+    across, low, high = _whole(across), _whole(low), _whole(high)
+    parts = []
+    for begin, end in _stretches(known):
+        upper, lower = (np.stack([across[begin:end], edge[begin:end]], axis=1) for edge in (high, low))
+        points = np.concatenate([upper, lower[::-1]])
+        parts.append(f"M{points[0, 0]} {points[0, 1]}{_steps(points)}z")
+    kind = "share" if stacked else "band"
+    return f'<path class="area {kind}" data-name="{escape(area.name)}" d="{"".join(parts)}" fill="var(--{area.colour})"/>' if parts else ""
+
+
+def _thinned_area(area, stacked):
+    """Of several, which touch, the means; of one the extremes."""
+    if len(area.x) <= POINTS_MAX:
+        return area
+    begins = np.linspace(0, len(area.x), POINTS_MAX + 1).astype(int)[:-1]
+    counts = np.diff(np.append(begins, len(area.x)))
+    if stacked:
+        low, high = (np.add.reduceat(np.asarray(edge, float), begins) / counts for edge in (area.low, area.high))
+    else:
+        low, high = np.fmin.reduceat(np.asarray(area.low, float), begins), np.fmax.reduceat(np.asarray(area.high, float), begins)
+    return Area(area.name, np.asarray(area.x)[begins], low, high, area.colour)
+
+
+def _bars(bars, y):
+    values, bad = bars
+    heights = _whole(y.places(values))
+    parts = []
+    for chosen, colour in ((~bad, "blue"), (bad, "vermilion")):
+        drawn = "".join(f"M{index} 0l0 {heights[index]}" for index in np.flatnonzero(chosen))
+        if drawn:
+            width = BAR_WIDTH if len(values) > 1 else SINGLE_BAR_WIDTH
+            parts.append(f'<path class="bars" data-name="" d="{drawn}" stroke="var(--{colour})" stroke-width="{width}"/>')
+    return parts
+
+
+def keys(panel):
+    """The names of lines and areas, each once."""
+    parts = [(area.colour, "area", area.name) for area in panel.areas]
+    members = next((line for line in panel.lines if line.style == "member"), None)
+    if members:
+        parts.append((members.ink, "line members", panel.members))
+    parts += [(line.ink, "dash" if line.style in DASHED else "line", line.name) for line in panel.lines if line.style != "member"]
+    return [(colour, sign, name) for colour, sign, name in dict.fromkeys(parts) if name]
+
+
+def head(title, keys_shown=(), more=""):
+    """Title and keys of a plot; they wrap on narrow screens."""
+    shown = "".join(f'<span class="key {sign}" style="--key:var(--{colour})">{escape(name)}</span>' for colour, sign, name in keys_shown)
+    return f'<div class="panel-head"><b>{escape(title)}</b>{shown}{more}</div>'
+
+
+def titled(title, unit):
+    return f"{title}, {unit}" if unit else title
+
+
+def _x_of(panels):
+    return [np.asarray(series.x, float) for panel in panels for series in (*panel.lines, *panel.areas)]
+
+
+def _label_width(texts):
+    """Pixels that labels left of a plot take."""
+    return max(40, 10 + math.ceil(6.4 * max(map(len, texts), default=0)))
+
+
+def stack(panels, x_title, measured=None, log=False, height=HEIGHT):
+    """Panels one below the other on one x axis. `log`: both axes are."""
+    values = _x_of(panels)
+    low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
+    if log:  # to whole powers, so that each curve is seen from its beginning
+        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high) + 1e-9)
+    x = Axis.of(low, high, values, X_DIGITS, log)
+    heights = [_y_axis(panel, log) for panel in panels]
+    ticks = [y.ticks(4, 1.0 if panel.whole_numbers else 0.0) for panel, y in zip(panels, heights)]
+    width = _label_width([text for of_panel in ticks for _, text in of_panel])
+    below = x_labels(x.ticks(10, 0.0), x, " many")
+    parts = []
+    for panel, y, of_panel in zip(panels, heights, ticks):
+        title = f'<div class="x-title">{escape(x_title)}</div>' if panel is panels[-1] and x_title else ""
+        given = attributes(panel, x, y, x_title, panel.unit)
+        parts.append(f'<div class="panel">{head(titled(panel.title, panel.unit), keys(panel))}'
+                     + box(area_of(panel, x, y, measured=measured), y_labels(of_panel, y), below + title, given) + "</div>")
+    size = f"--labels:{width}px;--height:{height}px"
+    return Markup(f'<div class="chart zooms" style="{size}">{"".join(parts)}</div>' if not log else
+                  f'<div class="chart" style="{size}">{"".join(parts)}</div>')
+
+
+def _y_axis(panel, log):
+    parts = [line.y for line in panel.lines] + [edge for area in panel.areas for edge in (area.low, area.high)]
+    if not log:
+        return Axis.of(0.0, panel.top, parts, Y_DIGITS)
+    known = np.concatenate([np.asarray(part, float) for part in parts])
+    known = known[np.isfinite(known) & (known > 0)]
+    return Axis.of(10.0 ** math.floor(math.log10(known.min()) + 1e-9), 10.0 ** math.ceil(math.log10(known.max()) - 1e-9), parts, Y_DIGITS, True)
+
+
+def plot(panel, row):
+    """One panel of a PlotRow: labels of y, the plot, labels of x."""
+    x_low, x_high = row.x_range()
+    x = Axis.of(x_low, x_high, _x_of(row.plots), X_DIGITS, row.x_log)
+    y_low, y_high = row.y_range()
+    y = Axis.of(y_low, y_high, [line.y for one in row.plots for line in one.lines], Y_DIGITS)
+    ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5, 1.0)]
+    given = attributes(panel, x, y, row.x_title, row.unit)
+    return Markup(box(area_of(panel, x, y, row.limits, panel.measured), y_labels(y.ticks(4), y), x_labels(ticks, x), given))
+
+
+def bars(chart):
+    """A BarChart: one panel of its own."""
+    count = len(chart.names)
+    x, y = Axis(-0.5, count - 0.5, 1.0), Axis.of(0.0, 1.1 * max(chart.limit, float(chart.values.max())), [chart.values], Y_DIGITS)
+    panel = Panel(titled(chart.axis, chart.unit), "", [Line(chart.axis, np.arange(count), chart.values)])
+    given = attributes(panel, x, y, "", chart.unit, names="\n".join(chart.names))
+    panel.lines = []
+    shown = np.unique(np.linspace(0, count - 1, min(count, max(2, min(10, 110 // max(map(len, chart.names)))))).round().astype(int))
+    below = x_labels([(index, chart.names[index]) for index in shown], x, " names")
+    area = area_of(panel, x, y, [(chart.limit, chart.limit_name)], bars=(np.asarray(chart.values), np.asarray(chart.values) > chart.limit))
+    ticks = y.ticks(4)
+    return Markup(f'<div class="chart" style="--labels:{_label_width([text for _, text in ticks])}px;--height:{HEIGHT}px"><div class="panel">'
+                  + head(panel.title, [("ink", "dash", chart.limit_name)]) + box(area, y_labels(ticks, y), below, given) + "</div></div>")
