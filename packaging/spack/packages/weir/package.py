@@ -24,7 +24,7 @@ class Weir(CMakePackage):
     version("main", branch="main")
 
     variant("report", default=True, description="Python libraries for weir-report and its sisters")
-    variant("plotly", default=True, when="+report", description="Figures of report pages can be zoomed")
+    variant("figures", default=True, when="+report", description="weir-report --figures writes files")
     variant("rdma", default=True, description="The MTU of RDMA packets in weir check")
 
     depends_on("cxx", type="build")
@@ -46,10 +46,9 @@ class Weir(CMakePackage):
         depends_on("py-numpy@1.21:", type="run")
         depends_on("py-pandas@1.5:", type="run")
         depends_on("py-scipy@1.8:", type="run")
-        depends_on("py-matplotlib@3.6:", type="run")
         depends_on("py-jinja2@3:", type="run")
         depends_on("py-jsonschema@4:", type="run")
-        depends_on("py-plotly@5.4:", type="run", when="+plotly")
+        depends_on("py-matplotlib@3.6:", type="run", when="+figures")
 
     # C++20 as weir uses it; the oldest that was tried is 12.
     conflicts("%gcc@:10")
