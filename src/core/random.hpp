@@ -39,12 +39,25 @@ enum class RandomPurpose : std::uint32_t {
     delay,
     exploration,
     result_size,
-    set_phase
+    set_phase,
+    link_clock,  ///< this and all below: of the packet model
+    host_delay,
+    mark,
+    background,
+    path
 };
 
 /// Number of the stream for one purpose of one node, to be given to Random's constructor.
 constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t node) {
     return (static_cast<std::uint64_t>(purpose) << 32U) | node;
+}
+
+/// Likewise for what belongs to two nodes, in this order: a link, a flow, the messages from one to the other.
+/// `number` tells several of them apart.
+constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t from, std::uint32_t to,
+                                      std::uint32_t number = 0) {
+    const std::uint64_t mixed = SplitMix64(random_stream(purpose, from)).next();
+    return SplitMix64(mixed + (std::uint64_t{to} << 32U | number)).next();
 }
 
 class Random {

@@ -18,7 +18,8 @@ class Flow {
         NodeIndex from;
         NodeIndex to;
         Priority priority = 0;
-        core::BitRate line_rate;  ///< of the sender's link
+        core::BitRate line_rate;     ///< of the sender's link
+        std::uint64_t identity = 0;  ///< a hash of seed, hosts and number: of ways and random times
     };
 
     Flow(const Ends& ends, core::Bytes payload) : ends_(ends), messages_(payload) {}

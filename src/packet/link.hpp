@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/random.hpp"
 #include "packet/counts.hpp"
 #include "packet/items.hpp"
 #include "packet/packet.hpp"
@@ -45,6 +46,7 @@ struct alignas(64) Link {
     std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
     std::uint32_t from_port = 0;
+    core::Random random{0, 0};  ///< its own: times in the host that sends on it, or marks of the switch
 };
 
 }  // namespace weir::packet

@@ -56,7 +56,7 @@ void PacketNetwork::kick_host(Link& link, LinkIndex index) {
     // Hosts that do the same would always meet in the same order at a full queue, and all losses would be
     // one's. Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: a random
     // time of up to one packet's in the host prevents that. Packets keep their order.
-    const auto share_fixed = static_cast<std::int64_t>(random_.next() >> 48U);
+    const auto share_fixed = static_cast<std::int64_t>(link.random.next() >> 48U);
     link.last_arrival =
         std::max(link.last_arrival, link.free_at + link.delay + Picoseconds{duration_ps * share_fixed >> 16});
     events_.push(link.last_arrival, item);

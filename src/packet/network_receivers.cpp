@@ -101,7 +101,7 @@ void PacketNetwork::drop(const Packet& packet) {
 }
 
 FlowIndex PacketNetwork::open_socket(NodeIndex from, Priority priority) {
-    const Flow::Ends ends = ends_of(from, from, priority);
+    const Flow::Ends ends = ends_of(from, from, priority, 0);
     flows_.push_back(std::make_unique<DatagramSocket>(framing_, ends));
     return ends.index;
 }
@@ -115,14 +115,17 @@ void PacketNetwork::post_datagram(Picoseconds now, FlowIndex socket, NodeIndex t
 
 void PacketNetwork::add_background(const core::BackgroundPlan& plan, NodeIndex from,
                                    const std::vector<NodeIndex>& to) {
-    const Flow::Ends ends = ends_of(from, from, plan.priority);
+    constexpr std::uint32_t number = 1;  // the host may have a socket
+    const Flow::Ends ends = ends_of(from, from, plan.priority, number);
+    core::Random random(seed_,
+                        core::random_stream(core::RandomPurpose::background, nodes_[from.value].identity));
     // A random phase, so that hosts are not in step.
     const auto spacing =
         static_cast<double>(plan.packet.count) * 8e12 / static_cast<double>(plan.rate.bits_per_second);
     const Picoseconds begin =
-        now_ + Picoseconds{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(spacing) + 1))};
+        now_ + Picoseconds{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spacing) + 1))};
     background_.push_back(ends.index);
-    flows_.push_back(std::make_unique<BackgroundTraffic>(plan, ends, to, random_.below(to.size()), begin));
+    flows_.push_back(std::make_unique<BackgroundTraffic>(plan, ends, to, random.below(to.size()), begin));
     activate(ends.index);
 }
 

@@ -13,11 +13,13 @@ LinkIndex PacketNetwork::way(const Node& node, const Packet& packet) const {
         return ways.first;
     }
     WEIR_ASSERT(ways.count > 0);
-    const std::uint64_t hashed = std::uint64_t{packet.to.value} << 32U | packet.flow.value;
+    // A flow may have several receivers, and its replies take a way of their own.
+    const std::uint64_t hashed =
+        flows_[packet.flow.value]->ends().identity + nodes_[packet.to.value].identity;
     return ways_[ways.first + core::SplitMix64(hashed).next() % ways.count];
 }
 
-bool PacketNetwork::is_marked(const Link& link, Priority priority) {
+bool PacketNetwork::is_marked(Link& link, Priority priority) {
     const std::int64_t queue_bytes = link.queues[priority].bytes;
     if (queue_bytes <= link.never_marked_bytes) {
         return false;
@@ -28,7 +30,7 @@ bool PacketNetwork::is_marked(const Link& link, Priority priority) {
     const double probability = switches_.ecn.probability_at_top *
                                static_cast<double>(queue_bytes - link.never_marked_bytes) /
                                static_cast<double>(link.always_marked_bytes - link.never_marked_bytes);
-    return static_cast<double>(random_.next() >> 11U) * 0x1p-53 < probability;
+    return link.random.uniform() < probability;
 }
 
 void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex item) {

@@ -34,29 +34,12 @@ PacketNetwork::PacketNetwork(const Setup& setup)
       framing_(setup.datagrams),
       nics_(std::make_unique<core::NicPlan>(setup.nics)),
       tcp_(std::make_unique<core::TcpPlan>(setup.tcp)),
-      random_(setup.seed, core::random_stream(core::RandomPurpose::delay, 0)),
+      seed_(setup.seed),
+      now_(setup.begin),
       events_(items_, horizon(setup)) {
     const Topology& topology = setup.topology;
     for (const Topology::Link& link : topology.links()) {
-        // The clocks of two NICs differ: without that, the packets of two senders would always meet in the
-        // same order.
-        const auto nominal = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) *
-                                                       65536 / link.rate.bits_per_second);
-        Link made;
-        made.full_speed_fixed =
-            nominal + nominal / 1'000'000 * static_cast<std::int64_t>(random_.below(most_drift_ppm + 1));
-        made.picoseconds_per_byte_fixed = made.full_speed_fixed;
-        made.delay = Picoseconds::of(link.delay);
-        const core::EcnPlan& ecn = switches_.ecn;
-        made.never_marked_bytes = core::in_proportion(ecn.none_below, link.rate, ecn.of_rate).count;
-        made.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
-        made.from_switch = topology.is_switch(link.from);
-        made.arrives =
-            topology.is_switch(link.to) ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
-        made.from = link.from.value;
-        made.to = link.to.value;
-        made.from_port = link.from_port;
-        made.to_port = link.to_port;
+        Link made = link_of(topology, link);
         made.transmitted =
             items_.add(made.from_switch ? Item::Kind::transmitted_by_switch : Item::Kind::transmitted_by_host,
                        static_cast<LinkIndex>(links_.size()));
@@ -66,6 +49,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     host_queues_.resize(topology.nodes());
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {
         Node node;
+        node.identity = topology.identity({index});
         const std::vector<LinkIndex>& ports = topology.ports({index});
         if (topology.is_switch({index})) {
             std::vector<core::BitRate> rates;
@@ -98,17 +82,51 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     }
 }
 
-Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priority) const {
+/// All of a link but its event.
+Link PacketNetwork::link_of(const Topology& topology, const Topology::Link& link) const {
+    using enum core::RandomPurpose;
+    const auto stream = [&](core::RandomPurpose purpose) {
+        return core::Random(seed_, core::random_stream(purpose, topology.identity(link.from),
+                                                       topology.identity(link.to), link.parallel));
+    };
+    const auto nominal = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
+                                                   link.rate.bits_per_second);
+    Link made;
+    // The clocks of two NICs differ: without that, the packets of two senders would always meet in the same
+    // order.
+    made.full_speed_fixed =
+        nominal +
+        nominal / 1'000'000 * static_cast<std::int64_t>(stream(link_clock).below(most_drift_ppm + 1));
+    made.picoseconds_per_byte_fixed = made.full_speed_fixed;
+    made.delay = Picoseconds::of(link.delay);
+    const core::EcnPlan& ecn = switches_.ecn;
+    made.never_marked_bytes = core::in_proportion(ecn.none_below, link.rate, ecn.of_rate).count;
+    made.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
+    made.from_switch = topology.is_switch(link.from);
+    made.arrives = topology.is_switch(link.to) ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
+    made.from = link.from.value;
+    made.to = link.to.value;
+    made.from_port = link.from_port;
+    made.to_port = link.to_port;
+    made.random = stream(made.from_switch ? mark : host_delay);
+    return made;
+}
+
+Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priority,
+                                  std::uint32_t number) const {
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
     WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch() && nodes_[uplink.to].ways[to.value].count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
-    return {flow, from, to, priority, {rate}};
+    const std::uint64_t stream = core::random_stream(core::RandomPurpose::path, nodes_[from.value].identity,
+                                                     nodes_[to.value].identity, number);
+    return {flow, from, to, priority, {rate}, core::Random(seed_, stream).next()};
 }
 
-FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol) {
-    const Flow::Ends ends = ends_of(from, to, priority);
+FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol,
+                                 std::uint32_t number) {
+    const Flow::Ends ends = ends_of(from, to, priority, number);
     if (protocol == Protocol::tcp) {
         flows_.push_back(std::make_unique<TcpConnection>(*tcp_, ends));
     } else {

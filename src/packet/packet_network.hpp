@@ -41,6 +41,7 @@ class PacketNetwork {
         core::HostPlan hosts{};
         DatagramFraming datagrams{};
         std::uint64_t seed = 1;
+        Picoseconds begin{};  ///< of its clock
     };
     explicit PacketNetwork(const Setup& setup);
     PacketNetwork(const PacketNetwork&) = delete;
@@ -48,9 +49,10 @@ class PacketNetwork {
     ~PacketNetwork() = default;
 
     enum class Protocol : std::uint8_t { queue_pair, tcp };
-    /// There must be a way from one host to the other one.
+    /// There must be a way from one host to the other one. Which of several follows from the seed, both hosts
+    /// and `number`, which tells apart flows of a pair.
     FlowIndex connect(NodeIndex from, NodeIndex to, Priority priority,
-                      Protocol protocol = Protocol::queue_pair);
+                      Protocol protocol = Protocol::queue_pair, std::uint32_t number = 0);
     /// Hands a message to a flow. `now` is not before what advance() has reported; what has happened within
     /// the nanosecond before it comes first.
     void post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes);
@@ -145,6 +147,7 @@ class PacketNetwork {
         }
     };
     struct Node {
+        std::uint32_t identity = 0;                   ///< Topology::identity()
         LinkIndex uplink = 0;                         ///< hosts
         std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
         std::uint8_t ready_mask = 0;
@@ -182,7 +185,9 @@ class PacketNetwork {
     void read_by_program(NodeIndex node);
     [[gnu::noinline]] void drop(const Packet& packet);
     void sent_by_host(Link& link, const Packet& packet);
-    [[nodiscard]] Flow::Ends ends_of(NodeIndex from, NodeIndex to, Priority priority) const;
+    [[nodiscard]] Flow::Ends ends_of(NodeIndex from, NodeIndex to, Priority priority,
+                                     std::uint32_t number) const;
+    [[nodiscard]] Link link_of(const Topology& topology, const Topology::Link& link) const;
     [[gnu::noinline]] void send_pause(LinkIndex index, Priority priority, bool on);
     void pause_arrived(LinkIndex index, Priority priority, bool on);
     void refresh(LinkIndex index, Priority priority);
@@ -190,7 +195,7 @@ class PacketNetwork {
     void enqueue_at_host(const Packet& packet, NodeIndex host);
     void activate(FlowIndex index);
     void timed_out(FlowIndex index);
-    [[nodiscard]] bool is_marked(const Link& link, Priority priority);
+    [[nodiscard]] bool is_marked(Link& link, Priority priority);
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
@@ -204,7 +209,7 @@ class PacketNetwork {
     // Flows refer to these.
     std::unique_ptr<core::NicPlan> nics_;
     std::unique_ptr<core::TcpPlan> tcp_;
-    core::Random random_;
+    std::uint64_t seed_;
     Picoseconds now_;
     Items items_;
     EventWheel events_;

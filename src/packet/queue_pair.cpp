@@ -115,8 +115,7 @@ void QueuePair::delay_resending(Picoseconds now) {
     const auto most = static_cast<std::uint64_t>(turn_back_packets * (1U << doublings) *
                                                  static_cast<double>(plan_->payload.count) * 8e12 /
                                                  static_cast<double>(ends_.line_rate.bits_per_second));
-    const std::uint64_t drawn =
-        core::SplitMix64(std::uint64_t{ends_.index.value} << 32U | packets_sent_again_).next();
+    const std::uint64_t drawn = core::SplitMix64(ends_.identity + packets_sent_again_).next();
     // On a slow link a few rounds would add up to hours.
     const Picoseconds longest = Picoseconds::of(longest_delay);
     const Picoseconds delay{static_cast<std::int64_t>(drawn % (most + 1))};

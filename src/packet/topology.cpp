@@ -1,5 +1,6 @@
 #include "packet/topology.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 
@@ -7,7 +8,15 @@
 
 namespace weir::packet {
 
+namespace {
+
+constexpr std::uint32_t identity_of_switch = 1U << 31U;
+
+}  // namespace
+
 NodeIndex Topology::add_node(bool is_switch) {
+    const auto hosts = static_cast<std::uint32_t>(is_switch_.size()) - switches_;
+    identities_.push_back(is_switch ? identity_of_switch | switches_++ : hosts);
     is_switch_.push_back(is_switch);
     ports_.emplace_back();
     return {static_cast<std::uint32_t>(is_switch_.size() - 1)};
@@ -18,8 +27,12 @@ LinkIndex Topology::connect(NodeIndex a, NodeIndex b, core::BitRate rate, core::
     const auto index = static_cast<LinkIndex>(links_.size());
     const auto port_a = static_cast<std::uint32_t>(ports_[a.value].size());
     const auto port_b = static_cast<std::uint32_t>(ports_[b.value].size());
-    links_.push_back({a, b, port_a, port_b, rate, delay});
-    links_.push_back({b, a, port_b, port_a, rate, delay});
+    const bool fewer_at_a = port_a < port_b;
+    const std::vector<LinkIndex>& fewer = ports_[(fewer_at_a ? a : b).value];
+    const auto parallel = static_cast<std::uint32_t>(std::count_if(
+        fewer.begin(), fewer.end(), [&](LinkIndex link) { return links_[link].to == (fewer_at_a ? b : a); }));
+    links_.push_back({a, b, port_a, port_b, rate, delay, parallel});
+    links_.push_back({b, a, port_b, port_a, rate, delay, parallel});
     ports_[a.value].push_back(index);
     ports_[b.value].push_back(index + 1);
     return index;
@@ -53,6 +66,11 @@ std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host) const {
         }
     }
     return ways;
+}
+
+void Topology::set_identity(NodeIndex host, std::uint32_t identity) {
+    WEIR_ASSERT(!is_switch(host) && identity < identity_of_switch);
+    identities_[host.value] = identity;
 }
 
 void Topology::set_way(NodeIndex from, NodeIndex host, LinkIndex link) {

@@ -1,5 +1,5 @@
 // Which hosts and switches there are, how they are connected, and which way packets take: a graph, and the
-// shortest paths in it. Of several equally short ones, each flow takes one, by a hash of its number (ECMP).
+// shortest paths in it. Of several equally short ones, each flow takes one, by a hash of what it is (ECMP).
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,19 @@ class Topology {
         std::uint32_t to_port = 0;
         core::BitRate rate;
         core::Duration delay;
+        std::uint32_t parallel = 0;  ///< of several cables between the same nodes: 0, 1, ...
     };
     [[nodiscard]] std::size_t nodes() const { return is_switch_.size(); }
     [[nodiscard]] bool is_switch(NodeIndex node) const { return is_switch_[node.value]; }
     [[nodiscard]] const std::vector<Link>& links() const { return links_; }
     /// Links that leave a node, by its ports.
     [[nodiscard]] const std::vector<LinkIndex>& ports(NodeIndex node) const { return ports_[node.value]; }
+
+    /// By which number a node draws random numbers and is hashed: each has one of its own. It is that of a
+    /// host among hosts or of a switch among switches, unless a caller knows what stays the same in another
+    /// network: then a host that is added changes nothing for the others. Less than 2^31.
+    [[nodiscard]] std::uint32_t identity(NodeIndex node) const { return identities_[node.value]; }
+    void set_identity(NodeIndex host, std::uint32_t identity);
 
     /// A static route: packets for `host` leave this switch by `link`, whatever the shortest path is. Routes
     /// must not form a loop.
@@ -54,6 +61,8 @@ class Topology {
     NodeIndex add_node(bool is_switch);
 
     std::vector<bool> is_switch_;
+    std::vector<std::uint32_t> identities_;
+    std::uint32_t switches_ = 0;
     std::vector<Link> links_;
     std::vector<std::vector<LinkIndex>> ports_;
     std::vector<StaticRoute> routes_;

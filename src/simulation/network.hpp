@@ -52,6 +52,11 @@ struct NodeRow {
         }
         return consumer(node.index);
     }
+    /// In streams of random numbers: the same whatever other nodes there are.
+    [[nodiscard]] std::uint32_t identity(FlatNode node) const {
+        const core::NodeId its_id = id(node);
+        return static_cast<std::uint32_t>(its_id.role) << 29U | its_id.index;
+    }
     [[nodiscard]] core::NodeId id(FlatNode node) const {
         if (node == 0) {
             return core::scheduler_node();

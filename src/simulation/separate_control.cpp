@@ -15,7 +15,7 @@ SeparateControl::SeparateControl(const core::Plan& plan, const core::NetworkPlan
       latency_(network.latency),
       events_(events),
       client_(client),
-      random_(plan.seed, core::random_stream(core::RandomPurpose::delay, 0)),
+      seed_(plan.seed),
       results_left_(row_.size(), Instant{std::numeric_limits<std::int64_t>::min()}) {
     const BitRate producer = core::payload_rate(network, network.producer_link);
     const BitRate consumer = core::payload_rate(network, network.consumer_link);
@@ -37,13 +37,19 @@ void SeparateControl::send_message(Instant now, FlatNode from, FlatNode to, core
 }
 
 void SeparateControl::push_message(Instant arrival, FlatNode from, FlatNode to, std::uint32_t handle) {
-    if (extra_delay_ > Duration{}) {
-        arrival = arrival + Duration{static_cast<std::int64_t>(
-                                random_.below(static_cast<std::uint64_t>(extra_delay_.ns) + 1))};
-    }
     if (keeps_order_) {
-        Instant& last = last_arrival_.try_emplace((std::uint64_t{from} << 32U) | to, arrival).first->second;
-        last = arrival = std::max(arrival, last);
+        const auto stream = [&] {
+            return core::random_stream(core::RandomPurpose::delay, row_.identity(from), row_.identity(to));
+        };
+        const std::uint64_t key = (std::uint64_t{from} << 32U) | to;
+        auto found = pairs_.find(key);
+        if (found == pairs_.end()) {
+            found = pairs_.emplace(key, Pair{core::Random(seed_, stream()), arrival}).first;
+        }
+        Pair& pair = found->second;
+        arrival = arrival + Duration{static_cast<std::int64_t>(
+                                pair.delays.below(static_cast<std::uint64_t>(extra_delay_.ns) + 1))};
+        pair.last_arrival = arrival = std::max(arrival, pair.last_arrival);
     }
     push(arrival, message, handle);
 }

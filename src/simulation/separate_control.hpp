@@ -58,14 +58,19 @@ class SeparateControl : public Network {
     core::Duration latency_;
     Events& events_;
     NetworkClient& client_;
-    core::Random random_;
+    std::uint64_t seed_;
     std::vector<core::BitRate> payload_rates_;
     core::Bytes timed_bytes_;
     std::vector<core::Duration> times_;        ///< by node: of a message of so many bytes on its link
     std::vector<core::Instant> results_left_;  ///< by node: when the last result has left its link
     core::Duration extra_delay_;
-    bool keeps_order_ = false;                                       ///< messages have been delayed
-    std::unordered_map<std::uint64_t, core::Instant> last_arrival_;  ///< by pair of nodes
+    bool keeps_order_ = false;  ///< messages have been delayed
+    /// Messages from one node to another one.
+    struct Pair {
+        core::Random delays;
+        core::Instant last_arrival;
+    };
+    std::unordered_map<std::uint64_t, Pair> pairs_;  ///< by both nodes
 };
 
 }  // namespace weir::simulation

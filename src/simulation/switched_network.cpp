@@ -41,15 +41,19 @@ packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& ne
     rates.insert(rates.end(), plan.consumers, network.consumer_link);
     const core::Duration delay{network.latency.ns / 2};
     const core::TopologyPlan& shape = network.fabric.topology;
-    if (shape.kind == core::TopologyKind::leaf_spine) {
-        return packet::leaf_spine({.leaves = shape.leaves,
-                                   .spines = shape.spines,
-                                   .hosts = std::move(rates),
-                                   .between = shape.uplink_rate,
-                                   .delay = delay,
-                                   .cables = shape.uplinks});
+    packet::Topology topology = shape.kind == core::TopologyKind::leaf_spine
+                                    ? packet::leaf_spine({.leaves = shape.leaves,
+                                                          .spines = shape.spines,
+                                                          .hosts = std::move(rates),
+                                                          .between = shape.uplink_rate,
+                                                          .delay = delay,
+                                                          .cables = shape.uplinks})
+                                    : packet::star(rates, delay);
+    const NodeRow row{plan.producers, plan.consumers};
+    for (FlatNode node = 0; node < row.size(); ++node) {
+        topology.set_identity({node}, row.identity(node));
     }
-    return packet::star(rates, delay);
+    return topology;
 }
 
 }  // namespace
@@ -96,7 +100,8 @@ packet::FlowIndex SwitchedNetwork::flow(FlatNode from, FlatNode to, Class use) {
         known->second =
             network_.connect({from}, {to}, priority,
                              plan_.framing == core::Framing::tcp ? PacketNetwork::Protocol::tcp
-                                                                 : PacketNetwork::Protocol::queue_pair);
+                                                                 : PacketNetwork::Protocol::queue_pair,
+                             static_cast<std::uint32_t>(use));
     }
     return known->second;
 }

@@ -225,3 +225,33 @@ TEST_CASE("ECMP: flows between two leaves use all spines, each flow one") {
         CHECK(counts.bytes >= 800'000);
     }
 }
+
+TEST_CASE("ECMP: ways follow from seed and hosts, not from which pair speaks first or from pauses") {
+    const core::BitRate rate{10 * giga};
+    const Topology topology = leaf_spine(
+        {.leaves = 2, .spines = 4, .hosts = {16, rate}, .between = rate, .delay = core::Duration{500}});
+    /// Of data from leaf to leaf, on each uplink of leaf 0.
+    const auto bytes_by_uplink = [&](bool backwards, bool pauses, std::uint64_t seed) {
+        core::SwitchPlan switches = plain_switch();
+        switches.lossless = pauses ? 1 : 0;
+        PacketNetwork network(
+            {.topology = topology, .switches = switches, .nics = plain_nic(), .seed = seed});
+        for (std::uint32_t pair = 0; pair < 8; ++pair) {
+            const std::uint32_t source = backwards ? 7 - pair : pair;
+            const FlowIndex flow = network.connect({source}, {15 - source}, 0);
+            network.post({}, flow, 0, {1000 * (source + 1)});
+        }
+        while (network.next_time() != Picoseconds::never()) {
+            network.advance(Picoseconds::never());
+        }
+        std::vector<std::uint64_t> bytes;
+        for (std::uint32_t spine = 0; spine < 4; ++spine) {
+            bytes.push_back(network.counts(2 * (16 + spine), 0).bytes);
+        }
+        return bytes;
+    };
+    const std::vector<std::uint64_t> bytes = bytes_by_uplink(false, false, 1);
+    CHECK(bytes_by_uplink(true, false, 1) == bytes);
+    CHECK(bytes_by_uplink(false, true, 1) == bytes);
+    CHECK(bytes_by_uplink(false, false, 2) != bytes);
+}

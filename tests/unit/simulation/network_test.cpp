@@ -178,6 +178,34 @@ TEST_CASE("delayed messages arrive in order, also behind those that are sent whe
     CHECK(bench.messages[99].at <= after_us(1110));
 }
 
+TEST_CASE(
+    "How long a message is delayed does not depend on messages between others, or on how many nodes there "
+    "are") {
+    const auto arrivals = [](std::uint32_t producers, bool others) {
+        Plan plan = small_plan(TransportKind::send);
+        plan.producers = producers;
+        Bench bench(plan, small_network());
+        bench.network->set_extra_delay(Duration::microseconds(500));
+        const FlatNode consumer = 1 + producers;
+        std::vector<Bench::Report> of_pair;
+        for (std::uint32_t message = 0; message < 20; ++message) {
+            bench.now = after_us(1000 * std::int64_t{message});
+            if (others) {
+                bench.network->send_message(bench.now, 0, 1, {80}, 100);
+            }
+            bench.network->send_message(bench.now, consumer, 0, {80}, message);
+            bench.run(bench.now + Duration::microseconds(900));
+        }
+        std::copy_if(bench.messages.begin(), bench.messages.end(), std::back_inserter(of_pair),
+                     [](const Bench::Report& report) { return report.value < 100; });
+        return of_pair;
+    };
+    const std::vector<Bench::Report> alone = arrivals(1, false);
+    REQUIRE(alone.size() == 20);
+    CHECK(arrivals(1, true) == alone);
+    CHECK(arrivals(3, false) == alone);
+}
+
 TEST_CASE("delayed messages arrive before instant 0 if they are sent long before it") {
     Bench bench(small_plan(TransportKind::send), small_network());
     bench.now = Instant{} - Duration::seconds(1);
