@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "cases.hpp"
 #include "rig.hpp"
@@ -84,7 +85,7 @@ struct RingResult {
     double first_queue_kb = 0;       ///< largest of flow 1 at B in the first 0.2 ms
 };
 
-RingResult run_ring(double third) {
+RingResult run_ring(double third, core::Arbitration arbitration) {
     packet::Topology topology = packet::ring(std::vector<core::BitRate>(4, {40 * giga}), {40 * giga},
                                              core::Duration::microseconds(1));
     const auto switch_of = [](std::uint32_t position) { return packet::NodeIndex{4 + position % 4}; };
@@ -99,7 +100,9 @@ RingResult run_ring(double third) {
     topology.connect(third_from, switch_of(1), {third_rate}, core::Duration::microseconds(1));
     topology.connect(third_to, switch_of(2), {40 * giga}, core::Duration::microseconds(1));
 
-    Rig rig(topology, pause_at_40_kb(), plain_nic());
+    core::SwitchPlan switches = pause_at_40_kb();
+    switches.arbitration = arbitration;
+    Rig rig(topology, switches, plain_nic());
     std::vector<FlowIndex> flows{rig.stream(0, 3), rig.stream(2, 1)};
     if (third > 0) {
         flows.push_back(rig.stream(third_from.value, third_to.value));
@@ -121,8 +124,8 @@ RingResult run_ring(double third) {
     return result;
 }
 
-std::vector<Value> ring() {
-    const RingResult found = run_ring(0);
+std::vector<Value> ring(core::Arbitration arbitration) {
+    const RingResult found = run_ring(0, arbitration);
     return {{"flow A-B-C-D at B, largest queue of the first 0.2 ms, KB", "18", 'P', 18 * 0.8, 18 * 1.2,
              found.first_queue_kb},
             {"flow A-B-C-D, Gb/s", "20", 'P', 19.6, 20.4, found.rates[0]},
@@ -133,8 +136,8 @@ std::vector<Value> ring() {
             {"link C-D paused, share of time", "0", 'P', 0, 0, found.paused[2]}};
 }
 
-std::vector<Value> ring_with_third(double third, bool deadlock) {
-    const RingResult found = run_ring(third);
+std::vector<Value> ring_with_third(double third, bool deadlock, core::Arbitration arbitration) {
+    const RingResult found = run_ring(third, arbitration);
     return {{"packets that arrive from 60 to 80 ms, of all flows", deadlock ? "0: deadlock" : "no deadlock",
              'P', deadlock ? 0.0 : 50'000, deadlock ? 0.0 : 300'000, found.last_arrivals}};
 }
@@ -190,6 +193,27 @@ std::vector<Value> three_to_one(bool dcqcn) {
     return values;
 }
 
+void add_rings(std::vector<Case>& cases, const std::string& section, const std::string& inputs) {
+    for (const auto& [arbitration, suffix, how] :
+         {std::tuple{core::Arbitration::fifo, "", ", switches send in the order of arrival"},
+          std::tuple{core::Arbitration::ingress_round_robin, "-in-turn",
+                     ", switches serve ingress ports in turn"}}) {
+        const std::string ring_inputs = inputs + how;
+        cases.push_back({fmt::format("ring{}", suffix), section,
+                         "four switches, flows A-B-C-D and C-D-A-B; " + ring_inputs,
+                         [arbitration = arbitration] { return ring(arbitration); }});
+        const std::vector<std::tuple<double, bool, std::string>> thirds{
+            {2, false, "of 2 Gb/s"}, {3, true, "of 3 Gb/s"}, {40, true, "at full speed"}};
+        for (const auto& [third, deadlock, speed] : thirds) {
+            cases.push_back({fmt::format("ring-{:.0f}-gbps{}", third, suffix), section,
+                             fmt::format("a third flow B-C {}; {}", speed, ring_inputs),
+                             [third = third, deadlock = deadlock, arbitration = arbitration] {
+                                 return ring_with_third(third, deadlock, arbitration);
+                             }});
+        }
+    }
+}
+
 }  // namespace
 
 void add_pauses(std::vector<Case>& cases) {
@@ -212,13 +236,7 @@ void add_pauses(std::vector<Case>& cases) {
                  return head_of_line(static_cast<std::uint32_t>(others), measured, paused);
              }});
     }
-    cases.push_back({"ring", section, "four switches, flows A-B-C-D and C-D-A-B; " + inputs, ring});
-    cases.push_back({"ring-2-gbps", section, "a third flow B-C of 2 Gb/s; " + inputs,
-                     [] { return ring_with_third(2, false); }});
-    cases.push_back({"ring-3-gbps", section, "a third flow B-C of 3 Gb/s; " + inputs,
-                     [] { return ring_with_third(3, true); }});
-    cases.push_back({"ring-40-gbps", section, "a third flow B-C at full speed; " + inputs,
-                     [] { return ring_with_third(40, true); }});
+    add_rings(cases, section, inputs);
     const std::string sonic = "sonic-mgmt: three senders of 100 Gb/s to one receiver, 16 MB, alpha 1/8, ";
     const std::string window = "; from 0.1 to 0.6 s (there: 12 to 180 s)";
     cases.push_back(

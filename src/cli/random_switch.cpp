@@ -54,7 +54,8 @@ class SwitchDraw {
              draw_.one_in(3) ? draw_.number(12000, least_shared_bytes) : std::int64_t{0});
         line("egress-alpha = {}", draw_.one_of({"0.25", "0.5", "1", "8"}));
         line("resume-offset = \"{}B\"", draw_.number(0, 12000));
-        line("strict = [{}]", draw_.one_of({"", "3", "0, 6"}));
+        line("strict = [{}]\narbitration = \"{}\"", draw_.one_of({"", "3", "0, 6"}),
+             draw_.one_of({"fifo", "ingress-round-robin"}));
         line("weights = [1, 2, 1, {}, 1, 1, {}, 1]", draw_.number(1, 9), draw_.number(1, 9));
         line("[pfc]\nwhole-links = {}", draw_.one_in(6));
     }

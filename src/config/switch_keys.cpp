@@ -97,6 +97,9 @@ constexpr SwitchKey keys[] = {
      "Linux, mlxsw"},
     {"switch", "resume-offset", in_switch<&SwitchPlan::resume_offset>, 0, most_bytes,
      "a pause ends when a port holds so much less than the threshold", hpcc},
+    {"switch", "arbitration", in_switch<&SwitchPlan::arbitration>, 0, 0,
+     "of packets of one priority that wait for a port: in the order in which they came, or from each ingress "
+     "port in turn"},
     {"switch", "strict", MaskMember{in_switch<&SwitchPlan::strict>}, 0, last_priority,
      "priorities that go first, the highest of them first; classes that are `own` are added"},
     {"switch", "weights", in_switch<&SwitchPlan::weights>, 1, 1000,
@@ -217,6 +220,8 @@ constexpr Choice<core::CongestionControl> controls[] = {{"newreno", core::Conges
                                                         {"dctcp", core::CongestionControl::dctcp}};
 constexpr Choice<core::TopologyKind> topologies[] = {{"star", core::TopologyKind::star},
                                                      {"leaf-spine", core::TopologyKind::leaf_spine}};
+constexpr Choice<core::Arbitration> arbitrations[] = {
+    {"fifo", core::Arbitration::fifo}, {"ingress-round-robin", core::Arbitration::ingress_round_robin}};
 
 std::int64_t whole_number(double value) {
     return static_cast<std::int64_t>(value);
@@ -268,6 +273,7 @@ struct Reader {
     }
     void operator()(MemberOf<core::CongestionControl> of) const { of(description) = choose(text, controls); }
     void operator()(MemberOf<core::TopologyKind> of) const { of(description) = choose(text, topologies); }
+    void operator()(MemberOf<core::Arbitration> of) const { of(description) = choose(text, arbitrations); }
     void operator()(MemberOf<Weights> of) const {
         const std::vector<std::uint32_t> numbers =
             read_list(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
@@ -310,6 +316,9 @@ struct Printer {
     std::string operator()(MemberOf<core::TopologyKind> of) const {
         return chosen(of(description), topologies);
     }
+    std::string operator()(MemberOf<core::Arbitration> of) const {
+        return chosen(of(description), arbitrations);
+    }
     std::string operator()(MemberOf<Weights> of) const {
         return fmt::format("{}", fmt::join(of(description), ","));
     }
@@ -338,6 +347,7 @@ struct Kind {
     }
     std::string_view operator()(MemberOf<core::CongestionControl> /**/) const { return syntax_of<controls>; }
     std::string_view operator()(MemberOf<core::TopologyKind> /**/) const { return syntax_of<topologies>; }
+    std::string_view operator()(MemberOf<core::Arbitration> /**/) const { return syntax_of<arbitrations>; }
     std::string_view operator()(MemberOf<Weights> /**/) const { return "8 counts"; }
     std::string_view operator()(MemberOf<std::string> /**/) const { return "data|own|0..7"; }
     std::string_view operator()(MaskMember /**/) const { return "priorities"; }

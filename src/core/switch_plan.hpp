@@ -43,6 +43,12 @@ struct EcnPlan {
     bool operator==(const EcnPlan&) const = default;
 };
 
+/// Which of the packets that wait for a port, of one priority, goes next.
+enum class Arbitration : std::uint8_t {
+    fifo,                 ///< the one that came first
+    ingress_round_robin,  ///< the first of each ingress port in turn, a packet each
+};
+
 /// A switch with one pool of memory that all ports share. Values: QFX5200-32C; HPCC's simulator (Li et al.,
 /// SIGCOMM 2019); Linux, mlxsw.
 struct SwitchPlan {
@@ -61,6 +67,7 @@ struct SwitchPlan {
     double egress_alpha = 1;
     Bytes egress_threshold{};  ///< instead, if above 0: a fixed one for each port and priority
     EcnPlan ecn;
+    Arbitration arbitration = Arbitration::fifo;
     PriorityMask strict = 0;  ///< go first, the highest of them first
     std::array<std::uint32_t, priority_count> weights{1, 1, 1, 1, 1, 1, 1, 1};  ///< of the others
     bool operator==(const SwitchPlan&) const = default;

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "core/random.hpp"
 #include "packet/counts.hpp"
+#include "packet/ingress_turns.hpp"
 #include "packet/items.hpp"
 #include "packet/packet.hpp"
 #include "packet/picoseconds.hpp"
@@ -42,6 +44,8 @@ struct alignas(64) Link {
         Picoseconds paused_from;
     };
     std::array<Queue, priority_count> queues;
+    std::vector<IngressTurns>
+        turns;  ///< by priority, instead of queues[].packets; empty: first in, first out
 
     std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed

@@ -91,7 +91,11 @@ std::int64_t PacketNetwork::begin(Link& link, LinkIndex index, ItemIndex transmi
 void PacketNetwork::enqueue(Link& link, ItemIndex item) {
     const Packet& packet = items_[item].packet;
     Link::Queue& queue = link.queues[packet.priority];
-    queue.packets.push(items_, item);
+    if (takes_turns(link)) {
+        link.turns[packet.priority].push(items_, item);
+    } else {
+        queue.packets.push(items_, item);
+    }
     queue.bytes += packet.wire_bytes;
     link.nonempty |= core::mask_of(packet.priority);
 }
@@ -99,9 +103,10 @@ void PacketNetwork::enqueue(Link& link, ItemIndex item) {
 /// From a queue that is not empty.
 ItemIndex PacketNetwork::dequeue(Link& link, Priority priority) {
     Link::Queue& queue = link.queues[priority];
-    const ItemIndex item = queue.packets.pop(items_);
+    const bool turns = takes_turns(link);
+    const ItemIndex item = turns ? link.turns[priority].pop(items_) : queue.packets.pop(items_);
     queue.bytes -= items_[item].packet.wire_bytes;
-    if (queue.packets.empty()) {
+    if (turns ? link.turns[priority].empty() : queue.packets.empty()) {
         link.nonempty &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
     return item;

@@ -170,6 +170,10 @@ class PacketNetwork {
     ItemIndex next_of_switch(Link& link, LinkIndex index);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
+    /// Whether the port serves its ingress ports in turn. The switch's setting is nearer than the link's end.
+    [[nodiscard]] bool takes_turns(const Link& link) const {
+        return switches_.arbitration != core::Arbitration::fifo && link.from_switch;
+    }
     void enqueue(Link& link, ItemIndex item);
     ItemIndex dequeue(Link& link, Priority priority);
     [[nodiscard]] int choose_priority(Link& link, PriorityMask candidates, PriorityMask strict);

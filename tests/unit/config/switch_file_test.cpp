@@ -26,6 +26,7 @@ std::string other_value(const SwitchKey& key) {
                                                                   {"go-back-n|selective", "selective"},
                                                                   {"star|leaf-spine", "leaf-spine"},
                                                                   {"newreno|cubic|dctcp", "dctcp"},
+                                                                  {"fifo|ingress-round-robin", "ingress-round-robin"},
                                                                   {"8 counts", "1,2,3,4,5,6,7,8"},
                                                                   {"data|own|0..7", "5"},
                                                                   {"priorities", "1,6"},

@@ -255,3 +255,29 @@ TEST_CASE("ECMP: ways follow from seed and hosts, not from which pair speaks fir
     CHECK(bytes_by_uplink(false, true, 1) == bytes);
     CHECK(bytes_by_uplink(false, false, 2) != bytes);
 }
+
+TEST_CASE("A port sends in the order of arrival, or a packet of each ingress port in turn") {
+    const Topology topology = star({{giga}, {10 * giga}, {giga}, {giga}}, core::Duration::nanoseconds(500));
+    const auto share_of_fast_sender = [&](core::Arbitration arbitration) {
+        core::SwitchPlan switches = plain_switch();  // room for all
+        switches.arbitration = arbitration;
+        PacketNetwork network({.topology = topology, .switches = switches, .nics = plain_nic()});
+        std::vector<FlowIndex> flows;
+        for (std::uint32_t source = 1; source <= 3; ++source) {
+            flows.push_back(network.connect({source}, {0}, 0));
+            network.post({}, flows.back(), 0, {2'000'000});
+        }
+        while (network.next_time() <= millisecond) {
+            network.advance(millisecond);
+        }
+        double all = 0;
+        for (const FlowIndex flow : flows) {
+            all += network.flow(flow).expected();
+        }
+        CHECK(all == Approx(124).margin(2));
+        CHECK(network.counts(StarRig::down(0), 0).dropped == 0);
+        return network.flow(flows[0]).expected() / all;
+    };
+    CHECK(share_of_fast_sender(core::Arbitration::fifo) == Approx(10.0 / 12).margin(0.02));
+    CHECK(share_of_fast_sender(core::Arbitration::ingress_round_robin) == Approx(1.0 / 3).margin(0.02));
+}
