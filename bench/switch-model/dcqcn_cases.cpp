@@ -68,9 +68,12 @@ std::vector<Value> steady_state(std::uint32_t flows, const Column& column, doubl
     run.ecn.all_above = {static_cast<std::int64_t>(column.all_above)};
     run.ecn.probability_at_top = column.probability;
     const DcqcnStatistics found = run_dcqcn(run);
+    run.begin = millisecond * 1000;
+    const DcqcnStatistics later = run_dcqcn(run);
     std::vector<Value> values{
         {"mean queue, KB", fmt::format("{:.2f}", expected), 'F', expected * (below_top ? 1.0 : 0.85),
          expected * (below_top ? 1.45 : 1.02), found.mean / 1e3},
+        {"mean queue if all begins a second later / that", "1", 'F', 0.9999, 1.0001, later.mean / found.mean},
         {"use of the link", "at least 0.99", 'F', 0.99, 1.0, found.use},
         {"a flow's largest distance from its share", "at most 0.08", 'F', 0, 0.08, found.worst_flow},
     };

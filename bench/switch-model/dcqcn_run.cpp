@@ -14,10 +14,10 @@ DcqcnStatistics run_dcqcn(const DcqcnRun& run) {
     nics.dcqcn.on = true;
     Rig rig(run.flows + 1, run.rate, run.loop, switches, nics, {}, run.seed);
     for (std::uint32_t source = 0; source < run.flows; ++source) {
-        rig.stream(source, run.flows);
+        rig.stream(source, run.flows, run.begin);
     }
     const LinkIndex out = Rig::down(run.flows);
-    const Picoseconds from = millisecond * 100;
+    const Picoseconds from = run.begin + millisecond * 100;
     rig.run_to(from);
     const std::uint64_t before = rig.counts(out).bytes;
     std::vector<std::uint64_t> before_each;

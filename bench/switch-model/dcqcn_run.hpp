@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/switch_plan.hpp"
+#include "packet/picoseconds.hpp"
 
 namespace weir::switch_model {
 
@@ -11,9 +12,10 @@ struct DcqcnRun {
     core::EcnPlan ecn;
     core::Duration loop = core::Duration::microseconds(4);
     std::uint64_t seed = 1;
+    packet::Picoseconds begin{};  ///< of all flows: nothing may depend on it
 };
 
-/// From 0.1 to 0.5 s; the queue in bytes, every 10 us.
+/// From 0.1 to 0.5 s after the beginning; the queue in bytes, every 10 us.
 struct DcqcnStatistics {
     double mean = 0;
     double p5 = 0;

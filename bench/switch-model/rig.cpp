@@ -30,9 +30,10 @@ Rig::Rig(std::uint32_t hosts, std::int64_t rate, core::Duration loop, const core
     : Rig(packet::star(std::vector<core::BitRate>(hosts, {rate}), {loop.ns / 4}), switches, nics, tcp, seed) {
 }
 
-FlowIndex Rig::stream(std::uint32_t from, std::uint32_t to, PacketNetwork::Protocol protocol) {
+FlowIndex Rig::stream(std::uint32_t from, std::uint32_t to, Picoseconds begin,
+                      PacketNetwork::Protocol protocol) {
     const FlowIndex flow = network_.connect({from}, {to}, 0, protocol);
-    network_.post(network_.now(), flow, 0, endless);
+    network_.post(begin, flow, 0, endless);
     return flow;
 }
 

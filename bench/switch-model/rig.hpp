@@ -35,8 +35,13 @@ class Rig {
     Rig(std::uint32_t hosts, std::int64_t rate, core::Duration loop, const core::SwitchPlan& switches,
         const core::NicPlan& nics, const core::TcpPlan& tcp = {}, std::uint64_t seed = 1);
 
-    /// A flow that always has something to send.
-    FlowIndex stream(std::uint32_t from, std::uint32_t to, PacketNetwork::Protocol protocol = {});
+    /// A flow that always has something to send, from now on.
+    FlowIndex stream(std::uint32_t from, std::uint32_t to, PacketNetwork::Protocol protocol = {}) {
+        return stream(from, to, network_.now(), protocol);
+    }
+    /// Likewise, from `begin` on: not before the flows that are there.
+    FlowIndex stream(std::uint32_t from, std::uint32_t to, Picoseconds begin,
+                     PacketNetwork::Protocol protocol = {});
     void run_to(Picoseconds until);
 
     [[nodiscard]] PacketNetwork& network() { return network_; }

@@ -26,11 +26,12 @@ ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rat
 void ReactionPoint::on_notification(Picoseconds now) {
     if (limited_) {
         catch_up(now);
-    } else {
-        // What alpha has lost since the flow was at full speed.
+    } else if (notified_) {
+        // What alpha has lost since the flow was at full speed. Before the first notification it stays 1.
         const std::int64_t periods = (now - alpha_from_) / alpha_period_;
         alpha_ *= std::pow(1 - plan_->gain, static_cast<double>(periods));
     }
+    notified_ = true;
     target_ = rate_;
     rate_ = std::max(rate_ * (1 - alpha_ / 2), static_cast<double>(plan_->least_rate.bits_per_second));
     alpha_ = (1 - plan_->gain) * alpha_ + plan_->gain;

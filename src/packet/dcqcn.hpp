@@ -41,7 +41,8 @@ class ReactionPoint {
     double rate_;
     double target_;
     double alpha_ = 1;
-    bool limited_ = false;  ///< has been notified and is not back at the speed of the link
+    bool notified_ = false;  ///< ever
+    bool limited_ = false;   ///< has been notified and is not back at the speed of the link
     std::uint32_t timer_stage_ = 0;
     std::uint32_t byte_stage_ = 0;
     std::int64_t counted_bytes_ = 0;

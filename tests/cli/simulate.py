@@ -193,6 +193,21 @@ class Runs(SimulateTest):
         different = filecmp.cmpfiles(self.directory / "a", self.directory / "other", files, shallow=False)
         self.assertIn(Path("run.json"), different[1])
 
+    def test_when_traffic_begins_changes_no_reaction_of_the_nics(self):
+        """Eight producers with 20 MB each for one consumer: what is lost, paused and sent again does not depend on the time of day."""
+        counts = {}
+        for begin_ms in (0, 137, 1000):
+            trace = self.directory / f"at-{begin_ms}.csv"
+            trace.write_text("time_ms,producer,consumer,bytes\n" + "".join(f"{begin_ms},{producer},0,20000000\n" for producer in range(8)))
+            for pfc in ("off", "on"):
+                run = self.simulate("--pattern", f"trace:{trace}", "--interval", "2s", "--duration", "2s", "--warmup", "0s", "--policy",
+                                    "none", "--slots", "8", "--producer-link", "100Gb/s", "--consumer-link", "100Gb/s", "--network",
+                                    "packet", "--ecn", "on", "--pfc", pfc, out=f"run-{begin_ms}-{pfc}")
+                self.assertEqual(run["totals"]["received_bytes"], 160_000_000)
+                counts[begin_ms, pfc] = [run["switch"][name] for name in ("dropped_packets", "packets_sent_again", "pauses_sent")]
+        # Kmax and what comes until the first notifications act are less than half of the pool.
+        self.assertEqual(set(map(tuple, counts.values())), {(0, 0, 0)}, counts)
+
     def test_the_sums_of_the_files_are_the_totals(self):
         run = self.simulate("--producers", "5", "--consumers", "3", "--busy", "exponential:20ms", "--duration", "5s")
         for role, name in (("producer", "sent"), ("consumer", "received")):

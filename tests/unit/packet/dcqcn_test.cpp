@@ -48,6 +48,35 @@ TEST_CASE("A notification cuts the rate by alpha / 2; alpha follows (1 - g) alph
     CHECK(point.rate(microsecond * 111) > 20e9);
 }
 
+TEST_CASE("All that happens later by some time changes rate and alpha in the same way, later by it") {
+    const core::DcqcnPlan plan = plan_of_2015();
+    const Picoseconds later = microsecond * GENERATE(1, 777, 1'000'000) + Picoseconds{123};
+    ReactionPoint first(plan, line);
+    ReactionPoint second(plan, line);
+    Picoseconds now;
+    for (int step = 0; step < 2000; ++step) {
+        now += Picoseconds{step * 7'919 % 90'001 * 1000};
+        if (step % 7 == 3 && step % 500 < 250) {
+            first.on_notification(now);
+            second.on_notification(now + later);
+        }
+        REQUIRE(first.rate(now) == second.rate(now + later));
+        REQUIRE(first.alpha() == second.alpha());
+        first.on_sent({1'000'000});
+        second.on_sent({1'000'000});
+    }
+}
+
+TEST_CASE("Alpha is 1 at the first notification of a flow, whenever that comes") {
+    core::DcqcnPlan plan = plan_of_2015();
+    ReactionPoint point(plan, line);
+    const Picoseconds first = microsecond * GENERATE(0, 56, 1'000'000);
+    CHECK(point.rate(first) == 40e9);
+    point.on_notification(first);
+    CHECK(point.alpha() == 1);
+    CHECK(point.rate(first) == 20e9);
+}
+
 TEST_CASE("Five steps of fast recovery, then additive, then hyper increase once both counters are beyond") {
     core::DcqcnPlan plan = plan_of_2015();
     plan.hyper_increase = {200'000'000};
