@@ -44,7 +44,8 @@ enum class RandomPurpose : std::uint32_t {
     host_delay,
     mark,
     background,
-    path
+    path,
+    place
 };
 
 /// Number of the stream for one purpose of one node, to be given to Random's constructor.

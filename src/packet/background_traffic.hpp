@@ -20,6 +20,7 @@ class BackgroundTraffic final : public Flow {
     BackgroundTraffic(const core::BackgroundPlan& plan, const Ends& ends, std::vector<NodeIndex> receivers,
                       std::size_t turn, Picoseconds begin);
 
+    [[nodiscard]] std::int64_t next_wire_bytes() override { return packet_bytes_; }
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& /*reply*/, Picoseconds /*now*/,
                   std::vector<MessageHandle>& /*sent*/) override {}

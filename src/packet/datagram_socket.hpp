@@ -22,6 +22,10 @@ class DatagramSocket final : public Flow {
 
     void post_to(NodeIndex to, MessageHandle handle, core::Bytes bytes);
 
+    [[nodiscard]] std::int64_t next_wire_bytes() override {
+        const Datagram& next = datagrams_.at(sending_);
+        return frame_ + 1 == next.content.frames ? next.last_frame_bytes : next.full_frame_bytes;
+    }
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
     [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }

@@ -2,6 +2,7 @@
 // back. Both ends in one object. No clock: time is an argument.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,13 @@ class Flow {
     virtual ~Flow() = default;
 
     // Sender
+
+    /// Neither has anything to send nor waits for an answer: what is posted next starts it.
+    [[nodiscard]] bool idle() const { return !has_packet_ && timeout_at() == Picoseconds::never(); }
+    /// Of its next packet, on the wire. Only with has_packet().
+    [[nodiscard]] virtual std::int64_t next_wire_bytes() = 0;
+    /// Its next packet has to wait until then.
+    void hold_until(Picoseconds until) { next_send_ = std::max(next_send_, until); }
 
     void post(MessageHandle handle, core::Bytes bytes) {
         messages_.post(handle, bytes);

@@ -32,7 +32,7 @@ struct alignas(64) Item {
         received,  ///< by the kernel of a host: the first packet in its ring
         read,      ///< by the program: the first datagram in a host's socket
     };
-    Picoseconds at;            ///< of an event
+    Picoseconds at;            ///< of an event; of a packet in a switch, when it came
     ItemIndex next = no_item;  ///< in its slot of the wheel, its queue, or the list of unused ones
     std::uint32_t index = 0;   ///< link; wake, received, read: host; timeout, left: flow
     Packet packet{};
@@ -86,7 +86,8 @@ class PacketQueue {
         (empty() ? first_ : items[last_].next) = added;
         last_ = added;
     }
-    /// Not on an empty queue.
+    // Not of an empty queue.
+    [[nodiscard]] ItemIndex last() const { return last_; }
     ItemIndex pop(Items& items) {
         const ItemIndex popped = first_;
         first_ = items[popped].next;

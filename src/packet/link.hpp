@@ -19,7 +19,6 @@ struct alignas(64) Link {
     Picoseconds free_at;
     std::int64_t picoseconds_per_byte_fixed = 0;  ///< x 2^16; of the moment
     Picoseconds delay;
-    Picoseconds last_arrival;  ///< at its other end; kept for links from hosts
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::uint32_t to_port = 0;
@@ -42,6 +41,8 @@ struct alignas(64) Link {
         std::int64_t deficit = 0;
         LinkCounts counts;
         Picoseconds paused_from;
+        Picoseconds contended_at;      ///< when the packet came for whose place others contend
+        std::uint32_t contenders = 0;  ///< for it, so far
     };
     std::array<Queue, priority_count> queues;
     std::vector<IngressTurns>
@@ -50,7 +51,9 @@ struct alignas(64) Link {
     std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
     std::uint32_t from_port = 0;
-    core::Random random{0, 0};  ///< its own: times in the host that sends on it, or marks of the switch
+    core::Random random{
+        0, 0};  ///< its own: starts of flows of the host that sends on it, or marks of the switch
+    std::uint32_t contentions = 0;  ///< in its queues, so far
 };
 
 }  // namespace weir::packet

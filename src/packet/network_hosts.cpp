@@ -33,6 +33,19 @@ void PacketNetwork::timed_out(FlowIndex index) {
     }
 }
 
+/// Hosts that do the same at the same time are not in step to the picosecond: a flow that has begun waits a
+/// random time of up to its first packet's, once for all that follows, so packets keep the distances that the
+/// link gives them. Where the link was busy until now, what it sent has a random phase already.
+void PacketNetwork::start(Flow& flow) {
+    Link& uplink = links_[nodes_[flow.ends().from.value].uplink];
+    const Picoseconds packet{flow.next_wire_bytes() * uplink.picoseconds_per_byte_fixed >> 16};
+    if (uplink.free_at != Picoseconds{} && uplink.free_at + packet > now_) {
+        return;
+    }
+    const std::uint64_t drawn = uplink.random.next();
+    flow.hold_until(now_ + Picoseconds{packet.count * static_cast<std::int64_t>(drawn >> 48U) >> 16});
+}
+
 void PacketNetwork::enqueue_at_host(const Packet& packet, NodeIndex host) {
     const LinkIndex index = nodes_[host.value].uplink;
     const ItemIndex item = items_.add(Item::Kind::queued, index);

@@ -52,14 +52,8 @@ void PacketNetwork::kick_host(Link& link, LinkIndex index) {
     if (item == no_item) {
         return;
     }
-    const std::int64_t duration_ps = begin(link, index, item);
-    // Hosts that do the same would always meet in the same order at a full queue, and all losses would be
-    // one's. Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: a random
-    // time of up to one packet's in the host prevents that. Packets keep their order.
-    const auto share_fixed = static_cast<std::int64_t>(link.random.next() >> 48U);
-    link.last_arrival =
-        std::max(link.last_arrival, link.free_at + link.delay + Picoseconds{duration_ps * share_fixed >> 16});
-    events_.push(link.last_arrival, item);
+    begin(link, index, item);
+    events_.push(link.free_at + link.delay, item);
     sent_by_host(link, items_[item].packet);
     if (link.nonempty != 0 || nodes_[link.from].ready_mask != 0) {
         wait_for(link);
@@ -74,8 +68,8 @@ void PacketNetwork::sent_by_host(Link& link, const Packet& packet) {
     link.free_at = std::max(link.free_at, now_ + host_times_.send_time);
 }
 
-/// The transmission of a packet. Returns how many picoseconds it takes.
-std::int64_t PacketNetwork::begin(Link& link, LinkIndex index, ItemIndex transmitted) {
+/// The transmission of a packet.
+void PacketNetwork::begin(Link& link, LinkIndex index, ItemIndex transmitted) {
     Item& item = items_[transmitted];
     item.kind = link.arrives;
     item.index = index;
@@ -85,7 +79,6 @@ std::int64_t PacketNetwork::begin(Link& link, LinkIndex index, ItemIndex transmi
     ++counted.packets;
     counted.bytes += item.packet.wire_bytes;
     ++transmissions_;
-    return duration_ps;
 }
 
 void PacketNetwork::enqueue(Link& link, ItemIndex item) {

@@ -109,7 +109,12 @@ FlowIndex PacketNetwork::open_socket(NodeIndex from, Priority priority) {
 void PacketNetwork::post_datagram(Picoseconds now, FlowIndex socket, NodeIndex to, MessageHandle message,
                                   core::Bytes bytes) {
     set_now(now);
-    static_cast<DatagramSocket&>(*flows_[socket.value]).post_to(to, message, bytes);
+    auto& posted = static_cast<DatagramSocket&>(*flows_[socket.value]);
+    const bool starts = posted.idle();
+    posted.post_to(to, message, bytes);
+    if (starts) {
+        start(posted);
+    }
     activate(socket);
 }
 

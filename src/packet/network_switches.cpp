@@ -2,6 +2,7 @@
 #include "packet/packet_network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/assertion.hpp"
 
@@ -55,6 +56,50 @@ void PacketNetwork::flood(Link& link, LinkIndex index, const Packet& packet) {
     }
 }
 
+/// Packets that come on several links at once have equal chances for a place in a full queue. If the first
+/// always had it, links in step would meet in the same order for as long as their clocks agree, and all
+/// losses would be one sender's (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways",
+/// 1992). In a switch, the order in which its ports are served within a packet's time has nothing to do with
+/// who came first.
+bool PacketNetwork::takes_last_place(const Link& link, Link& out, Priority priority, const Packet& packet) {
+    Link::Queue& queue = out.queues[priority];
+    if (queue.packets.empty()) {
+        return false;
+    }
+    const Item& last = items_[queue.packets.last()];
+    const Picoseconds duration{packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
+    if (last.packet.wire_bytes != packet.wire_bytes || last.packet.ingress_port == packet.ingress_port ||
+        last.at + duration <= now_) {
+        return false;
+    }
+    if (queue.contended_at != last.at) {
+        queue.contended_at = last.at;
+        queue.contenders = 1;
+    }
+    // Not from the stream of marks: losses are drawn alike with ECN and without.
+    const std::uint64_t stream = core::random_stream(core::RandomPurpose::place, nodes_[out.from].identity,
+                                                     nodes_[out.to].identity, out.from_port);
+    return core::SplitMix64(seed_ ^ (stream + out.contentions++)).next() % ++queue.contenders == 0;
+}
+
+/// A packet from `link` finds no room in a queue.
+void PacketNetwork::refuse(const Link& link, Link& out, ItemIndex item) {
+    Packet& packet = items_[item].packet;
+    const Priority priority = packet.priority;
+    Link::Queue& queue = out.queues[priority];
+    SharedBuffer& buffer = *nodes_[link.to].buffer;
+    if (!buffer.lossless(priority) && takes_last_place(link, out, priority, packet)) {
+        Packet& last = items_[queue.packets.last()].packet;
+        buffer.exchange(last.ingress_port, packet.ingress_port, priority, packet.wire_bytes);
+        packet.marked = packet.marked || (last.marked && packet.ecn_capable);
+        std::swap(last, packet);
+    }
+    ++queue.counts.dropped;
+    queue.counts.dropped_bytes += packet.wire_bytes;
+    drop(packet);
+    items_.remove(item);
+}
+
 /// A packet from `link` gets into the queue of its port, or is lost.
 void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
     Node& node = nodes_[link.to];
@@ -65,16 +110,14 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
     LinkCounts& counted = count(out_index, priority);
     packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
     if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queues[priority].bytes)) {
-        ++counted.dropped;
-        counted.dropped_bytes += packet.wire_bytes;
-        drop(packet);
-        items_.remove(item);
+        refuse(link, out, item);
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
             packet.marked = true;
             ++counted.marked;
         }
         items_[item].kind = Item::Kind::queued;
+        items_[item].at = now_;
         enqueue(out, item);
         counted.peak_queue_bytes = std::max(counted.peak_queue_bytes, out.queues[priority].bytes);
         counted.queue_integral -= packet.wire_bytes * queue_time();

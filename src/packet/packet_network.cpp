@@ -140,7 +140,12 @@ FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority
 
 void PacketNetwork::post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes) {
     set_now(now);
-    flows_[flow.value]->post(message, bytes);
+    Flow& posted = *flows_[flow.value];
+    const bool starts = posted.idle();
+    posted.post(message, bytes);
+    if (starts) {
+        start(posted);
+    }
     activate(flow);
 }
 

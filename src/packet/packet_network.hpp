@@ -166,7 +166,7 @@ class PacketNetwork {
     void kick_switch(Link& link, LinkIndex index);
     [[nodiscard]] bool may_begin(Link& link);
     void wait_for(Link& link);
-    std::int64_t begin(Link& link, LinkIndex index, ItemIndex transmitted);
+    void begin(Link& link, LinkIndex index, ItemIndex transmitted);
     ItemIndex next_of_switch(Link& link, LinkIndex index);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
@@ -179,6 +179,8 @@ class PacketNetwork {
     [[nodiscard]] int choose_priority(Link& link, PriorityMask candidates, PriorityMask strict);
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void admit(Link& link, LinkIndex index, ItemIndex item);
+    [[gnu::noinline]] void refuse(const Link& link, Link& out, ItemIndex item);
+    [[nodiscard]] bool takes_last_place(const Link& link, Link& out, Priority priority, const Packet& packet);
     [[gnu::noinline]] void flood(Link& link, LinkIndex index, const Packet& packet);
     void arrive_at_host(const Packet& packet);
     void receive_at_host(const Packet& packet);
@@ -198,6 +200,7 @@ class PacketNetwork {
     [[gnu::noinline]] void reply(const Packet& to, Packet::Kind kind, bool marked);
     void enqueue_at_host(const Packet& packet, NodeIndex host);
     void activate(FlowIndex index);
+    void start(Flow& flow);
     void timed_out(FlowIndex index);
     [[nodiscard]] bool is_marked(Link& link, Priority priority);
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;

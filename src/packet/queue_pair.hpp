@@ -15,6 +15,9 @@ class QueuePair final : public Flow {
     /// `plan` must outlive the queue pair.
     QueuePair(const core::NicPlan& plan, const Ends& ends);
 
+    [[nodiscard]] std::int64_t next_wire_bytes() override {
+        return messages_.piece(recovering() ? resend_next_ : next_).payload_bytes + plan_->overhead.count;
+    }
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
     [[nodiscard]] Picoseconds timeout_at() const override {

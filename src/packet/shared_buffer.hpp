@@ -29,6 +29,12 @@ class SharedBuffer {
     /// A packet has left. With the port and priority with which it came.
     void release(std::uint32_t ingress_port, Priority priority, std::int64_t bytes);
 
+    /// A packet has taken the place of another one of the same size. Of a priority that is not lossless.
+    void exchange(std::uint32_t old_port, std::uint32_t new_port, Priority priority, std::int64_t bytes) {
+        account(old_port, priority).shared -= bytes;
+        account(new_port, priority).shared += bytes;
+    }
+
     /// Whether this sender is to be paused, and is not. Never while nothing of it is stored: a pause ends
     /// when something leaves.
     [[nodiscard]] bool must_pause(std::uint32_t ingress_port, Priority priority) const;

@@ -89,9 +89,11 @@ TEST_CASE("A class that was alone for long does not pay for it when another one 
 TEST_CASE("With pauses nothing is lost while the headroom suffices, and something is when it does not") {
     const bool enough = GENERATE(true, false);
     core::SwitchPlan switches = pause_above(20'000);
-    // Two cables of 500 ns at 10 Gb/s are 1250 B; then come three packets and the frame. A tenth of it by
-    // the speed of the port.
-    switches.headroom_at_100g = {enough ? 10 * (1250 + 3084 + 84) : 10 * 1000};
+    // Two cables of 500 ns at 10 Gb/s are 1250 B; then come three packets and the frame. A port of 10 Gb/s
+    // has a quarter of it. From the PAUSE frame (67 ns) until its sender's last packet is there, 1.07 us
+    // pass, and one of 800 ns has begun on each side of it: two packets come, and the second finds no room in
+    // less.
+    switches.headroom_at_100g = {enough ? 10 * (1250 + 3084 + 84) : 4 * 1900};
     StarRig rig(5, switches, plain_nic());
     for (std::uint32_t source = 0; source < 4; ++source) {
         rig.stream(source, 4);
@@ -153,6 +155,74 @@ TEST_CASE("Two senders that do the same share the losses") {
     CHECK(lost_a + lost_b > 1e6);
     CHECK(lost_a / (lost_a + lost_b) > 0.4);
     CHECK(lost_a / (lost_a + lost_b) < 0.6);
+}
+
+TEST_CASE(
+    "Packets of a host arrive as far apart as its link sends them, after one delay of less than a packet") {
+    core::SwitchPlan switches = plain_switch();
+    const core::NicPlan nics = plain_nic();
+    std::vector<double> delays;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        StarRig rig(2, switches, nics, seed);
+        // 800 ns for each packet on a link that may be 100 ppm slow; there are two, of 500 ns of delay.
+        const FlowIndex flow = rig.network.connect({0}, {1}, 0);
+        rig.network.post({}, flow, 0, {40'000});
+        std::vector<Picoseconds> arrivals;
+        while (arrivals.size() < 40) {
+            rig.network.advance(rig.network.next_time());
+            while (arrivals.size() < rig.arrived(flow)) {
+                arrivals.push_back(rig.network.now());
+            }
+        }
+        const Picoseconds packet = Picoseconds::nanoseconds(800);
+        for (std::size_t index = 1; index < arrivals.size(); ++index) {
+            const Picoseconds apart = arrivals[index] - arrivals[index - 1];
+            REQUIRE(apart >= packet);
+            REQUIRE(apart <= packet + Picoseconds{200'000});
+        }
+        const Picoseconds unhindered = packet * 41 + Picoseconds::nanoseconds(1000);
+        delays.push_back((arrivals.back() - unhindered).seconds() / packet.seconds());
+    }
+    std::sort(delays.begin(), delays.end());
+    // Uniform in 0..1: of 60, the mean is 0.5 within 0.11 (three of its standard deviations).
+    CHECK(delays.front() >= 0);
+    CHECK(delays.back() < 1.01);
+    double sum = 0;
+    for (const double delay : delays) {
+        sum += delay;
+    }
+    CHECK(sum / 60 > 0.39);
+    CHECK(sum / 60 < 0.62);
+}
+
+TEST_CASE("All traffic later by some time is through exactly that much later") {
+    core::SwitchPlan switches = plain_switch();
+    switches.ecn.on = GENERATE(false, true);
+    switches.egress_threshold = {150'000};
+    core::NicPlan nics = plain_nic();
+    nics.dcqcn.on = true;
+    nics.recovery = GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective);
+    const auto run = [&](Picoseconds begin) {
+        StarRig rig(9, switches, nics, 7);
+        std::vector<PacketNetwork::Report> all;
+        for (std::uint32_t sender = 0; sender < 8; ++sender) {
+            const FlowIndex flow = rig.network.connect({sender}, {8}, 0);
+            rig.network.post(begin + microsecond * sender, flow, sender, {2'000'000});
+        }
+        all = rig.run_to(begin + millisecond * 200);
+        REQUIRE(all.size() == 16);
+        for (PacketNetwork::Report& report : all) {
+            report.at = report.at - begin;
+        }
+        return all;
+    };
+    const auto first = run({});
+    const auto second = run(millisecond * 1000);
+    REQUIRE(first.size() == second.size());
+    for (std::size_t index = 0; index < first.size(); ++index) {
+        CHECK(first[index].at.count == second[index].at.count);
+        CHECK(first[index].flow.value == second[index].flow.value);
+    }
 }
 
 TEST_CASE("The same seed gives the same run, another one a different one") {
