@@ -67,18 +67,28 @@ std::string pfc_text(const RunRequest& request) {
         rounded_text(config::largest_headroom(request)));
 }
 
+std::string dcqcn_text(const core::DcqcnPlan& dcqcn) {
+    if (!dcqcn.on) {
+        return "DCQCN off";
+    }
+    return fmt::format(
+        "DCQCN ({} per {}",
+        dcqcn.rules == core::DcqcnRules::hpcc ? "rules of HPCC) with a cut" : "2015) with a CNP",
+        rounded_text(dcqcn.cnp_spacing));
+}
+
 std::string ecn_text(const core::FabricPlan& fabric) {
     const core::EcnPlan& ecn = fabric.switches.ecn;
     if (!ecn.on) {
-        return fabric.nics.dcqcn.on ? "ECN off; NICs slow down after losses" : "ECN off";
+        return fabric.nics.dcqcn.on
+                   ? fmt::format("ECN off; NICs slow down after losses: {}", dcqcn_text(fabric.nics.dcqcn))
+                   : "ECN off";
     }
     const std::string of_rate =
         ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", rounded_text(ecn.of_rate)) : "";
-    return fmt::format("ECN marks from {} to {}{}, {:.4g} % there; DCQCN {}", rounded_text(ecn.none_below),
+    return fmt::format("ECN marks from {} to {}{}, {:.4g} % there; {}", rounded_text(ecn.none_below),
                        rounded_text(ecn.all_above), of_rate, ecn.probability_at_top * 100,
-                       fabric.nics.dcqcn.on
-                           ? fmt::format("with a CNP per {}", rounded_text(fabric.nics.dcqcn.cnp_spacing))
-                           : "off");
+                       dcqcn_text(fabric.nics.dcqcn));
 }
 
 }  // namespace
@@ -95,7 +105,7 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
     const auto chunk = static_cast<double>(core::chunk_capacity_bytes(plan));
     const double chunks = bytes / chunk;
     const double data = chunks * std::ceil(chunk / payload);
-    const double acks = plan.lossy() ? 0 : data / (tcp ? 2 : fabric.nics.packets_per_ack) + chunks;
+    const double acks = plan.lossy() ? 0 : data / (tcp ? 2 : core::packets_per_ack(fabric.nics)) + chunks;
     const double control = f.control_messages_per_second().value_or(0) *
                            (plan.warmup + plan.duration).in_seconds() * 2;  // and their acknowledgements
     PacketCost cost;

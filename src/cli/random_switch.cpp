@@ -65,7 +65,8 @@ class SwitchDraw {
         line("[ecn]\nnone-below = \"{}B\"\nall-above = \"{}B\"\nof-rate = \"0b/s\"", none_below,
              none_below + draw_.number(0, 100000));
         line("probability = 0.{}1\nat-enqueue = {}", draw_.number(0, 9), draw_.one_in(3));
-        line("[dcqcn]\non = {}\ncnp-spacing = \"{}us\"\nalpha-period = \"{}us\"", !draw_.one_in(6),
+        line("[dcqcn]\nrules = \"{}\"", draw_.one_of({"2015", "hpcc"}));
+        line("on = {}\ncnp-spacing = \"{}us\"\nalpha-period = \"{}us\"", !draw_.one_in(6),
              draw_.number(1, 100), draw_.number(1, 100));
         line("rate-period = \"{}us\"\nfast-stages = {}\nof-rate = \"{}Mb/s\"\nleast-rate = \"{}kb/s\"",
              draw_.number(10, 500), draw_.number(0, 6), draw_.number(100, 100000), draw_.number(100, 10000));
@@ -74,7 +75,9 @@ class SwitchDraw {
     void nics() {
         line("[nic]\nack-timeout = \"{}ms\"\nnak-spacing = \"{}us\"\npackets-per-ack = {}",
              draw_.number(5, 70), draw_.number(0, 50), draw_.number(1, 20));
-        line("window = \"{}B\"", draw_.one_in(3) ? draw_.number(200000, 400000) : std::int64_t{0});
+        const bool window = draw_.one_in(3);
+        line("window = \"{}B\"\nwindow-follows-rate = {}",
+             window ? draw_.number(200000, 400000) : std::int64_t{0}, window && draw_.one_in(2));
         line("[classes]\ndata = {}\ncontrol = \"{}\"\nack = \"{}\"\ncnp = \"{}\"", draw_.number(0, 6),
              draw_.one_of({"data", "own", "1"}), draw_.one_of({"data", "own", "0"}),
              draw_.one_of({"data", "own", "6"}));

@@ -80,7 +80,7 @@ SwitchDescription describe_switch(const RunRequest& request) {
 
 /// A window that the acknowledgements of full packets do not reach would wait for time-outs.
 void check_window(const core::NicPlan& nics, core::Bytes mtu) {
-    const core::Bytes least = mtu * static_cast<std::int64_t>(nics.packets_per_ack);
+    const core::Bytes least = mtu * static_cast<std::int64_t>(core::packets_per_ack(nics));
     if (nics.window.count > 0 && nics.window < least) {
         throw UsageError(
             fmt::format("--switch: [nic] window: {} is less than packets-per-ack, {}, packets of --mtu {}; "

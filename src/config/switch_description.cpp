@@ -72,6 +72,15 @@ void check_thresholds(const SwitchDescription& description) {
     }
 }
 
+void check_nics(const core::NicPlan& nics) {
+    if (nics.window_follows_rate && nics.window.count == 0) {
+        throw UsageError(
+            "[nic] window-follows-rate: there is no window; write window = \"SIZE\", what a round trip at "
+            "full "
+            "speed takes, or window-follows-rate = false");
+    }
+}
+
 }  // namespace
 
 std::string parse_class(std::string_view text) {
@@ -105,6 +114,7 @@ void check_description(const SwitchDescription& description) {
         throw UsageError(
             "[pfc] on: ports that share no memory pause nobody; write false, or drop-tail = false");
     }
+    check_nics(fabric.nics);
     if (fabric.tcp.least_timeout > fabric.tcp.most_timeout) {
         throw UsageError(
             fmt::format("[tcp] least-timeout: {} is more than most-timeout, {}; make it at most that",

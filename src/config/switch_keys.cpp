@@ -17,6 +17,7 @@ using core::BackgroundPlan;
 using core::BitRate;
 using core::Bytes;
 using core::DcqcnPlan;
+using core::DcqcnRules;
 using core::Duration;
 using core::EcnPlan;
 using core::FabricPlan;
@@ -123,10 +124,20 @@ constexpr SwitchKey keys[] = {
      "mark by the queue that a packet finds, instead of the one that it leaves"},
 
     {"dcqcn", "on", in_description<&Description::dcqcn>, 0, 1, "NICs act on marks, if ECN is on"},
+    {"dcqcn", "rules", in_dcqcn<&DcqcnPlan::rules>, 0, 0,
+     "how a sender reacts: as the paper of 2015 has it, or the simulator of HPCC, which most results with "
+     "ns-3 "
+     "rest on; see below",
+     paper},
     {"dcqcn", "cnp-spacing", in_dcqcn<&DcqcnPlan::cnp_spacing>, 0, second,
-     "least time between two notifications of a queue pair", paper},
+     "`2015`: least time between two notifications of a queue pair; `hpcc`: a rate is cut at most once in "
+     "this "
+     "time",
+     paper},
     {"dcqcn", "notify-losses", in_dcqcn<&DcqcnPlan::notify_losses>, 0, 1,
-     "receivers also notify of packets that come ahead of a missing one, as NICs do; needs no ECN"},
+     "receivers also notify of packets that come ahead of a missing one, as NICs do; needs no ECN. `hpcc`: "
+     "with "
+     "each negative acknowledgement"},
     {"dcqcn", "alpha-period", in_dcqcn<&DcqcnPlan::alpha_period>, microsecond, second,
      "alpha falls once in this time", paper},
     {"dcqcn", "rate-period", in_dcqcn<&DcqcnPlan::rate_period>, microsecond, second,
@@ -156,6 +167,10 @@ constexpr SwitchKey keys[] = {
      "without progress for so long, everything is sent again", "IBTA, exponent 14"},
     {"nic", "window", in_nic<&NicPlan::window>, 0, 1e9,
      "a queue pair has at most so much under way; `0B`: no limit, with `selective` 4096 packets"},
+    {"nic", "window-follows-rate", in_nic<&NicPlan::window_follows_rate>, 0, 1,
+     "the window is that of full speed, and less in proportion to DCQCN's rate; then each packet is "
+     "acknowledged",
+     hpcc},
     {"nic", "strict", MaskMember{in_nic<&NicPlan::strict>}, 0, last_priority, "as in `[switch]`"},
 
     {"classes", "data", PriorityMember{in_fabric<&FabricPlan::data_priority>}, 0, last_priority,
@@ -215,6 +230,7 @@ constexpr SwitchKey keys[] = {
 };
 
 constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};
+constexpr Choice<DcqcnRules> rules[] = {{"2015", DcqcnRules::paper}, {"hpcc", DcqcnRules::hpcc}};
 constexpr Choice<core::CongestionControl> controls[] = {{"newreno", core::CongestionControl::newreno},
                                                         {"cubic", core::CongestionControl::cubic},
                                                         {"dctcp", core::CongestionControl::dctcp}};
@@ -271,6 +287,7 @@ struct Reader {
     void operator()(MemberOf<core::LossRecovery> of) const {
         of(description) = choose(text, loss_recoveries);
     }
+    void operator()(MemberOf<DcqcnRules> of) const { of(description) = choose(text, rules); }
     void operator()(MemberOf<core::CongestionControl> of) const { of(description) = choose(text, controls); }
     void operator()(MemberOf<core::TopologyKind> of) const { of(description) = choose(text, topologies); }
     void operator()(MemberOf<core::Arbitration> of) const { of(description) = choose(text, arbitrations); }
@@ -310,6 +327,7 @@ struct Printer {
     std::string operator()(MemberOf<core::LossRecovery> of) const {
         return chosen(of(description), loss_recoveries);
     }
+    std::string operator()(MemberOf<DcqcnRules> of) const { return chosen(of(description), rules); }
     std::string operator()(MemberOf<core::CongestionControl> of) const {
         return chosen(of(description), controls);
     }
@@ -345,6 +363,7 @@ struct Kind {
     std::string_view operator()(MemberOf<core::LossRecovery> /**/) const {
         return syntax_of<loss_recoveries>;
     }
+    std::string_view operator()(MemberOf<DcqcnRules> /**/) const { return syntax_of<rules>; }
     std::string_view operator()(MemberOf<core::CongestionControl> /**/) const { return syntax_of<controls>; }
     std::string_view operator()(MemberOf<core::TopologyKind> /**/) const { return syntax_of<topologies>; }
     std::string_view operator()(MemberOf<core::Arbitration> /**/) const { return syntax_of<arbitrations>; }

@@ -30,7 +30,8 @@ using SwitchMember =
     std::variant<MemberOf<core::Bytes>, MemberOf<core::Duration>, MemberOf<core::BitRate>, MemberOf<double>,
                  MemberOf<std::uint32_t>, MemberOf<bool>, MemberOf<core::LossRecovery>,
                  MemberOf<core::CongestionControl>, MemberOf<core::TopologyKind>, MemberOf<core::Arbitration>,
-                 MemberOf<Weights>, MemberOf<std::string>, MaskMember, PriorityMember>;
+                 MemberOf<core::DcqcnRules>, MemberOf<Weights>, MemberOf<std::string>, MaskMember,
+                 PriorityMember>;
 
 inline constexpr Choice<core::LossRecovery> loss_recoveries[] = {
     {"go-back-n", core::LossRecovery::go_back_n}, {"selective", core::LossRecovery::selective}};

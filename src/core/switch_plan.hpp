@@ -82,10 +82,19 @@ constexpr Bytes headroom(const SwitchPlan& plan, BitRate port_rate) {
         static_cast<std::int64_t>(static_cast<WideInteger>(plan.headroom_at_100g.count) * rate / (4 * lane))};
 }
 
+/// How the sender of a flow reacts to notifications; packet/dcqcn.hpp has what differs.
+enum class DcqcnRules : std::uint8_t {
+    paper,  ///< Zhu et al. 2015
+    hpcc    ///< the simulator of HPCC, after the NICs of a vendor
+};
+
 /// DCQCN. Values: Zhu et al. 2015.
 struct DcqcnPlan {
     bool on = false;
-    Duration cnp_spacing = Duration::microseconds(50);  ///< notification point: between two CNPs of a flow
+    DcqcnRules rules = DcqcnRules::paper;
+    /// Paper: the notification point sends at most one CNP of a flow in this time. HPCC: one for each packet,
+    /// and the reaction point cuts the rate at most once in this time.
+    Duration cnp_spacing = Duration::microseconds(50);
     Duration alpha_period = Duration::microseconds(55);
     Duration rate_period = Duration::microseconds(55);
     double gain = 1.0 / 256;
@@ -109,13 +118,21 @@ struct NicPlan {
     LossRecovery recovery = LossRecovery::go_back_n;
     Duration nak_spacing = Duration::microseconds(4);           ///< at least; HPCC's simulator
     Duration ack_timeout = Duration::nanoseconds(4'096 << 14);  // IBTA 9.7.6.1.3, exponent 14: 67 ms
-    Bytes window{};  ///< selective: under way at most; 0: 4096 packets
+    Bytes window{};  ///< under way at most; 0: no limit, selective 4096 packets
+    bool window_follows_rate =
+        false;  ///< the window is that for full speed, and less in proportion to the rate
     Priority ack_priority = 0;
     Priority cnp_priority = 0;
     PriorityMask strict = 0;  ///< as in SwitchPlan
     DcqcnPlan dcqcn;
     bool operator==(const NicPlan&) const = default;
 };
+
+/// A window that shrinks with the rate needs an acknowledgement of each packet: what is under way may be more
+/// than the window all at once, and must be acknowledged nevertheless.
+constexpr std::uint32_t packets_per_ack(const NicPlan& plan) {
+    return plan.window_follows_rate ? 1 : plan.packets_per_ack;
+}
 
 enum class CongestionControl : std::uint8_t { newreno, cubic, dctcp };
 

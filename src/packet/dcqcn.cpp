@@ -17,6 +17,7 @@ ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rat
     : plan_(&plan),
       alpha_period_(Picoseconds::of(plan.alpha_period)),
       rate_period_(Picoseconds::of(plan.rate_period)),
+      cut_spacing_(std::max(Picoseconds::nanoseconds(1), Picoseconds::of(plan.cnp_spacing))),
       line_rate_(static_cast<double>(line_rate.bits_per_second)),
       additive_increase_(bits_per_second(plan.additive_increase, line_rate, plan.of_rate)),
       hyper_increase_(bits_per_second(plan.hyper_increase, line_rate, plan.of_rate)),
@@ -24,27 +25,46 @@ ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rat
       target_(line_rate_) {}
 
 void ReactionPoint::on_notification(Picoseconds now) {
-    if (limited_) {
-        catch_up(now);
-    } else if (notified_) {
-        // What alpha has lost since the flow was at full speed. Before the first notification it stays 1.
-        const std::int64_t periods = (now - alpha_from_) / alpha_period_;
-        alpha_ *= std::pow(1 - plan_->gain, static_cast<double>(periods));
+    catch_up(now);
+    if (!notified_) {
+        notified_ = true;
+        alpha_from_ = first_at_ = now;
     }
-    notified_ = true;
-    target_ = rate_;
-    rate_ = std::max(rate_ * (1 - alpha_ / 2), static_cast<double>(plan_->least_rate.bits_per_second));
+    move_alpha(now);
+    if (hpcc()) {
+        note(now);
+        return;
+    }
+    cut(now);
     alpha_ = (1 - plan_->gain) * alpha_ + plan_->gain;
+    alpha_from_ = now;
+}
+
+/// The next time that the sender looks for notifications is a whole number of spacings after the first one,
+/// and a nanosecond, so that alpha has moved before. That first one does not make alpha rise: it is 1.
+void ReactionPoint::note(Picoseconds now) {
+    alpha_rises_ = now > first_at_;
+    if (cut_at_ == Picoseconds::never()) {
+        const Picoseconds from = first_at_ + Picoseconds::nanoseconds(1);
+        const std::int64_t spacings = now < from ? 0 : (now - from) / cut_spacing_;
+        cut_at_ = from + cut_spacing_ * (spacings + 1);
+    }
+}
+
+void ReactionPoint::cut(Picoseconds at) {
+    if (!hpcc() || timer_stage_ > 0 || !limited_) {
+        target_ = rate_;
+    }
+    rate_ = std::max(rate_ * (1 - alpha_ / 2), static_cast<double>(plan_->least_rate.bits_per_second));
     timer_stage_ = 0;
     byte_stage_ = 0;
     counted_bytes_ = 0;
-    alpha_from_ = now;
-    rate_from_ = now;
+    rate_from_ = at;
     limited_ = true;
 }
 
 void ReactionPoint::on_sent(core::Bytes bytes) {
-    if (!limited_) {
+    if (!limited_ || hpcc()) {
         return;
     }
     counted_bytes_ += bytes.count;
@@ -55,22 +75,44 @@ void ReactionPoint::on_sent(core::Bytes bytes) {
     }
 }
 
-void ReactionPoint::catch_up(Picoseconds now) {
-    if (now - alpha_from_ >= alpha_period_) {
-        const std::int64_t periods = (now - alpha_from_) / alpha_period_;
-        alpha_ *= std::pow(1 - plan_->gain, static_cast<double>(periods));
-        alpha_from_ += alpha_period_ * periods;
+void ReactionPoint::move_alpha(Picoseconds now) {
+    const std::int64_t periods = (now - alpha_from_) / alpha_period_;
+    if (periods == 0) {
+        return;
     }
-    while (limited_ && now - rate_from_ >= rate_period_) {
-        rate_from_ += rate_period_;
-        ++timer_stage_;
-        increase();
+    alpha_ *= std::pow(1 - plan_->gain, static_cast<double>(periods));
+    if (alpha_rises_) {  // by the first of these steps
+        alpha_ += plan_->gain * std::pow(1 - plan_->gain, static_cast<double>(periods - 1));
+        alpha_rises_ = false;
+    }
+    alpha_from_ += alpha_period_ * periods;
+}
+
+void ReactionPoint::catch_up(Picoseconds now) {
+    for (;;) {
+        const Picoseconds rise_at = limited_ ? rate_from_ + rate_period_ : Picoseconds::never();
+        if (std::min(rise_at, cut_at_) > now) {
+            break;
+        }
+        if (rise_at <= cut_at_) {
+            rate_from_ = rise_at;
+            ++timer_stage_;
+            increase();
+        } else {
+            move_alpha(cut_at_);
+            cut(cut_at_);
+            cut_at_ = Picoseconds::never();
+        }
+    }
+    if (notified_) {
+        move_alpha(now);
     }
 }
 
 void ReactionPoint::increase() {
     const std::uint32_t stages = plan_->fast_stages;
-    if (std::min(timer_stage_, byte_stage_) > stages) {
+    const bool hyper = hpcc() ? timer_stage_ > stages + 1 : std::min(timer_stage_, byte_stage_) > stages;
+    if (hyper) {
         target_ += hyper_increase_;
     } else if (std::max(timer_stage_, byte_stage_) > stages) {
         target_ += additive_increase_;

@@ -1,6 +1,7 @@
 #include "packet/queue_pair.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/random.hpp"
 
@@ -35,7 +36,8 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
     : Flow(ends, plan.payload),
       plan_(&plan),
       reaction_(plan.dcqcn, ends.line_rate),
-      window_(window_packets(plan)),
+      full_window_(window_packets(plan)),
+      window_(full_window_),
       normal_timeout_(Picoseconds::of(plan.ack_timeout)),
       timeout_(normal_timeout_),
       known_(bits_needed(plan)),
@@ -44,6 +46,14 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
       notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {}
 
 // Sender
+
+/// As the simulator of HPCC has it (VAR_WIN): at least a packet, and one more may begin while any of the
+/// window is left.
+void QueuePair::set_window(Picoseconds now) {
+    if (plan_->window_follows_rate) {
+        window_ = std::max(1U, static_cast<std::uint32_t>(std::ceil(reaction_.share(now) * full_window_)));
+    }
+}
 
 std::uint32_t QueuePair::next_sequence(Picoseconds now) {
     if (recovering()) {
@@ -70,6 +80,7 @@ Packet QueuePair::send(Picoseconds now) {
     const auto spacing = static_cast<std::int64_t>(wire_bytes * 8e12 / reaction_.rate(now));
     next_send_ = std::max(next_send_, now) + Picoseconds{spacing};
     reaction_.on_sent({wire_bytes});
+    set_window(now);
     update();
     return {.flow = ends_.index,
             .to = ends_.to,
@@ -147,6 +158,8 @@ void QueuePair::on_nak(const Packet& nak, Picoseconds now) {
 void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) {
     if (reply.kind == Packet::Kind::cnp) {
         reaction_.on_notification(now);
+        set_window(now);
+        update();
         return;
     }
     // A packet that the receiver had already: it was sent again too early, as on slow links and behind deep
@@ -159,6 +172,7 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
     if (reply.kind == Packet::Kind::nak) {
         on_nak(reply, now);
     }
+    set_window(now);
     update();
 }
 
@@ -194,12 +208,29 @@ bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
 }
 
 Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
-    Replies replies;
-    const bool congested = packet.marked || (plan_->dcqcn.notify_losses && packet.sequence > expected_);
-    if (congested && plan_->dcqcn.on && now - notified_at_ >= Picoseconds::of(plan_->dcqcn.cnp_spacing)) {
-        notified_at_ = now;
-        replies.notify = true;
+    const bool ahead = packet.sequence > expected_;
+    Replies replies = place(packet, now, arrived);
+    replies.notify = plan_->dcqcn.on && wants_cnp(packet.marked, ahead, replies.negative, now);
+    return replies;
+}
+
+/// Rules of 2015: at most one in a spacing. Of HPCC's simulator: for each marked packet, because the sender
+/// has the spacing; and, where losses are notified, with each NAK (conweave-ns3, rdma-hw.cc).
+bool QueuePair::wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now) {
+    const core::DcqcnPlan& dcqcn = plan_->dcqcn;
+    if (dcqcn.rules == core::DcqcnRules::hpcc) {
+        return marked || (dcqcn.notify_losses && nak);
     }
+    if (!(marked || (dcqcn.notify_losses && ahead)) ||
+        now - notified_at_ < Picoseconds::of(dcqcn.cnp_spacing)) {
+        return false;
+    }
+    notified_at_ = now;
+    return true;
+}
+
+Flow::Replies QueuePair::place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
+    Replies replies;
     if (packet.sequence < expected_) {
         replies.acknowledge = true;  // the sender does not know
         return replies;
@@ -218,7 +249,7 @@ Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vec
         expected_ = ahead_.consume(expected_);
     }
     const bool whole = messages_.arrive(expected_, arrived);
-    if (whole || unacknowledged_ >= plan_->packets_per_ack) {
+    if (whole || unacknowledged_ >= core::packets_per_ack(*plan_)) {
         replies.acknowledge = true;
         unacknowledged_ = 0;
     }

@@ -35,16 +35,20 @@ class QueuePair final : public Flow {
     }
     [[nodiscard]] bool recovering() const { return resend_next_ < resend_end_; }
     [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
+    void set_window(Picoseconds now);
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
     void delay_resending(Picoseconds now);
+    [[nodiscard]] bool wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now);
+    Replies place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived);
     [[nodiscard]] bool wants_nak(std::uint32_t sequence, Picoseconds now);
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
 
     const core::NicPlan* plan_;
     ReactionPoint reaction_;
-    std::uint32_t window_ = 0;  ///< packets; 0: no limit
+    std::uint32_t full_window_;  ///< packets; 0: no limit
+    std::uint32_t window_;       ///< likewise, at the present rate
 
     std::uint32_t acknowledged_ = 0;
     std::uint32_t next_ = 0;

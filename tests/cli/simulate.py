@@ -204,6 +204,8 @@ class Runs(SimulateTest):
                                     "none", "--slots", "8", "--producer-link", "100Gb/s", "--consumer-link", "100Gb/s", "--network",
                                     "packet", "--ecn", "on", "--pfc", pfc, out=f"run-{begin_ms}-{pfc}")
                 self.assertEqual(run["totals"]["received_bytes"], 160_000_000)
+                # In the record stands which rules it had.
+                self.assertEqual(run["environment"]["packet_network"]["dcqcn"]["rules"], "2015")
                 counts[begin_ms, pfc] = [run["switch"][name] for name in ("dropped_packets", "packets_sent_again", "pauses_sent")]
         # Kmax and what comes until the first notifications act are less than half of the pool.
         self.assertEqual(set(map(tuple, counts.values())), {(0, 0, 0)}, counts)

@@ -49,7 +49,13 @@ TEST_CASE("a switch is described in few lines") {
     REQUIRE(lines.size() == 4);
     CHECK(lines[0].starts_with("shallow: 16 MB for all ports"));
     CHECK(lines[1] == "PFC: a port is paused above 0.125 x what is free; headroom 820.2 kB of the pool");
-    CHECK(lines[2].starts_with("ECN marks from 5 kB to 200 kB, 1 % there; DCQCN with a CNP per 50 us"));
+    CHECK(
+        lines[2].starts_with("ECN marks from 5 kB to 200 kB, 1 % there; DCQCN (2015) with a CNP per 50 us"));
+    const auto other =
+        packets({{"ecn", "on"}, {"switch", "dcqcn-tuned"}, {"switch-set", "dcqcn.rules=hpcc"}});
+    CHECK(cli::switch_lines(other)[2] ==
+          "ECN marks from 100 kB to 400 kB of a port of 25 Gb/s, 20 % there; DCQCN (rules of HPCC) with a "
+          "cut per 4 us");
     for (const std::string& line : lines) {
         CHECK(line.size() <= 110);
     }

@@ -18,6 +18,20 @@ core::DcqcnPlan plan_of_2015() {
     return plan;
 }
 
+/// The set that HPCC was compared with (simulation/run.py), at its 25 Gb/s.
+core::DcqcnPlan plan_of_hpcc() {
+    core::DcqcnPlan plan;
+    plan.on = true;
+    plan.rules = core::DcqcnRules::hpcc;
+    plan.cnp_spacing = core::Duration::microseconds(4);
+    plan.alpha_period = core::Duration::microseconds(1);
+    plan.rate_period = core::Duration::microseconds(300);
+    plan.fast_stages = 1;
+    plan.additive_increase = {8'000'000};
+    plan.hyper_increase = {80'000'000};
+    return plan;
+}
+
 }  // namespace
 
 TEST_CASE("Without notifications a flow sends at the speed of its link") {
@@ -49,7 +63,7 @@ TEST_CASE("A notification cuts the rate by alpha / 2; alpha follows (1 - g) alph
 }
 
 TEST_CASE("All that happens later by some time changes rate and alpha in the same way, later by it") {
-    const core::DcqcnPlan plan = plan_of_2015();
+    core::DcqcnPlan plan = GENERATE(plan_of_2015(), plan_of_hpcc());
     const Picoseconds later = microsecond * GENERATE(1, 777, 1'000'000) + Picoseconds{123};
     ReactionPoint first(plan, line);
     ReactionPoint second(plan, line);
@@ -75,6 +89,54 @@ TEST_CASE("Alpha is 1 at the first notification of a flow, whenever that comes")
     point.on_notification(first);
     CHECK(point.alpha() == 1);
     CHECK(point.rate(first) == 20e9);
+}
+
+TEST_CASE("Rules of HPCC's simulator: the first cut comes a spacing after the first notification") {
+    const core::DcqcnPlan plan = plan_of_hpcc();
+    constexpr double g = 1.0 / 256;
+    ReactionPoint point(plan, line);
+    const Picoseconds first = microsecond * 1000;
+    point.on_notification(first);
+    CHECK(point.rate(first + microsecond * 4) == 40e9);
+    CHECK(point.alpha() == Approx(1));
+    // One nanosecond later; alpha has decayed by four steps of a microsecond.
+    double alpha = std::pow(1 - g, 4);
+    double rate = 40e9 * (1 - alpha / 2);
+    CHECK(point.rate(first + microsecond * 4 + Picoseconds::nanoseconds(1)) == Approx(rate));
+    // However many notifications come in a spacing, there is one cut, at its end; alpha rises in the step of
+    // each microsecond in which one came. The rate has not risen in between, so 40 Gb/s remains the target.
+    for (int part = 1; part <= 8; ++part) {
+        point.on_notification(first + microsecond * 4 + Picoseconds::nanoseconds(480 * part));
+    }
+    for (int step = 5; step <= 8; ++step) {
+        alpha = (1 - g) * alpha + g;
+    }
+    rate *= 1 - alpha / 2;
+    CHECK(point.rate(first + microsecond * 9) == Approx(rate));
+    const Picoseconds cut = first + microsecond * 8 + Picoseconds::nanoseconds(1);
+    CHECK(point.rate(cut + microsecond * 299) == Approx(rate));
+    CHECK(point.rate(cut + microsecond * 300) == Approx((rate + 40e9) / 2));
+}
+
+TEST_CASE("Rules of HPCC's simulator: one fast step, one additive one, then hyper; bytes do not count") {
+    const core::DcqcnPlan plan = plan_of_hpcc();
+    ReactionPoint point(plan, line);
+    // Twice in a row with a rise in between: the second cut makes the risen rate the target.
+    point.on_notification({});
+    point.on_notification(microsecond * 305);
+    Picoseconds now = microsecond * 308 + Picoseconds::nanoseconds(1);
+    double rate = point.rate(now);
+    const double risen = rate / (1 - point.alpha() / 2);
+    double target = risen;
+    CHECK(target < 35e9);
+    for (const double step : {0.0, 8e6, 80e6, 80e6}) {
+        point.on_sent({1'000'000'000});
+        CHECK(point.rate(now) == Approx(rate));
+        now += microsecond * 300;
+        target += step;
+        rate = (rate + target) / 2;
+        CHECK(point.rate(now) == Approx(rate));
+    }
 }
 
 TEST_CASE("Five steps of fast recovery, then additive, then hyper increase once both counters are beyond") {
@@ -123,7 +185,7 @@ TEST_CASE("The rate never falls below the least rate and never exceeds the link'
 }
 
 TEST_CASE("It does not matter how often the rate is read") {
-    const core::DcqcnPlan plan = plan_of_2015();
+    const core::DcqcnPlan plan = GENERATE(plan_of_2015(), plan_of_hpcc());
     ReactionPoint often(plan, line);
     ReactionPoint rarely(plan, line);
     for (ReactionPoint* point : {&often, &rarely}) {

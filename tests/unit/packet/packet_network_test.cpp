@@ -201,6 +201,7 @@ TEST_CASE("All traffic later by some time is through exactly that much later") {
     switches.egress_threshold = {150'000};
     core::NicPlan nics = plain_nic();
     nics.dcqcn.on = true;
+    nics.dcqcn.rules = GENERATE(core::DcqcnRules::paper, core::DcqcnRules::hpcc);
     nics.recovery = GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective);
     const auto run = [&](Picoseconds begin) {
         StarRig rig(9, switches, nics, 7);

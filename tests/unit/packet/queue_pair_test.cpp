@@ -175,16 +175,64 @@ TEST_CASE("A receiver sends at most one CNP in 50 us, and only for marks and wit
     CHECK_FALSE(off.deliver(0, true).notify);
 }
 
+TEST_CASE("By the rules of HPCC's simulator a receiver sends a CNP for each marked packet") {
+    core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
+    plan.dcqcn.on = true;
+    plan.dcqcn.rules = core::DcqcnRules::hpcc;
+    Pair pair(plan);
+    pair.flow.post(5, {100'000});
+    pair.send(100);
+    int notifications = 0;
+    for (std::uint32_t sequence = 0; sequence < 100; ++sequence) {
+        notifications += pair.deliver(sequence, sequence % 2 == 0).notify ? 1 : 0;
+    }
+    CHECK(notifications == 50);
+}
+
+TEST_CASE("A window that follows the rate is less in proportion, and each packet is acknowledged") {
+    core::NicPlan plan =
+        small_packets(GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective));
+    plan.dcqcn.on = true;
+    plan.window = {20'000};
+    plan.window_follows_rate = true;
+    Pair pair(plan);
+    pair.flow.post(5, {100'000});
+    REQUIRE(pair.send(100).size() == 20);
+    // Half of the rate is left: ten packets may be under way.
+    pair.reply(Packet::Kind::cnp, 0);
+    for (std::uint32_t sequence = 0; sequence < 10; ++sequence) {
+        REQUIRE(pair.deliver(sequence).acknowledge);
+        pair.reply(Packet::Kind::ack, sequence + 1, sequence);
+        REQUIRE_FALSE(pair.flow.has_packet());
+    }
+    REQUIRE(pair.deliver(10).acknowledge);
+    pair.reply(Packet::Kind::ack, 11, 10);
+    CHECK(pair.send(100) == Numbers{20});
+    // However low the rate: one packet.
+    for (int notification = 0; notification < 20; ++notification) {
+        pair.reply(Packet::Kind::cnp, 0);
+    }
+    pair.reply(Packet::Kind::ack, 20, 19);
+    CHECK(pair.send(100).empty());
+    pair.reply(Packet::Kind::ack, 21, 20);
+    CHECK(pair.send(100) == Numbers{21});
+}
+
 TEST_CASE("If it is set so, a receiver also sends a CNP for a packet that comes ahead of a missing one") {
     core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
     plan.dcqcn.on = true;
     plan.dcqcn.notify_losses = GENERATE(false, true);
+    plan.dcqcn.rules = GENERATE(core::DcqcnRules::paper, core::DcqcnRules::hpcc);
     Pair pair(plan);
     pair.flow.post(5, {100'000});
     pair.send(100);
     CHECK_FALSE(pair.deliver(0).notify);
     CHECK(pair.deliver(2).notify == plan.dcqcn.notify_losses);
     CHECK_FALSE(pair.deliver(3).notify);
+    // What follows is as much ahead. By the rules of HPCC's simulator only a NAK brings a CNP.
+    pair.now += microsecond * 51;
+    CHECK(pair.deliver(4).notify ==
+          (plan.dcqcn.notify_losses && plan.dcqcn.rules == core::DcqcnRules::paper));
 }
 
 TEST_CASE("A CNP lowers the pace of the packets that follow") {
