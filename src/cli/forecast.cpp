@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
@@ -96,7 +97,7 @@ double payload_share(const config::RunRequest& request) {
         return chunk /
                static_cast<double>(core::wire_cost(plan.chunk_size.count, request.network.mtu.count).bytes);
     }
-    const core::PacketShape packet = core::packet_shape(request.network.framing, request.network.mtu);
+    const core::PacketShape packet = core::packet_shape(request.network);
     const double of_packets =
         static_cast<double>(packet.payload) / static_cast<double>(packet.payload + packet.overhead);
     return of_packets * chunk / (chunk + core::chunk_header_bytes);
@@ -116,17 +117,39 @@ void warn_of_links(const config::RunRequest& request, Forecast& f) {
                 who, rate_text(needed), who, option, config::to_text(link), rate_text(carried)));
         }
     };
+    const core::NetworkPlan& network = request.network;
+    const std::vector<core::BitRate> producers = core::producer_links(network, f.producers);
+    const std::vector<core::BitRate> consumers = core::consumer_links(network, f.consumers);
     if (const core::TrafficPlan* const traffic = request.plan.traffic.get()) {
         const double interval_s = request.plan.interval.in_seconds();
-        check("producer-link", "producer", request.network.producer_link,
-              static_cast<double>(traffic->largest_set().count) / interval_s);
-        check("consumer-link", "consumer", request.network.consumer_link,
-              static_cast<double>(traffic->most_received().count) / interval_s);
+        const auto check_fullest = [&](const char* option, const char* who,
+                                       const std::vector<core::BitRate>& links, const auto& bytes) {
+            const auto load = [&](std::uint32_t host) {
+                return static_cast<double>(bytes(host).count) /
+                       static_cast<double>(links[host].bits_per_second);
+            };
+            std::uint32_t fullest = 0;
+            for (std::uint32_t host = 1; host < links.size(); ++host) {
+                fullest = load(host) > load(fullest) ? host : fullest;
+            }
+            check(option, who, links[fullest], static_cast<double>(bytes(fullest).count) / interval_s);
+        };
+        check_fullest("producer-link", "producer", producers,
+                      [&](std::uint32_t host) { return traffic->set_bytes({host}); });
+        check_fullest("consumer-link", "consumer", consumers,
+                      [&](std::uint32_t host) { return traffic->received_by({host}); });
         return;
     }
-    check("producer-link", "producer", request.network.producer_link, f.producer_bytes_per_second);
+    const auto slowest = std::min_element(producers.begin(), producers.end());
+    check("producer-link", "producer", slowest == producers.end() ? network.producer_link : *slowest,
+          f.producer_bytes_per_second);
     if (f.layout_known()) {
-        check("consumer-link", "consumer", request.network.consumer_link,
+        // Who has a slower link takes fewer events.
+        core::WideInteger together = 0;
+        for (const core::BitRate link : consumers) {
+            together += link.bits_per_second;
+        }
+        check("consumer-link", "consumer", {static_cast<std::int64_t>(together / f.consumers)},
               f.producer_bytes_per_second * f.consumer_share());
     }
     if (const core::Shaping& shaping = request.plan.shaping;

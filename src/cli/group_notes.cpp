@@ -60,6 +60,7 @@ Also: --json for --output json, -q or --quiet for --output quiet. The verdict is
             return R"(
 fluid: links of this speed to a switch without limits; transfers share links fairly.
 packet: see group switch.
+Some links of another speed: --consumer-link 100Gb/s,0-3=25Gb/s,7=400Gb/s
 Disturbances (--fault); times count from second 0; default: from the beginning, to the end:
   pause:consumer=3,at=10s,for=2s          stops for 2 s (also producer=N, scheduler)
   die:consumer=3,at=10s                   stops and does not continue

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
+#include <vector>
 
 #include "config/quantities.hpp"
 #include "config/switch_memory.hpp"
@@ -32,9 +35,15 @@ double bytes_in_all(const RunRequest& request, const Forecast& f) {
     if (f.rate_known()) {
         return f.producer_bytes_per_second * f.producers * seconds;
     }
-    const double bits =
-        std::min(static_cast<double>(request.network.producer_link.bits_per_second) * f.producers,
-                 static_cast<double>(request.network.consumer_link.bits_per_second) * f.consumers);
+    const auto sum = [](const std::vector<core::BitRate>& links) {
+        double bits = 0;
+        for (const core::BitRate link : links) {
+            bits += static_cast<double>(link.bits_per_second);
+        }
+        return bits;
+    };
+    const double bits = std::min(sum(core::producer_links(request.network, f.producers)),
+                                 sum(core::consumer_links(request.network, f.consumers)));
     return bits / 8 * seconds;
 }
 
@@ -97,7 +106,7 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
     const core::Plan& plan = request.plan;
     const core::FabricPlan& fabric = request.network.fabric;
     const bool tcp = request.network.framing == core::Framing::tcp;
-    const core::PacketShape shape = core::packet_shape(request.network.framing, request.network.mtu);
+    const core::PacketShape shape = core::packet_shape(request.network);
     const double payload = request.network.framing == core::Framing::roce
                                ? static_cast<double>(request.network.mtu.count)
                                : static_cast<double>(std::max<std::int64_t>(shape.payload, 256));
@@ -177,19 +186,25 @@ void warn_of_headroom(const RunRequest& request, std::vector<std::string>& warni
     if (plan.lossless == 0) {
         return;
     }
-    for (const auto& [who, rate] : {std::pair{"a producer", request.network.producer_link},
-                                    {"a consumer", request.network.consumer_link}}) {
+    std::set<core::BitRate> told;
+    const auto check = [&](const char* who, core::BitRate rate) {
         const core::Bytes headroom = core::headroom(plan, rate);
         const core::Bytes needed = config::pause_takes(request.network, rate);
-        if (headroom < needed) {
+        if (told.insert(rate).second && headroom < needed) {
             warnings.push_back(fmt::format(
                 "packets can be lost in spite of PFC: the port of {} has {} of headroom, and {} can "
                 "arrive after a pause at {} with a latency of {}",
                 who, rounded_text(headroom), rounded_text(needed), rounded_text(rate),
                 rounded_text(request.network.latency)));
         }
-        if (request.network.producer_link == request.network.consumer_link) {
-            return;
+    };
+    const core::NetworkPlan& network = request.network;
+    for (const auto& [who, usual, own] :
+         {std::tuple{"a producer", network.producer_link, &network.own_producer_links},
+          std::tuple{"a consumer", network.consumer_link, &network.own_consumer_links}}) {
+        check(who, usual);
+        for (const core::OwnLinks& some : *own) {
+            check(who, some.rate);
         }
     }
 }

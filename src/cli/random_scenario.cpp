@@ -53,6 +53,7 @@ class ScenarioDraw {
         if (draw_.one_in(4)) {
             draw_.add("row-interval", "{}ms", draw_.one_of({"10", "20", "100", "250", "1000"}));
         }
+        draw_network_details();
         return std::move(draw_).options();
     }
 
@@ -378,6 +379,28 @@ class ScenarioDraw {
                 break;
             default:
                 break;
+        }
+    }
+
+    void draw_network_details() {
+        if (named_ || lossy_) {
+            return;
+        }
+        if (draw_.one_in(4) && draw_.value("framing") != "none") {
+            draw_.add("packet-overhead", "{}B", draw_.number(0, 200));
+        }
+        if (draw_.one_in(4) && draw_.value("network") == "packet") {
+            draw_.add("queue-pairs", "{}", draw_.one_of({"event", "event", "pair"}));
+        }
+        const std::string link = draw_.value("producer-link");
+        if (draw_.one_in(6) && !link.empty()) {
+            // Slower and faster than the others.
+            const std::int64_t last = draw_.number(0, range_.producers - 1);
+            const std::string own =
+                fmt::format("{},{}-{}={}b/s", link, draw_.number(0, last), last,
+                            std::max<std::int64_t>(10000, std::stoll(link) * draw_.number(5, 20) / 10));
+            draw_.remove("producer-link");
+            draw_.add("producer-link", "{}", own);
         }
     }
 

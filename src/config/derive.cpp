@@ -12,6 +12,7 @@
 #include "config/groups.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
+#include "config/link_speeds.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/scaling.hpp"
@@ -485,6 +486,7 @@ void derive(RunRequest& request) {
     }
     derive_packets(request);
     check_busy_consumers(request.plan);
+    check_own_links(request);
     check_places(request.plan);
     check_requirements(request);
     check_silence_timeout(request);

@@ -106,9 +106,21 @@ void derive_for_datagrams(RunRequest& request) {
     }
 }
 
+void check_overhead(const RunRequest& request) {
+    const bool lossy = request.plan.lossy();
+    if (request.simulated && request.network.packet_overhead &&
+        (request.network.framing == core::Framing::none || lossy)) {
+        throw UsageError(
+            fmt::format("--packet-overhead: {} has no packets of which it could be; leave it out, or use {}",
+                        lossy ? "--transport datagram, whose headers are those of UDP," : "--framing none",
+                        lossy ? "--transport send" : "--framing roce"));
+    }
+}
+
 }  // namespace
 
 void derive_packets(RunRequest& request) {
+    check_overhead(request);
     if (request.simulated && request.plan.lossy()) {
         derive_for_datagrams(request);
     }

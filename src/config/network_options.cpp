@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "config/link_speeds.hpp"
 #include "config/option_rows.hpp"
 #include "config/option_values.hpp"
 
@@ -11,10 +12,6 @@ namespace {
 
 constexpr Choice<core::Framing> framings[] = {
     {"roce", core::Framing::roce}, {"tcp", core::Framing::tcp}, {"none", core::Framing::none}};
-
-core::BitRate link_speed(Text text) {
-    return bounded(parse_rate(text), core::BitRate{1000}, fastest_rate);
-}
 
 constexpr Choice<core::NetworkModel> models[] = {{"fluid", core::NetworkModel::fluid},
                                                  {"packet", core::NetworkModel::packet}};
@@ -27,17 +24,25 @@ constexpr Option network_rows[] = {
      .set = [](RunRequest& r, Text text) { r.network.model = choose(text, models); },
      .get = [](const RunRequest& r) { return chosen(r.network.model, models); }},
     {.name = "producer-link",
-     .syntax = "RATE",
-     .help = "speed of a producer's link, each direction",
+     .syntax = "RATE[,INDICES=RATE]",
+     .help = "speed of a producer's link, each direction; or of some",
      .default_value = "100Gb/s",
-     .set = [](RunRequest& r, Text text) { r.network.producer_link = link_speed(text); },
-     .get = [](const RunRequest& r) { return to_text(r.network.producer_link); }},
+     .set = [](RunRequest& r,
+               Text text) { parse_link_speeds(text, r.network.producer_link, r.network.own_producer_links); },
+     .get =
+         [](const RunRequest& r) {
+             return link_speeds_text(r.network.producer_link, r.network.own_producer_links);
+         }},
     {.name = "consumer-link",
-     .syntax = "RATE",
-     .help = "speed of a consumer's link, each direction",
+     .syntax = "RATE[,INDICES=RATE]",
+     .help = "speed of a consumer's link, each direction; or of some",
      .default_value = "100Gb/s",
-     .set = [](RunRequest& r, Text text) { r.network.consumer_link = link_speed(text); },
-     .get = [](const RunRequest& r) { return to_text(r.network.consumer_link); }},
+     .set = [](RunRequest& r,
+               Text text) { parse_link_speeds(text, r.network.consumer_link, r.network.own_consumer_links); },
+     .get =
+         [](const RunRequest& r) {
+             return link_speeds_text(r.network.consumer_link, r.network.own_consumer_links);
+         }},
     {.name = "framing",
      .syntax = "roce|tcp|none",
      .help = "protocol headers that go with the payload",
@@ -53,6 +58,18 @@ constexpr Option network_rows[] = {
              r.network.mtu = bounded(parse_bytes(text), core::Bytes{256}, core::Bytes{65536});
          },
      .get = [](const RunRequest& r) { return to_text(r.network.mtu); }},
+    {.name = "packet-overhead",
+     .syntax = "SIZE",
+     .help = "headers, preamble and gap of each packet",
+     .default_text = "roce 82B, tcp 90B",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.network.packet_overhead = bounded(parse_bytes(text), core::Bytes{0}, core::Bytes{1024});
+         },
+     .get =
+         [](const RunRequest& r) {
+             return r.network.packet_overhead ? to_text(*r.network.packet_overhead) : std::string{};
+         }},
     {.name = "port-buffer",
      .syntax = "SIZE",
      .help = "datagram, plain switch: room for a port; the rest is lost",

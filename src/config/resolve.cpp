@@ -7,6 +7,7 @@
 
 #include "config/derive.hpp"
 #include "config/derive_traffic.hpp"
+#include "config/link_speeds.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/row_interval.hpp"
@@ -152,6 +153,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.consumers = roles.consumers();
     derive_traffic(request);
     check_busy_consumers(request.plan);
+    check_own_links(request);
     check_places(request.plan);
     check_senders(request.plan);
     check_headroom(request);

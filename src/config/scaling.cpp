@@ -77,7 +77,15 @@ void apply_scale(RunRequest& request) {
         scaled("scale", "producer-link", [&] { return scale_down(network.producer_link, request.scale); });
     network.consumer_link =
         scaled("scale", "consumer-link", [&] { return scale_down(network.consumer_link, request.scale); });
-    const core::BitRate fastest = std::max({plan.rate, network.producer_link, network.consumer_link});
+    core::BitRate fastest = std::max({plan.rate, network.producer_link, network.consumer_link});
+    const auto scale_own = [&](const char* option, std::vector<core::OwnLinks>& own) {
+        for (core::OwnLinks& some : own) {
+            some.rate = scaled("scale", option, [&] { return scale_down(some.rate, request.scale); });
+            fastest = std::max(fastest, some.rate);
+        }
+    };
+    scale_own("producer-link", network.own_producer_links);
+    scale_own("consumer-link", network.own_consumer_links);
     if (fastest > fastest_rate) {
         throw UsageError(fmt::format("--scale: makes a rate or a link {}, and at most {} is possible",
                                      to_text(fastest), to_text(fastest_rate)));

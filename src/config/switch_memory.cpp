@@ -23,10 +23,19 @@ Bytes headroom_of(const core::FabricPlan& fabric, BitRate rate) {
     return core::headroom(plan, rate) * (plan.pauses_whole_links ? 1 : std::popcount(plan.lossless));
 }
 
+/// In the order in which leaves have them: the scheduler, the producers, the consumers.
+std::vector<BitRate> host_links(const RunRequest& request) {
+    std::vector<BitRate> links = core::producer_links(request.network, request.plan.producers);
+    links.insert(links.begin(), request.network.producer_link);
+    const std::vector<BitRate> consumers = core::consumer_links(request.network, request.plan.consumers);
+    links.insert(links.end(), consumers.begin(), consumers.end());
+    return links;
+}
+
 }  // namespace
 
 Bytes full_packet(const core::NetworkPlan& network) {
-    const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
+    const core::PacketShape shape = core::packet_shape(network);
     return {network.framing == core::Framing::none ? network.mtu.count : shape.payload + shape.overhead};
 }
 
@@ -35,13 +44,11 @@ Bytes largest_headroom(const RunRequest& request) {
     const core::TopologyPlan& topology = fabric.topology;
     const bool star = topology.kind == core::TopologyKind::star;
     const std::size_t leaves = star ? 1 : topology.leaves;
-    const std::size_t hosts = std::size_t{1} + request.plan.producers + request.plan.consumers;
+    const std::vector<BitRate> links = host_links(request);
     const Bytes of_uplink = headroom_of(fabric, topology.uplink_rate);
     std::vector<Bytes> of_leaf(leaves, star ? Bytes{} : of_uplink * topology.spines * topology.uplinks);
-    for (std::size_t host = 0; host < hosts; ++host) {
-        const bool produces = host <= request.plan.producers;  // or is the scheduler
-        of_leaf[host * leaves / hosts] +=
-            headroom_of(fabric, produces ? request.network.producer_link : request.network.consumer_link);
+    for (std::size_t host = 0; host < links.size(); ++host) {
+        of_leaf[host * leaves / links.size()] += headroom_of(fabric, links[host]);
     }
     const Bytes of_spine = star ? Bytes{} : of_uplink * topology.leaves * topology.uplinks;
     return std::max(of_spine, *std::max_element(of_leaf.begin(), of_leaf.end()));

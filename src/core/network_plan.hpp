@@ -1,7 +1,10 @@
 // The network that a simulation assumes: what a measured run finds under itself.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "core/switch_plan.hpp"
 #include "core/units.hpp"
@@ -15,20 +18,48 @@ enum class Framing : std::uint8_t {
     none,  ///< the wire carries payload only
 };
 
+/// Hosts of one role, `first` to `last`, whose links have a speed of their own.
+struct OwnLinks {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    BitRate rate;
+    bool operator==(const OwnLinks&) const = default;
+};
+
 struct NetworkPlan {
     NetworkModel model = NetworkModel::fluid;
     FabricPlan fabric{};            ///< packet
     bool separate_control = false;  ///< packet: control messages and results do not share the links of data
     BitRate producer_link;          ///< wire speed of a producer's link, each direction
     BitRate consumer_link;
+    std::vector<OwnLinks> own_producer_links{};  ///< of whom the above does not hold; disjoint
+    std::vector<OwnLinks> own_consumer_links{};
     Framing framing = Framing::roce;
     Bytes mtu;
-    Bytes port_buffer{};      ///< packet: what a port of a switch without shared memory holds
+    std::optional<Bytes> packet_overhead{};  ///< instead of what the framing adds to a packet
+    Bytes port_buffer{};                     ///< packet: what a port of a switch without shared memory holds
     Duration latency;         ///< of a message, one way, hosts and switch together; its bytes come on top
     Duration scheduler_time;  ///< that the scheduler needs for one message
 
     bool operator==(const NetworkPlan&) const = default;
 };
+
+/// Wire speeds of so many hosts' links, by index.
+inline std::vector<BitRate> link_rates(std::uint32_t hosts, BitRate usual, const std::vector<OwnLinks>& own) {
+    std::vector<BitRate> rates(hosts, usual);
+    for (const OwnLinks& some : own) {
+        for (std::uint32_t host = some.first; host <= some.last && host < hosts; ++host) {
+            rates[host] = some.rate;
+        }
+    }
+    return rates;
+}
+inline std::vector<BitRate> producer_links(const NetworkPlan& network, std::uint32_t producers) {
+    return link_rates(producers, network.producer_link, network.own_producer_links);
+}
+inline std::vector<BitRate> consumer_links(const NetworkPlan& network, std::uint32_t consumers) {
+    return link_rates(consumers, network.consumer_link, network.own_consumer_links);
+}
 
 /// Bytes of payload and of everything else in one full packet, preamble and gap between packets included.
 struct PacketShape {
@@ -51,9 +82,18 @@ constexpr PacketShape packet_shape(Framing framing, Bytes mtu) {
     return {1, 0};
 }
 
+/// The same of a simulated network, which may say otherwise how much is added to a packet.
+constexpr PacketShape packet_shape(const NetworkPlan& network) {
+    PacketShape shape = packet_shape(network.framing, network.mtu);
+    if (network.packet_overhead) {
+        shape.overhead = network.packet_overhead->count;
+    }
+    return shape;
+}
+
 /// What a link of this wire speed carries of payload.
 constexpr BitRate payload_rate(const NetworkPlan& network, BitRate wire) {
-    const PacketShape packet = packet_shape(network.framing, network.mtu);
+    const PacketShape packet = packet_shape(network);
     return {static_cast<std::int64_t>(static_cast<WideInteger>(wire.bits_per_second) * packet.payload /
                                       (packet.payload + packet.overhead))};
 }

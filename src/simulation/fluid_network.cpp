@@ -18,11 +18,14 @@ std::uint32_t most_transfers(const core::Plan& plan) {
 
 /// Up and down, by node.
 std::vector<core::BitRate> capacities(const core::Plan& plan, const core::NetworkPlan& network) {
-    const core::BitRate producer = payload_rate(network, network.producer_link);
-    const core::BitRate consumer = payload_rate(network, network.consumer_link);
-    std::vector<core::BitRate> rates(2, std::max(producer, consumer));
-    rates.insert(rates.end(), std::size_t{2} * plan.producers, producer);
-    rates.insert(rates.end(), std::size_t{2} * plan.consumers, consumer);
+    std::vector<core::BitRate> rates(
+        2, payload_rate(network, std::max(network.producer_link, network.consumer_link)));
+    for (const core::BitRate link : core::producer_links(network, plan.producers)) {
+        rates.insert(rates.end(), 2, payload_rate(network, link));
+    }
+    for (const core::BitRate link : core::consumer_links(network, plan.consumers)) {
+        rates.insert(rates.end(), 2, payload_rate(network, link));
+    }
     return rates;
 }
 

@@ -17,11 +17,14 @@ SeparateControl::SeparateControl(const core::Plan& plan, const core::NetworkPlan
       client_(client),
       seed_(plan.seed),
       results_left_(row_.size(), Instant{std::numeric_limits<std::int64_t>::min()}) {
-    const BitRate producer = core::payload_rate(network, network.producer_link);
-    const BitRate consumer = core::payload_rate(network, network.consumer_link);
-    payload_rates_.push_back(std::max(producer, consumer));
-    payload_rates_.insert(payload_rates_.end(), plan.producers, producer);
-    payload_rates_.insert(payload_rates_.end(), plan.consumers, consumer);
+    payload_rates_.push_back(
+        core::payload_rate(network, std::max(network.producer_link, network.consumer_link)));
+    for (const BitRate link : core::producer_links(network, plan.producers)) {
+        payload_rates_.push_back(core::payload_rate(network, link));
+    }
+    for (const BitRate link : core::consumer_links(network, plan.consumers)) {
+        payload_rates_.push_back(core::payload_rate(network, link));
+    }
     times_.resize(payload_rates_.size());
 }
 

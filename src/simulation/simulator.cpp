@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/scheduler.hpp"
 #include "telemetry/formatting.hpp"
@@ -123,8 +124,10 @@ void Simulator::start() {
 /// begins so is uneven for many intervals. Bounded, because links may be as slow as one likes.
 Duration Simulator::credits_known_after() const {
     const core::NetworkPlan& network = setup_.network;
+    const std::vector<core::BitRate> links = core::consumer_links(network, plan_.consumers);
+    const core::BitRate slowest = *std::min_element(links.begin(), links.end());
     const Duration on_the_way =
-        network.latency + core::time_for(payload_rate(network, network.consumer_link), message_bytes);
+        network.latency + core::time_for(payload_rate(network, slowest), message_bytes);
     const std::int64_t credits = std::int64_t{plan_.consumers} * plan_.slots;
     return std::min(credits_patience, on_the_way + network.scheduler_time * credits);
 }

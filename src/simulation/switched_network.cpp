@@ -23,7 +23,7 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
                                .hosts = network.fabric.hosts,
                                .datagrams = {network.mtu, network.framing != core::Framing::none},
                                .seed = plan.seed};
-    const core::PacketShape shape = core::packet_shape(network.framing, network.mtu);
+    const core::PacketShape shape = core::packet_shape(network);
     if (network.framing == core::Framing::tcp) {
         setup.tcp.payload = {shape.payload};
         setup.tcp.overhead = {shape.overhead};
@@ -37,8 +37,10 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
 /// The scheduler, the producers, the consumers. The latency of the plan is that of two cables and a switch;
 /// each cable between switches has the same delay as one to a host.
 packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& network) {
-    std::vector<core::BitRate> rates(1 + plan.producers, network.producer_link);
-    rates.insert(rates.end(), plan.consumers, network.consumer_link);
+    std::vector<core::BitRate> rates = core::producer_links(network, plan.producers);
+    rates.insert(rates.begin(), network.producer_link);
+    const std::vector<core::BitRate> consumers = core::consumer_links(network, plan.consumers);
+    rates.insert(rates.end(), consumers.begin(), consumers.end());
     const core::Duration delay{network.latency.ns / 2};
     const core::TopologyPlan& shape = network.fabric.topology;
     packet::Topology topology = shape.kind == core::TopologyKind::leaf_spine

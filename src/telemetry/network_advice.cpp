@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "telemetry/formatting.hpp"
 
@@ -30,10 +31,19 @@ NetworkAdvice lower_the_rate(std::string text) {
             "--consumer-link): no setting of a switch makes room on a full link"};
 }
 
+/// Payload in bits per second.
+double carried_by(const core::NetworkPlan& network, const std::vector<core::BitRate>& links) {
+    double carried = 0;
+    for (const core::BitRate wire : links) {
+        carried += static_cast<double>(core::payload_rate(network, wire).bits_per_second);
+    }
+    return carried;
+}
+
 /// Simulated links that cannot carry the rate, whatever the switch does; an empty text: they can.
 NetworkAdvice judge_links(const core::Plan& plan, const core::NetworkPlan& network) {
-    const auto need = [&](double needed, core::BitRate wire, double links, const char* whose) {
-        const auto carried = static_cast<double>(core::payload_rate(network, wire).bits_per_second) * links;
+    const auto need = [&](double needed, const std::vector<core::BitRate>& links, const char* whose) {
+        const double carried = carried_by(network, links);
         return needed < carried ? NetworkAdvice{}
                                 : lower_the_rate(fmt::format(
                                       "The links of {} carry {} of payload together, and {} are needed.",
@@ -41,8 +51,9 @@ NetworkAdvice judge_links(const core::Plan& plan, const core::NetworkPlan& netwo
                                       readable(core::BitRate{static_cast<std::int64_t>(needed)})));
     };
     const double needed = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
-    NetworkAdvice advice = need(needed, network.producer_link, plan.producers, "producers");
-    return advice.text.empty() ? need(needed, network.consumer_link, plan.consumers, "consumers") : advice;
+    NetworkAdvice advice = need(needed, core::producer_links(network, plan.producers), "producers");
+    return advice.text.empty() ? need(needed, core::consumer_links(network, plan.consumers), "consumers")
+                               : advice;
 }
 
 /// "Ports to consumers were used from 89 % to 90 %."
@@ -156,9 +167,7 @@ NetworkAdvice of_simulated(const core::Plan& plan, const RunFacts& facts) {
                 break;
         }
     }
-    const double carried =
-        static_cast<double>(core::payload_rate(network, network.consumer_link).bits_per_second) *
-        plan.consumers;
+    const double carried = carried_by(network, core::consumer_links(network, plan.consumers));
     const double needed = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
     return {fmt::format("The rate is {} of what the links of consumers carry.", percent(needed / carried)),
             "try more slots (--slots) or streams (--streams), or faster links (--consumer-link)"};

@@ -27,13 +27,6 @@ Duration needed(Bytes bytes, core::BitRate rate) {
     return rate.bits_per_second > 0 ? core::time_for(rate, bytes) : Duration{};
 }
 
-/// Raises each of `most` to what `of_rank` has, if that is more.
-void raise(std::vector<Bytes>& most, const std::vector<Bytes>& of_rank) {
-    for (std::size_t i = 0; i < most.size(); ++i) {
-        most[i] = std::max(most[i], of_rank[i]);
-    }
-}
-
 Duration median_of(std::vector<Duration>& times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     std::nth_element(times.begin(), middle, times.end());
@@ -72,27 +65,15 @@ PhaseTimes::PhaseTimes(const core::Plan& plan)
     : plan_(plan),
       transfers_(traffic().phases().size()),
       bytes_(transfers_.size()),
-      most_sent_(transfers_.size()),
-      most_received_(transfers_.size()),
       at_once_(transfers_.size(), true),
       times_(plan.consumers) {
     for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
-        std::vector<Bytes> sent(transfers_.size());
         for (const core::AddressedTransfer& transfer : traffic().of({producer})) {
             ++transfers_[transfer.phase];
             bytes_[transfer.phase] += transfer.bytes;
-            sent[transfer.phase] += transfer.bytes;
             at_once_[transfer.phase] =
                 at_once_[transfer.phase] && transfer.at == traffic().phases()[transfer.phase].at;
         }
-        raise(most_sent_, sent);
-    }
-    for (std::uint32_t consumer = 0; consumer < plan.consumers; ++consumer) {
-        std::vector<Bytes> received(transfers_.size());
-        for (const core::TrafficPlan::Incoming& transfer : traffic().to({consumer})) {
-            received[transfer.phase] += transfer.bytes;
-        }
-        raise(most_received_, received);
     }
     if (keeps_each_phase(plan)) {
         phases_.resize(phases_in_run(plan));
@@ -122,12 +103,28 @@ bool PhaseTimes::is_complete(std::size_t number) const {
     return phases_[number].completed == transfers_[number % transfers_.size()];
 }
 
-std::optional<Duration> PhaseTimes::ideal(std::uint32_t phase) const {
-    if (!network_ || !at_once_[phase]) {
-        return std::nullopt;
+void PhaseTimes::set_network(const core::NetworkPlan& simulated) {
+    ideals_.assign(transfers_.size(), Duration{});
+    const std::vector<core::BitRate> producers = core::producer_links(simulated, plan_.producers);
+    for (std::uint32_t producer = 0; producer < plan_.producers; ++producer) {
+        raise_ideals(traffic().of({producer}), payload_rate(simulated, producers[producer]));
     }
-    return std::max(needed(most_sent_[phase], payload_rate(*network_, network_->producer_link)),
-                    needed(most_received_[phase], payload_rate(*network_, network_->consumer_link)));
+    const std::vector<core::BitRate> consumers = core::consumer_links(simulated, plan_.consumers);
+    for (std::uint32_t consumer = 0; consumer < plan_.consumers; ++consumer) {
+        raise_ideals(traffic().to({consumer}), payload_rate(simulated, consumers[consumer]));
+    }
+}
+
+/// To what the link of one rank needs for its transfers.
+template <typename Transfers>
+void PhaseTimes::raise_ideals(const Transfers& transfers, core::BitRate rate) {
+    std::vector<Bytes> bytes(transfers_.size());
+    for (const auto& transfer : transfers) {
+        bytes[transfer.phase] += transfer.bytes;
+    }
+    for (std::size_t phase = 0; phase < bytes.size(); ++phase) {
+        ideals_[phase] = std::max(ideals_[phase], needed(bytes[phase], rate));
+    }
 }
 
 std::vector<PhaseSummary> PhaseTimes::summaries() const {

@@ -49,7 +49,7 @@ class PhaseTimes {
 
     /// What a consumer counted. Entries that the plan does not have are left out: they come from other ranks.
     void add(core::ConsumerId consumer, std::vector<TransferTimes> times, const std::vector<PhaseEnd>& ends);
-    void set_network(const core::NetworkPlan& simulated) { network_ = simulated; }
+    void set_network(const core::NetworkPlan& simulated);
 
     /// By name, in the order of their first phases.
     [[nodiscard]] std::vector<PhaseSummary> summaries() const;
@@ -64,16 +64,18 @@ class PhaseTimes {
         std::uint32_t last_consumer = 0;
     };
     [[nodiscard]] const core::TrafficPlan& traffic() const { return *plan_.traffic; }
-    [[nodiscard]] std::optional<core::Duration> ideal(std::uint32_t phase) const;
+    [[nodiscard]] std::optional<core::Duration> ideal(std::uint32_t phase) const {
+        return at_once_[phase] && !ideals_.empty() ? std::optional(ideals_[phase]) : std::nullopt;
+    }
+    template <typename Transfers>
+    void raise_ideals(const Transfers& transfers, core::BitRate rate);
     [[nodiscard]] bool is_complete(std::size_t number) const;
 
     const core::Plan& plan_;
-    std::optional<core::NetworkPlan> network_;
     std::vector<std::uint64_t> transfers_;           ///< by phase: in one interval
     std::vector<core::Bytes> bytes_;                 ///< likewise
-    std::vector<core::Bytes> most_sent_;             ///< likewise: by a producer
-    std::vector<core::Bytes> most_received_;         ///< likewise: by a consumer
     std::vector<bool> at_once_;                      ///< likewise: all of it is generated at its beginning
+    std::vector<core::Duration> ideals_;             ///< likewise; empty: the network is not known
     std::vector<Phase> phases_;                      ///< by number; empty: not kept one by one
     std::vector<std::vector<TransferTimes>> times_;  ///< by consumer
 };
