@@ -160,8 +160,9 @@ void derive_traffic(RunRequest& request) {
             fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
                         to_text(plan.rate), to_text(plan.interval)));
     }
-    plan.traffic = std::make_shared<const core::TrafficPlan>(plan.producers, plan.consumers,
-                                                             std::move(phases), std::move(entries));
+    plan.traffic =
+        std::make_shared<const core::TrafficPlan>(plan.producers, plan.consumers, std::move(phases),
+                                                  std::move(entries), request.traffic.form == Form::trace);
     plan.rate = std::max(core::BitRate{1}, mean_rate(*plan.traffic, plan.interval));
 }
 

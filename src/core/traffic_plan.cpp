@@ -20,8 +20,8 @@ std::vector<std::uint32_t> begins(std::vector<std::uint32_t> counts) {
 }  // namespace
 
 TrafficPlan::TrafficPlan(std::uint32_t producers, std::uint32_t consumers, std::vector<TrafficPhase> phases,
-                         std::vector<Entry> entries)
-    : phases_(std::move(phases)), set_bytes_(producers), received_(consumers) {
+                         std::vector<Entry> entries, bool is_trace)
+    : is_trace_(is_trace), phases_(std::move(phases)), set_bytes_(producers), received_(consumers) {
     WEIR_ASSERT(producers > 0 && consumers > 0);
     const auto place = [&](const Entry& entry) {
         const std::uint32_t shift = (entry.from.value + 1) % consumers;

@@ -59,8 +59,9 @@ class TrafficPlan {
 
     /// Entries in any order, each pair at most once at a time; indices of ranks are below the counts, sizes
     /// above 0, phases name one of `phases`.
+    /// `is_trace`: transfers are told apart in the record of a run.
     TrafficPlan(std::uint32_t producers, std::uint32_t consumers, std::vector<TrafficPhase> phases,
-                std::vector<Entry> entries);
+                std::vector<Entry> entries, bool is_trace = false);
 
     [[nodiscard]] std::uint32_t producers() const {
         return static_cast<std::uint32_t>(first_transfer_.size()) - 1;
@@ -69,6 +70,7 @@ class TrafficPlan {
         return static_cast<std::uint32_t>(first_sender_.size()) - 1;
     }
     [[nodiscard]] std::size_t transfers() const { return transfers_.size(); }
+    [[nodiscard]] bool is_trace() const { return is_trace_; }
     [[nodiscard]] std::span<const TrafficPhase> phases() const { return phases_; }
     /// By time. Of equal times in the order of the entries, beginning with the first consumer behind the
     /// producer's own number, so that not all producers begin with the same consumer.
@@ -118,6 +120,7 @@ class TrafficPlan {
     void number_pairs(const std::vector<Entry>& entries);
     void order_by_consumer(std::vector<Entry>& entries);
 
+    bool is_trace_;
     std::vector<TrafficPhase> phases_;
     std::vector<AddressedTransfer> transfers_;
     std::vector<std::uint32_t> first_transfer_;  ///< by producer, and one more

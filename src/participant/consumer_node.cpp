@@ -77,6 +77,7 @@ NodeAccount ConsumerNode::account() const {
                         .datagrams = recorder_.datagrams(),
                         .transfers = {},
                         .phase_ends = {},
+                        .completions = {},
                         .broken_off = {.taken_back_events = 0,
                                        .doubtful_events = 0,
                                        .refused_bytes = core_.stale().bytes,
@@ -84,6 +85,7 @@ NodeAccount ConsumerNode::account() const {
     if (const auto& transfers = recorder_.transfers()) {
         account.transfers = transfers->times();
         account.phase_ends = transfers->phase_ends();
+        account.completions = transfers->completions();
     }
     for (const core::EventId event : core_.given_up()) {
         account.lost.push_back(

@@ -36,6 +36,7 @@ struct NodeAccount {
     std::vector<telemetry::PeerDatagrams> datagrams;  ///< producer, consumer: what it counted, by peer
     std::vector<telemetry::TransferTimes> transfers;  ///< consumer, addressed events
     std::vector<telemetry::PhaseEnd> phase_ends;      ///< likewise
+    std::vector<core::Duration> completions;          ///< likewise, of a trace: each transfer
     BrokenOff broken_off;
 };
 

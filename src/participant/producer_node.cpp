@@ -86,6 +86,7 @@ NodeAccount ProducerNode::account() const {
             .datagrams = recorder_.datagrams(),
             .transfers = {},
             .phase_ends = {},
+            .completions = {},
             .broken_off = {.taken_back_events = core_.taken_back_events(),
                            .doubtful_events = core_.doubtful_events(),
                            .refused_bytes = {},

@@ -27,6 +27,7 @@ struct FixedPart {
     std::uint64_t broken_deliveries = 0;
     std::uint64_t transfers = 0;
     std::uint64_t phase_ends = 0;
+    std::uint64_t completions = 0;
 };
 static_assert(std::is_trivially_copyable_v<FixedPart>);
 
@@ -84,7 +85,8 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
                           account.ucx_paths.size(),
                           broken_off.deliveries.size(),
                           account.transfers.size(),
-                          account.phase_ends.size()};
+                          account.phase_ends.size(),
+                          account.completions.size()};
     std::vector<std::byte> bytes;
     append(bytes, &fixed, 1);
     append(bytes, account.faults.data(), account.faults.size());
@@ -98,6 +100,7 @@ std::vector<std::byte> encode_account(const RankAccount& account) {
     append(bytes, account.broken_off.deliveries.data(), account.broken_off.deliveries.size());
     append(bytes, account.transfers.data(), account.transfers.size());
     append(bytes, account.phase_ends.data(), account.phase_ends.size());
+    append(bytes, account.completions.data(), account.completions.size());
     return bytes;
 }
 
@@ -124,7 +127,8 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
         !take_all(bytes, account.ucx_paths, fixed.ucx_paths) ||
         !take_all(bytes, account.broken_off.deliveries, fixed.broken_deliveries) ||
         !take_all(bytes, account.transfers, fixed.transfers) ||
-        !take_all(bytes, account.phase_ends, fixed.phase_ends) || !bytes.empty() ||
+        !take_all(bytes, account.phase_ends, fixed.phase_ends) ||
+        !take_all(bytes, account.completions, fixed.completions) || !bytes.empty() ||
         !account.latencies.adds_up() || !telemetry::is_traffic(account.traffic) ||
         !telemetry::is_datagrams(account.datagrams)) {
         return std::nullopt;

@@ -24,6 +24,9 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     if (run.plan.addressed()) {
         phase_times_.emplace(run.plan);
     }
+    if (telemetry::keeps_each_transfer(run.plan)) {
+        trace_times_.emplace(run.plan);
+    }
     base_.plan_options = run.plan_options;
     base_.environment = run.environment;
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
@@ -82,6 +85,9 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
         if (phase_times_) {
             phase_times_->add({node.index}, account.transfers, account.phase_ends);
         }
+        if (trace_times_) {
+            trace_times_->add({node.index}, account.completions);
+        }
     }
     if (!account.event_marks.empty()) {
         base_.event_marks = account.event_marks;
@@ -131,6 +137,9 @@ void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
     simulated_ = simulated;
     if (phase_times_) {
         phase_times_->set_network(simulated);
+    }
+    if (trace_times_) {
+        trace_times_->set_network(simulated);
     }
     base_.hosts = std::move(hosts);
     base_.switches = std::move(switches);
@@ -216,6 +225,9 @@ telemetry::MaybeIoError RunRecordBuilder::write_traffic() {
             error = phase_times_->write_phases_csv(run_.directory + "/phases.csv");
         }
     }
+    if (!error && trace_times_) {
+        error = trace_times_->write_csv(run_.directory + "/completions.csv");
+    }
     if (error) {
         log_errors_.push_back(error->message());
     }
@@ -245,6 +257,9 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     if (phase_times_) {
         record.phases = phase_times_->summaries();
+    }
+    if (trace_times_) {
+        record.size_classes = trace_times_->size_classes();
     }
     record.late_starts = late_starts_;
     record.ucx_paths = ucx_paths_;

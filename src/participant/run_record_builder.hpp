@@ -17,6 +17,7 @@
 #include "telemetry/recovery.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
+#include "telemetry/trace_times.hpp"
 #include "telemetry/traffic_matrix.hpp"
 
 namespace weir::participant {
@@ -44,9 +45,9 @@ class RunRecordBuilder {
     /// --on-failure continue: what lost consumers' processes had reported. After all ranks were added.
     void add_ended_lives(const telemetry::SecondCollector& collector);
 
-    /// Writes traffic.csv, datagrams.csv where chunks are datagrams, and phases.csv and transfers.csv where
-    /// events are addressed, to the run directory when all
-    /// accounts are there. If it cannot, the record of complete() says so too.
+    /// Writes traffic.csv, datagrams.csv where chunks are datagrams, phases.csv and transfers.csv where
+    /// events are addressed, and completions.csv of a trace, to the run directory when all accounts are
+    /// there. If it cannot, the record of complete() says so too.
     telemetry::MaybeIoError write_traffic();
 
     /// After a regular end. `collector`: of the whole run.
@@ -79,6 +80,7 @@ class RunRecordBuilder {
     telemetry::TrafficMatrix traffic_;
     telemetry::DatagramMatrix datagrams_;
     std::optional<telemetry::PhaseTimes> phase_times_;  ///< addressed events
+    std::optional<telemetry::TraceTimes> trace_times_;  ///< likewise, where each transfer is kept
     telemetry::Recovery recovery_;                      ///< what accounts told
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;

@@ -75,6 +75,7 @@ NodeAccount SchedulerNode::account() const {
             .datagrams = {},
             .transfers = {},
             .phase_ends = {},
+            .completions = {},
             .broken_off = {}};
 }
 

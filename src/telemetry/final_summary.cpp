@@ -217,6 +217,18 @@ void add_phases(Page& page, const RunRecord& record) {
     }
 }
 
+/// A trace: how much longer transfers took than alone, of all and by size.
+void add_sizes(Page& page, const RunRecord& record) {
+    for (const SizeClass& sizes : record.size_classes) {
+        if (!sizes.median) {
+            continue;
+        }
+        const bool all = &sizes == &record.size_classes.front();
+        const std::string text = text_of(sizes, all);
+        page.line(all ? "transfers" : "", "{}", indented(text, Page::subject_width));
+    }
+}
+
 std::string share(Duration part, Duration whole) {
     return percent(whole.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(whole.ns) : 0);
 }
@@ -430,6 +442,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     const RoleRates consumers = compare(record, Role::consumer);
     add_sets(page, record);
     add_phases(page, record);
+    add_sizes(page, record);
     add_occupancy(page, record);
     add_rates(page, record, producers, consumers);
     add_time(page, record, producers, consumers);

@@ -413,6 +413,12 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
             json["phases"].push_back(to_json(phase));
         }
     }
+    if (!record.size_classes.empty()) {
+        json["size_classes"] = Json::array();
+        for (const SizeClass& sizes : record.size_classes) {
+            json["size_classes"].push_back(to_json(sizes));
+        }
+    }
     if (record.recovery) {
         json["recovery"] = to_json(*record.recovery);
     }

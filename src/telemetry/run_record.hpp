@@ -27,6 +27,7 @@
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/recovery.hpp"
 #include "telemetry/switch_counters.hpp"
+#include "telemetry/trace_times.hpp"
 #include "telemetry/verdict.hpp"
 
 namespace weir::telemetry {
@@ -95,8 +96,9 @@ struct RunRecord {
     std::uint64_t fault_count = 0;
     std::vector<core::LostRange> lost;  ///< the first ones
     std::uint64_t lost_range_count = 0;
-    std::vector<PhaseSummary> phases;  ///< addressed events, after a regular end
-    std::optional<Recovery> recovery;  ///< --on-failure continue, after a regular end
+    std::vector<PhaseSummary> phases;     ///< addressed events, after a regular end
+    std::vector<SizeClass> size_classes;  ///< of a trace's transfers, likewise
+    std::optional<Recovery> recovery;     ///< --on-failure continue, after a regular end
 };
 
 /// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.

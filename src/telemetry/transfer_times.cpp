@@ -13,6 +13,8 @@ using core::Duration;
 namespace {
 
 constexpr std::uint64_t kept_phases_limit = std::uint64_t{1} << 22;
+constexpr std::uint64_t kept_transfers_limit = std::uint64_t{1} << 22;
+constexpr Duration incomplete{-1};
 
 }  // namespace
 
@@ -22,6 +24,12 @@ std::uint64_t phases_in_run(const core::Plan& plan) {
 
 bool keeps_each_phase(const core::Plan& plan) {
     return phases_in_run(plan) <= kept_phases_limit / std::max(1U, plan.consumers);
+}
+
+bool keeps_each_transfer(const core::Plan& plan) {
+    const auto intervals = static_cast<std::uint64_t>(plan.duration.ns / plan.interval.ns);
+    return plan.addressed() && plan.traffic->is_trace() &&
+           plan.traffic->transfers() <= kept_transfers_limit / std::max<std::uint64_t>(1, intervals);
 }
 
 std::vector<std::uint32_t> first_of_name(const core::TrafficPlan& traffic) {
@@ -53,6 +61,9 @@ TransferRecorder::TransferRecorder(const core::Plan& plan, core::ConsumerId cons
     }
     if (keeps_each_phase(plan)) {
         ends_.resize(phases_in_run(plan));
+    }
+    if (keeps_each_transfer(plan)) {
+        completions_.assign(incoming.size() * static_cast<std::size_t>(intervals), incomplete);
     }
 }
 
@@ -97,6 +108,9 @@ void TransferRecorder::complete(std::uint32_t incoming, std::int64_t interval, D
     times.sum += time;
     ++times.completed;
     --times.incomplete;
+    if (!completions_.empty()) {
+        completions_[static_cast<std::size_t>(interval) * entry_of_.size() + incoming] = time;
+    }
     if (!ends_.empty()) {
         const std::uint32_t phase = traffic_->to(consumer_)[incoming].phase;
         PhaseEnd& end = ends_[static_cast<std::size_t>(interval) * traffic_->phases().size() + phase];

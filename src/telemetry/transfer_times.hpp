@@ -4,7 +4,8 @@
 //
 // Chosen: transfers are found by producer and instant of generation, which every event carries, so nothing
 // travels for this. Memory: an entry for each producer and phase, one for each transfer that has begun to
-// arrive, and, as long as that stays bounded, one for each phase of each interval.
+// arrive, and, as long as that stays bounded, one for each phase of each interval; of a trace also one for
+// each transfer of each interval.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,9 @@ static_assert(std::is_trivially_copyable_v<PhaseEnd> && sizeof(PhaseEnd) == 16);
 [[nodiscard]] std::uint64_t phases_in_run(const core::Plan& plan);
 /// Whether each of them is kept: as long as they are not more than 4 million for all consumers together.
 [[nodiscard]] bool keeps_each_phase(const core::Plan& plan);
+/// Whether each transfer of each measured interval is kept: of a trace, as long as they are not more than 4
+/// million.
+[[nodiscard]] bool keeps_each_transfer(const core::Plan& plan);
 /// The first phase of the same name, by phase.
 [[nodiscard]] std::vector<std::uint32_t> first_of_name(const core::TrafficPlan& traffic);
 
@@ -63,6 +67,9 @@ class TransferRecorder {
     [[nodiscard]] std::vector<TransferTimes> times() const;
     /// In the order of their numbers; empty unless keeps_each_phase().
     [[nodiscard]] std::vector<PhaseEnd> phase_ends() const;
+    /// By interval, then in the order of the plan's transfers to this consumer; below 0: incomplete. Empty
+    /// unless keeps_each_transfer().
+    [[nodiscard]] const std::vector<core::Duration>& completions() const { return completions_; }
 
   private:
     /// The consumer's incoming transfer of this producer and time; nothing if there is none.
@@ -77,6 +84,7 @@ class TransferRecorder {
     std::vector<std::uint32_t> entry_of_;                     ///< by incoming transfer: its entry in `times_`
     std::unordered_map<std::uint64_t, core::Bytes> missing_;  ///< by interval and incoming transfer
     std::vector<PhaseEnd> ends_;                              ///< by number; empty: not kept
+    std::vector<core::Duration> completions_;                 ///< as completions() gives them
 };
 
 }  // namespace weir::telemetry

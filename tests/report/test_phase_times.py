@@ -2,7 +2,7 @@
 
 import pytest
 
-from weir_report import phase_charts, phase_times
+from weir_report import phase_charts, phase_times, transfer_sizes
 from weir_report.errors import ReportError
 from weir_report.report_page import write_report
 from weir_report.run import read_run
@@ -115,3 +115,16 @@ def test_phases_that_were_never_complete_have_no_row(simulate, tmp_path):
     run = run_of(simulate, tmp_path)
     run.record["phases"][0].update(completion_s_min=None, completion_s_median=None, completion_s_max=None, ideal_s=None)
     assert phase_charts.rows(run) is None
+
+
+def test_transfers_of_a_trace_are_in_a_table_by_size(simulate, no_pictures, tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("time_ms,producer,consumer,bytes\n10,0,0,500\n50,0,0,1000000\n50,1,0,1000000\n")
+    run = read_run(simulate("--pattern", f"trace:{trace}", *LINKS[:-2], "--event-size", "1MB", "--policy", "none"))
+    every, small, large = transfer_sizes.table(run)
+    assert every[:3] == ["all", "15", "0"] and small[:2] == ["below 1 kB", "5"] and large[0] == "1 MB to 10 MB"
+    assert large[6] == "1.999 x"  # 16 ms instead of 8, and 5 us
+    page = tmp_path / "page.html"
+    write_report([run], page, tmp_path / "figures", [], "")
+    assert "Transfers by size" in page.read_text() and "1.999 x" in page.read_text()
+    assert transfer_sizes.table(run_of(simulate, tmp_path)) is None

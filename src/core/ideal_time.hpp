@@ -1,0 +1,38 @@
+// How long a transfer takes that has the network to itself, from its first byte at the sender to its last one
+// at the receiver: what its slowdown is measured against.
+//
+// Fluid: the latency, and its bytes at the rate at which the slower of its two links carries payload.
+// Packets: every switch sends a packet on when it has the whole of it. A packet leaves a link when it is
+// there and the one before it has left, which is solved exactly for n full packets and a last one. Clocks are
+// exact and hosts take no time, so that a simulated transfer that is alone takes a little longer.
+#pragma once
+
+#include "core/ids.hpp"
+#include "core/network_plan.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::core {
+
+class IdealTimes {
+  public:
+    /// Both are used while this is made only. Chunks are not datagrams.
+    IdealTimes(const Plan& plan, const NetworkPlan& network);
+
+    /// `bytes` above 0.
+    [[nodiscard]] Duration of(ProducerId from, ConsumerId to, Bytes bytes) const;
+
+  private:
+    [[nodiscard]] Duration of_packets(std::uint32_t from, std::uint32_t to, Bytes bytes) const;
+    [[nodiscard]] std::uint32_t leaf_of(std::uint32_t host) const;
+
+    NetworkModel model_;
+    PacketShape packet_;  ///< packets only
+    Duration latency_;    ///< of two cables
+    TopologyPlan topology_;
+    std::uint32_t producers_;
+    std::vector<BitRate> links_;          ///< of hosts: the scheduler, producers, consumers
+    std::vector<BitRate> payload_rates_;  ///< likewise
+};
+
+}  // namespace weir::core

@@ -1,0 +1,71 @@
+#include "core/ideal_time.hpp"
+
+#include "catch.hpp"
+
+using namespace weir::core;
+
+namespace {
+
+Plan four_by_four() {
+    Plan plan;
+    plan.producers = 4;
+    plan.consumers = 4;
+    return plan;
+}
+
+/// 1 byte per ns, packets of 1000 bytes with nothing added, 10 us from host to host.
+NetworkPlan network_of(NetworkModel model) {
+    NetworkPlan network;
+    network.model = model;
+    network.producer_link = network.consumer_link = {8'000'000'000};
+    network.framing = Framing::roce;
+    network.mtu = Bytes{1000};
+    network.packet_overhead = Bytes{0};
+    network.latency = Duration::microseconds(10);
+    return network;
+}
+
+}  // namespace
+
+TEST_CASE("A fluid transfer that is alone takes the latency and its bytes on the slower link") {
+    NetworkPlan network = network_of(NetworkModel::fluid);
+    network.own_consumer_links = {{2, 3, {4'000'000'000}}};
+    const IdealTimes ideals(four_by_four(), network);
+    CHECK(ideals.of({0}, {1}, Bytes{5000}) == Duration::microseconds(15));
+    CHECK(ideals.of({0}, {2}, Bytes{5000}) == Duration::microseconds(20));
+}
+
+TEST_CASE("Packets that are alone are stored and forwarded: one packet time more for each switch") {
+    NetworkPlan network = network_of(NetworkModel::packet);
+    const IdealTimes ideals(four_by_four(), network);
+    // One packet on two links; five packets; five and a short one, which waits for the full one before it.
+    CHECK(ideals.of({0}, {1}, Bytes{1000}) == Duration::microseconds(12));
+    CHECK(ideals.of({0}, {1}, Bytes{5000}) == Duration::microseconds(16));
+    CHECK(ideals.of({0}, {1}, Bytes{5100}) == Duration::nanoseconds(10'000 + 5'100 + 1'000));
+    CHECK(ideals.of({0}, {1}, Bytes{1}) == Duration::nanoseconds(10'002));
+
+    // Half as fast behind the switch: five packets there, after the first one has come.
+    network.own_consumer_links = {{0, 0, {4'000'000'000}}};
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) ==
+          Duration::microseconds(10 + 1 + 10));
+    // Half as fast before it: the last one is sent on at twice the speed.
+    network.own_consumer_links.clear();
+    network.own_producer_links = {{0, 0, {4'000'000'000}}};
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) ==
+          Duration::microseconds(10 + 10 + 1));
+    // What is added to each packet.
+    network = network_of(NetworkModel::packet);
+    network.packet_overhead = Bytes{100};
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{2000}) ==
+          Duration::nanoseconds(10'000 + 3 * 1100));
+}
+
+TEST_CASE("To another leaf there are four cables and three switches") {
+    NetworkPlan network = network_of(NetworkModel::packet);
+    network.fabric.topology = {
+        .kind = TopologyKind::leaf_spine, .leaves = 3, .spines = 2, .uplink_rate = {8'000'000'000}};
+    // Scheduler and producers 0 and 1; producers 2 and 3 and consumer 0; consumers 1 to 3.
+    const IdealTimes ideals(four_by_four(), network);
+    CHECK(ideals.of({2}, {0}, Bytes{5000}) == Duration::microseconds(10 + 5 + 1));
+    CHECK(ideals.of({0}, {0}, Bytes{5000}) == Duration::microseconds(20 + 5 + 3));
+}
