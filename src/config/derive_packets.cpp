@@ -17,8 +17,8 @@ constexpr core::Bytes longest_mtu{9216};
 constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 void refuse_options(const RunRequest& request) {
-    for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority",
-                               "control-network", "switch-rows"}) {
+    for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "queue-pairs",
+                               "control-priority", "control-network", "switch-rows"}) {
         // A real run has no use for what a scenario assumes for simulations.
         const bool is_unused = !request.simulated && request.origin(option) == Origin::scenario;
         if (request.given(option) && !is_unused && request.origin(option) >= request.origin("network")) {
@@ -145,6 +145,7 @@ void derive_packets(RunRequest& request) {
         request.plan.recovery_time = longest_recovery;
     }
     request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
+    request.network.fabric.queue_pairs = request.packets.queue_pairs;
     if (!request.switches.drop_tail) {
         check_egress_threshold(request.network);
     }

@@ -11,6 +11,8 @@ namespace weir::config {
 namespace {
 
 constexpr Choice<bool> on_off[] = {{"on", true}, {"off", false}};
+constexpr Choice<core::QueuePairs> queue_pairs[] = {{"pair", core::QueuePairs::pair},
+                                                    {"event", core::QueuePairs::event}};
 constexpr Choice<bool> control_networks[] = {{"shared", false}, {"separate", true}};
 
 /// Options of the packet network have no value in another one.
@@ -63,6 +65,12 @@ constexpr Option switch_rows[] = {
          [](const RunRequest& r) {
              return packet_value(r, chosen(r.switches.fabric.nics.recovery, loss_recoveries));
          }},
+    {.name = "queue-pairs",
+     .syntax = "pair|event",
+     .help = "one for two ranks, or for each event",
+     .default_text = "pair",
+     .set = [](RunRequest& r, Text text) { r.packets.queue_pairs = choose(text, queue_pairs); },
+     .get = [](const RunRequest& r) { return packet_value(r, chosen(r.packets.queue_pairs, queue_pairs)); }},
     {.name = "control-priority",
      .syntax = "data|own|0..7",
      .completions = "data|own",

@@ -187,6 +187,12 @@ struct TopologyPlan {
     bool operator==(const TopologyPlan&) const = default;
 };
 
+/// What has a connection of its own, with its rate, window and order.
+enum class QueuePairs : std::uint8_t {
+    pair,   ///< a producer and a consumer
+    event,  ///< each event; further messages of its pair do not wait for it
+};
+
 /// Which model of the network a simulation uses.
 enum class NetworkModel : std::uint8_t {
     fluid,   ///< transfers share links fairly; a switch without limits
@@ -201,6 +207,7 @@ struct FabricPlan {
     HostPlan hosts;
     BackgroundPlan background;
     TopologyPlan topology;
+    QueuePairs queue_pairs = QueuePairs::pair;
     Priority data_priority = 3;
     Priority control_priority = 3;
     bool operator==(const FabricPlan&) const = default;

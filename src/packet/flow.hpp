@@ -70,6 +70,20 @@ class Flow {
     [[nodiscard]] const Ends& ends() const { return ends_; }
     [[nodiscard]] std::uint64_t packets_sent_again() const { return packets_sent_again_; }
 
+    /// Nothing is to be sent, acknowledged or under way.
+    [[nodiscard]] bool quiet() const {
+        return !has_packet_ && !queued && timeout_at() == Picoseconds::never() &&
+               traffic.sent == traffic.arrived + traffic.dropped;
+    }
+    /// Takes the place of another flow of this sender, which is quiet: what was counted goes on, and so does
+    /// its timer.
+    void succeed(const Flow& before) {
+        traffic = before.traffic;
+        packets_sent_again_ = before.packets_sent_again_;
+        timer_is_set = before.timer_is_set;
+        timer_at = before.timer_at;
+    }
+
     /// Bytes on the wire of its packets, replies included. What is neither arrived nor dropped waits or is on
     /// the way.
     struct Traffic {
@@ -83,6 +97,7 @@ class Flow {
     bool queued = false;        ///< the host's: it stands in the row of those that have packets
     Flow* behind = nullptr;     ///< likewise: the next one in that row
     bool timer_is_set = false;  ///< the network's: an event for timeout_at() is pending
+    Picoseconds timer_at;       ///< likewise: when
 
   protected:
     /// Sets has_packet_ after anything has changed.

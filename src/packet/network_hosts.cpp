@@ -29,6 +29,7 @@ void PacketNetwork::timed_out(FlowIndex index) {
     }
     if (flow.timeout_at() != Picoseconds::never() && !flow.timer_is_set) {
         flow.timer_is_set = true;
+        flow.timer_at = flow.timeout_at();
         push(flow.timeout_at(), Item::Kind::timeout, index.value);
     }
 }
@@ -153,6 +154,7 @@ ItemIndex PacketNetwork::next_of_flows(Node& host, Priority priority, Picosecond
                 flow.traffic.sent += packet->wire_bytes;
                 if (!flow.timer_is_set) {
                     flow.timer_is_set = true;
+                    flow.timer_at = flow.timeout_at();
                     push(flow.timeout_at(), Item::Kind::timeout, flow.ends().index.value);
                 }
             } else {

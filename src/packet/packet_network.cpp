@@ -1,6 +1,7 @@
 #include "packet/packet_network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/assertion.hpp"
 
@@ -130,12 +131,32 @@ Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priorit
 FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol,
                                  std::uint32_t number) {
     const Flow::Ends ends = ends_of(from, to, priority, number);
-    if (protocol == Protocol::tcp) {
-        flows_.push_back(std::make_unique<TcpConnection>(*tcp_, ends));
-    } else {
-        flows_.push_back(std::make_unique<QueuePair>(*nics_, ends));
-    }
+    flows_.push_back(make_connection(ends, protocol));
     return ends.index;
+}
+
+std::unique_ptr<Flow> PacketNetwork::make_connection(const Flow::Ends& ends, Protocol protocol) const {
+    if (protocol == Protocol::tcp) {
+        return std::make_unique<TcpConnection>(*tcp_, ends);
+    }
+    return std::make_unique<QueuePair>(*nics_, ends);
+}
+
+bool PacketNetwork::connect_again(Picoseconds now, FlowIndex used, NodeIndex to, Protocol protocol,
+                                  std::uint32_t number) {
+    set_now(now);
+    std::unique_ptr<Flow>& place = flows_[used.value];
+    const core::Duration first_timeout =
+        protocol == Protocol::tcp ? std::min(tcp_->initial_timeout, tcp_->least_timeout) : nics_->ack_timeout;
+    if (!place->quiet() || (place->timer_is_set && place->timer_at > now_ + Picoseconds::of(first_timeout))) {
+        return false;
+    }
+    Flow::Ends ends = ends_of(place->ends().from, to, place->ends().priority, number);
+    ends.index = used;
+    std::unique_ptr<Flow> made = make_connection(ends, protocol);
+    made->succeed(*place);
+    place = std::move(made);
+    return true;
 }
 
 void PacketNetwork::post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes) {

@@ -53,6 +53,10 @@ class PacketNetwork {
     /// and `number`, which tells apart flows of a pair.
     FlowIndex connect(NodeIndex from, NodeIndex to, Priority priority,
                       Protocol protocol = Protocol::queue_pair, std::uint32_t number = 0);
+    /// A new connection from the host of `used`, a connection with which the caller is done, and under its
+    /// index. False: packets of it are still under way, or its timer may come too late; nothing has changed.
+    bool connect_again(Picoseconds now, FlowIndex used, NodeIndex to, Protocol protocol,
+                       std::uint32_t number = 0);
     /// Hands a message to a flow. `now` is not before what advance() has reported; what has happened within
     /// the nanosecond before it comes first.
     void post(Picoseconds now, FlowIndex flow, MessageHandle message, core::Bytes bytes);
@@ -194,6 +198,7 @@ class PacketNetwork {
     [[nodiscard]] Flow::Ends ends_of(NodeIndex from, NodeIndex to, Priority priority,
                                      std::uint32_t number) const;
     [[nodiscard]] Link link_of(const Topology& topology, const Topology::Link& link) const;
+    [[nodiscard]] std::unique_ptr<Flow> make_connection(const Flow::Ends& ends, Protocol protocol) const;
     [[gnu::noinline]] void send_pause(LinkIndex index, Priority priority, bool on);
     void pause_arrived(LinkIndex index, Priority priority, bool on);
     void refresh(LinkIndex index, Priority priority);

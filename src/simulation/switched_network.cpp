@@ -13,6 +13,8 @@ namespace {
 
 /// In handles of messages: a control message, not a chunk.
 constexpr packet::MessageHandle control_bit = packet::MessageHandle{1} << 32U;
+/// Connections of a pair have numbers: 0 and 1 are its classes, then come its events.
+constexpr std::uint32_t first_event_number = 2;
 
 PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& network,
                               const packet::Topology& topology) {
@@ -73,6 +75,7 @@ SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan
     for (std::uint32_t producer = 0; datagrams_ && producer < plan.producers; ++producer) {
         sockets_.push_back(network_.open_socket({row().producer(producer)}, network.fabric.data_priority));
     }
+    used_flows_.resize(plan.producers);
     add_background();
 }
 
@@ -99,11 +102,31 @@ packet::FlowIndex SwitchedNetwork::flow(FlatNode from, FlatNode to, Class use) {
     if (added) {
         const core::Priority priority =
             use == Class::control ? plan_.fabric.control_priority : plan_.fabric.data_priority;
-        known->second =
-            network_.connect({from}, {to}, priority,
-                             plan_.framing == core::Framing::tcp ? PacketNetwork::Protocol::tcp
-                                                                 : PacketNetwork::Protocol::queue_pair,
-                             static_cast<std::uint32_t>(use));
+        known->second = network_.connect({from}, {to}, priority, protocol(), static_cast<std::uint32_t>(use));
+    }
+    return known->second;
+}
+
+PacketNetwork::Protocol SwitchedNetwork::protocol() const {
+    return plan_.framing == core::Framing::tcp ? PacketNetwork::Protocol::tcp
+                                               : PacketNetwork::Protocol::queue_pair;
+}
+
+packet::FlowIndex SwitchedNetwork::flow_of_event(Instant now, std::uint32_t producer,
+                                                 const core::SendChunk& chunk) {
+    const auto [known, added] = flows_of_events_.try_emplace(chunk.chunk.event.value);
+    if (added) {
+        const std::uint32_t number =
+            first_event_number + static_cast<std::uint32_t>(chunk.chunk.event.sequence());
+        const packet::NodeIndex to{row().consumer(chunk.to.value)};
+        std::deque<packet::FlowIndex>& used = used_flows_[producer];
+        if (!used.empty() && network_.connect_again(since_begin(now), used.front(), to, protocol(), number)) {
+            known->second = used.front();
+            used.pop_front();
+        } else {
+            known->second = network_.connect({row().producer(producer)}, to, plan_.fabric.data_priority,
+                                             protocol(), number);
+        }
     }
     return known->second;
 }
@@ -121,6 +144,8 @@ void SwitchedNetwork::send_chunks(Instant now, std::uint32_t producer,
         if (datagrams_) {
             network_.post_datagram(since_begin(now), sockets_[producer], {consumer}, index,
                                    chunk.chunk.length);
+        } else if (plan_.fabric.queue_pairs == core::QueuePairs::event) {
+            network_.post(since_begin(now), flow_of_event(now, producer, chunk), index, chunk.chunk.length);
         } else {
             post(now, row().producer(producer), consumer, Class::data, index, chunk.chunk.length);
         }
@@ -212,7 +237,7 @@ void SwitchedNetwork::chunk_left(std::uint32_t index) {
     }
     chunk.left = true;
     if (chunk.ended) {
-        chunks_.remove(index);
+        remove(index);
     }
     client().chunks_left(run);
 }
@@ -245,8 +270,21 @@ void SwitchedNetwork::chunk_lost(std::uint32_t index) {
 void SwitchedNetwork::end(std::uint32_t index) {
     chunks_[index].ended = true;
     if (chunks_[index].left) {
-        chunks_.remove(index);
+        remove(index);
     }
+}
+
+/// Messages of a connection arrive and are acknowledged in order, so with its last one an event is through.
+void SwitchedNetwork::remove(std::uint32_t index) {
+    const ChunkRun& run = chunks_[index].run;
+    const core::ChunkDescription& chunk = run.chunk.chunk;
+    if (!flows_of_events_.empty() && chunk.offset + chunk.length == chunk.event_bytes) {
+        if (const auto found = flows_of_events_.find(chunk.event.value); found != flows_of_events_.end()) {
+            used_flows_[run.producer].push_back(found->second);
+            flows_of_events_.erase(found);
+        }
+    }
+    chunks_.remove(index);
 }
 
 std::optional<telemetry::SocketCounts> SwitchedNetwork::read_socket(FlatNode node) {

@@ -1,9 +1,10 @@
 // Data and control messages through one switch, packet by packet: each node is a host with a NIC. Every pair
-// of nodes that talks has a queue pair (or, with framing `tcp`, a connection) for data and one for control
-// messages; a producer of datagrams has one socket. Control messages may have links of their own. The model
-// itself is packet/packet_network.hpp.
+// of nodes that talks has a queue pair (or, with framing `tcp`, a connection) for data, or one for each
+// event, and one for control messages; a producer of datagrams has one socket. Control messages may have
+// links of their own. The model itself is packet/packet_network.hpp.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +49,9 @@ class SwitchedNetwork final : public SeparateControl {
     enum class Class : std::uint8_t { data, control };
 
     packet::FlowIndex flow(FlatNode from, FlatNode to, Class use);
+    /// --queue-pairs event: that of the chunk's event.
+    packet::FlowIndex flow_of_event(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
+    [[nodiscard]] packet::PacketNetwork::Protocol protocol() const;
     void post(core::Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
               core::Bytes bytes);
     void add_background();
@@ -70,8 +74,10 @@ class SwitchedNetwork final : public SeparateControl {
     packet::Topology topology_;
     packet::PacketNetwork network_;
     SwitchedCounters counters_;
-    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;  ///< by class and pair of nodes
-    std::vector<packet::FlowIndex> sockets_;                      ///< datagrams: by producer
+    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;            ///< by class and pair of nodes
+    std::vector<packet::FlowIndex> sockets_;                                ///< datagrams: by producer
+    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_of_events_;  ///< of those that have begun
+    std::vector<std::deque<packet::FlowIndex>> used_flows_;  ///< of events that are through, by producer
     /// A chunk is kept until it has both left (its producer knows) and arrived or been lost.
     struct Chunk {
         ChunkRun run;
@@ -79,6 +85,7 @@ class SwitchedNetwork final : public SeparateControl {
         bool ended = false;
     };
     void end(std::uint32_t index);
+    void remove(std::uint32_t index);
     Pool<Chunk> chunks_;
     std::vector<packet::PacketNetwork::Report> reports_;  ///< that advance() is to deliver
     std::size_t delivered_ = 0;                           ///< of them

@@ -352,3 +352,42 @@ TEST_CASE("A port sends in the order of arrival, or a packet of each ingress por
     CHECK(share_of_fast_sender(core::Arbitration::fifo) == Approx(10.0 / 12).margin(0.02));
     CHECK(share_of_fast_sender(core::Arbitration::ingress_round_robin) == Approx(1.0 / 3).margin(0.02));
 }
+
+TEST_CASE("A connection takes the place of one that is through, and begins anew") {
+    StarRig rig(4, plain_switch(), plain_nic());
+    const FlowIndex flow = rig.network.connect({0}, {1}, 0);
+    rig.network.post({}, flow, 1, {10'000});
+    rig.run_to(microsecond * 5);
+    CHECK_FALSE(rig.network.connect_again(rig.network.now(), flow, {2}, {}));  // under way
+    rig.run_to(microsecond * 50);
+    const Flow::Traffic before = rig.network.flow(flow).traffic;
+    CHECK(before.arrived == before.sent);
+    REQUIRE(rig.network.connect_again(rig.network.now(), flow, {2}, {}));
+    CHECK(rig.network.flows() == 1);
+    CHECK(rig.network.flow(flow).expected() == 0);
+    CHECK(rig.network.flow(flow).ends().to == NodeIndex{2});
+    rig.network.post(rig.network.now(), flow, 2, {5'000});
+    const auto reports = rig.run_to(Picoseconds::never());
+    REQUIRE(reports.size() == 2);
+    CHECK(reports[0].message == 2);
+    CHECK(rig.network.flow(flow).expected() == 5);
+    // 5 packets and an acknowledgement more; nothing that was counted is forgotten.
+    CHECK(rig.network.flow(flow).traffic.sent == before.sent + 5'000 + 84);
+}
+
+TEST_CASE("A connection that takes another's place is timed out as if it were new") {
+    core::SwitchPlan switches = plain_switch();
+    core::NicPlan nic = plain_nic();
+    nic.ack_timeout = core::Duration::microseconds(100);
+    StarRig rig(3, switches, nic);
+    const FlowIndex flow = rig.network.connect({0}, {1}, 0);
+    rig.network.post({}, flow, 1, {1'000});
+    rig.run_to(microsecond * 50);
+    REQUIRE(rig.network.connect_again(microsecond * 50, flow, {2}, {}));
+    rig.network.set_speed(microsecond * 50, {2}, 0);  // nothing gets to host 2
+    rig.network.post(microsecond * 50, flow, 2, {1'000});
+    rig.run_to(microsecond * 145);
+    CHECK(rig.network.host_counts({0}).timeouts == 0);
+    rig.run_to(microsecond * 160);
+    CHECK(rig.network.host_counts({0}).timeouts == 1);
+}

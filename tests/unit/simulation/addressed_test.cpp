@@ -193,3 +193,68 @@ TEST_CASE("An event that waits although it could be granted is noticed") {
     CHECK(objection.find("leaves") != std::string::npos);
     CHECK(objection.find("which both could transfer") != std::string::npos);
 }
+
+namespace {
+
+/// Two transfers of a pair, the longer one a microsecond before, as packets; completion times of both.
+std::vector<Duration> one_after_the_other(QueuePairs queue_pairs) {
+    SimulatedRun run = addressed_run(1, 1, {entry(0, 0, 5000)}, PolicyKind::none);
+    Plan& plan = run.run.plan;
+    plan.producers = plan.consumers = 1;
+    plan.traffic = std::make_shared<const TrafficPlan>(
+        1, 1, std::vector<TrafficPhase>{{"all", {}, plan.interval}},
+        std::vector<TrafficPlan::Entry>{
+            {{0}, {.at = Duration::milliseconds(100), .to = {0}, .bytes = {1'000'000}}},
+            {{0}, {.at = Duration::milliseconds(101), .to = {0}, .bytes = {4096}}}},
+        true);
+    plan.event_size.mean = 1'000'000;
+    plan.slot_size = plan.chunk_size = {1'000'000};
+    plan.buffer = plan.traffic->largest_set();
+    run.network.producer_link = run.network.consumer_link = {100'000'000};
+    run.network.model = NetworkModel::packet;
+    run.network.separate_control = true;
+    run.network.fabric.queue_pairs = queue_pairs;
+    weir::simulation::test::assign_ranks(run);
+    const SimulationResult result = simulate(run);
+    INFO(result.end.what);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    CHECK(result.record.ledger_differences.empty());
+    REQUIRE(result.record.size_classes.size() == 3);  // of all, and of each
+    return {*result.record.size_classes[1].median, *result.record.size_classes[2].median};
+}
+
+}  // namespace
+
+TEST_CASE("Behind a long transfer of its pair a short one waits, unless each has a queue pair") {
+    // The long one takes 80 ms alone, the short one 2 x 0.33 ms: in turn with the other's packets 3 x 0.33.
+    const auto together = one_after_the_other(QueuePairs::pair);
+    CHECK(together[0].in_seconds() > 0.079);
+    CHECK(together[1].in_seconds() == Approx(0.0803).margin(0.0006));
+    const auto apart = one_after_the_other(QueuePairs::event);
+    CHECK(apart[0].in_seconds() < 0.0017);
+    CHECK(apart[1].in_seconds() == Approx(0.0807).margin(0.0006));
+}
+
+TEST_CASE("Fluid transfers and packets go at the speed of a link that is slower than the others") {
+    for (const NetworkModel model : {NetworkModel::fluid, NetworkModel::packet}) {
+        SimulatedRun run = addressed_run(2, 2, {entry(0, 0, 5000), entry(1, 1, 5000)});
+        run.network.model = model;
+        run.network.own_consumer_links = {{1, 1, {link_bytes_per_s * 8 / 4}}};
+        run.run.plan.traffic = std::make_shared<const TrafficPlan>(
+            2, 2, std::vector<TrafficPhase>{{"all", {}, Duration::seconds(1)}},
+            std::vector<TrafficPlan::Entry>{
+                {{0}, {.at = Duration::milliseconds(100), .to = {0}, .bytes = {5000}}},
+                {{1}, {.at = Duration::milliseconds(100), .to = {1}, .bytes = {5000}}}},
+            true);
+        const SimulationResult result = simulate(run);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        REQUIRE(result.record.size_classes.size() == 2);
+        // Fluid: 5 ms and 20 ms. Packets: the switch stores one of 4096 bytes first, 4.1 ms, and the sender's
+        // host may keep it for as long.
+        const double slower = result.record.size_classes[0].p99->in_seconds();
+        const bool fluid = model == NetworkModel::fluid;
+        CHECK(slower >= (fluid ? 0.020 : 0.0241));
+        CHECK(slower <= (fluid ? 0.021 : 0.0291));
+        CHECK(*result.record.size_classes[0].slowdown_max < 1.3);
+    }
+}
