@@ -19,7 +19,7 @@ def programs():
 
 
 def find_weir():
-    """$WEIR, the one beside weir-sweep, or that of the PATH."""
+    """$WEIR, the one beside the program, or that of the PATH."""
     if named := os.environ.get("WEIR"):
         if not os.access(named, os.X_OK):
             raise ReportError(f"WEIR: '{named}' is not a program")
@@ -27,7 +27,7 @@ def find_weir():
     beside = programs() / "weir" if programs() else None
     found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which("weir")
     if not found:
-        raise ReportError("no weir was found beside weir-sweep or in the PATH; set the variable WEIR to its path")
+        raise ReportError("no weir was found beside this program or in the PATH; set the variable WEIR to its path")
     return found
 
 

@@ -4,12 +4,12 @@ import os
 import shlex
 import sys
 
-from . import (traffic_experts, traffic_files, traffic_inference, traffic_isolate, traffic_patterns, traffic_slowdown, traffic_summary,
-               units, whole_file)
+from . import (sweep_launch, traffic_experts, traffic_files, traffic_flows, traffic_inference, traffic_isolate, traffic_patterns,
+               traffic_replay, traffic_slowdown, traffic_summary, units, whole_file)
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .quantities import rate_text
 from .traffic import INTERVAL_MAX_NS, sums
-from .traffic_options import parser  # also what manual pages and completions are made from
+from .traffic_options import parse, parser  # noqa: F401: manual pages and completions are made from parser
 from .traffic_summary import shown_path
 from .version import VERSION
 
@@ -17,9 +17,9 @@ from .version import VERSION
 
 def main(argv=None):
     end_quietly_when_interrupted()
-    options = parser().parse_args(argv)
+    options = parse(sys.argv[1:] if argv is None else map(str, argv))
     try:
-        {"show": _show, "isolate": _isolate, "slowdown": _slowdown}.get(options.command, _generate)(options, argv)
+        {"show": _show, "isolate": _isolate, "slowdown": _slowdown, "replay": _replay}.get(options.command, _generate)(options, argv)
         sys.stdout.flush()
     except ReportError as error:
         print(f"weir-traffic: {error}", file=sys.stderr)
@@ -146,6 +146,18 @@ def _slowdown(options, _):
         print(whole_file.json_text(traffic_slowdown.record(result, options.loaded, options.isolated)), end="")
     else:
         print("\n".join(traffic_slowdown.text_lines(result)))
+
+
+def _replay(options, argv):
+    flows = traffic_flows.read(options.file)
+    if options.out.exists():
+        raise ReportError(f"--out: {options.out} exists already; the name of a new directory is expected")
+    words = sys.argv[1:] if argv is None else argv
+    file = traffic_files.write(f"{options.out}.csv", flows.trace, [f"weir-traffic {VERSION}: {_one_line(shlex.join(map(str, words)))}"])
+    traffic_replay.run(traffic_replay.command(sweep_launch.find_weir(), file, flows, options.out, options.link, options.at_once,
+                                              options.weir_options))
+    made = traffic_replay.record(options.file, flows, options.out)
+    print(whole_file.json_text(made) if options.json else "\n".join(traffic_replay.lines(made)) + "\n", end="")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
-from . import quantities, traffic_experts, traffic_inference, traffic_isolate
+from . import quantities, traffic_experts, traffic_inference, traffic_isolate, traffic_replay
 from .traffic import INDEX_MAX
 from .version import VERSION
 
@@ -20,6 +20,15 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} ({self.prog} --help shows the usage)\n")
 
 
+def parse(words):
+    """Options of a command line. What is behind '--' is for weir simulate."""
+    words = list(words)
+    place = words.index("--") if words[:1] == ["replay"] and "--" in words else len(words)
+    options = parser().parse_args(words[:place])
+    options.weir_options = words[place + 1:]
+    return options
+
+
 def parser():
     made = _Parser(prog="weir-traffic", description=DESCRIPTION, epilog=EPILOG)
     made.add_argument("--version", action="version", version=f"weir-traffic {VERSION}")
@@ -29,7 +38,7 @@ def parser():
         return commands.add_parser(name, help=summary, description=description, epilog=EPILOG)
 
     for add in (_all_to_all, _permutation, _incast, _outcast, _prefill_to_decode, _mixture_of_experts, _checkpoint, _show, _isolate,
-                _slowdown):
+                _slowdown, _replay):
         add(command)
     return made
 
@@ -221,3 +230,16 @@ def _slowdown(command):
     added.add_argument("isolated", metavar="ISOLATED-RUN", type=Path, help="run directory of the sequence made by weir-traffic isolate")
     added.add_argument("--csv", metavar="FILE.csv", type=Path, help="write a line per phase and pair")
     added.add_argument("--json", action="store_true", help="print the result as JSON, with all pairs")
+
+
+def _replay(command):
+    added = command("replay", "replay a trace of flows, and print slowdowns by size",
+                    "Converts a trace of flows (flow.txt of HPCC or ns-3, or CSV with time, from, to and bytes), simulates it packet by packet "
+                    "without a scheduler, and prints by how much flows were slower than alone, by size. The links are --link unless "
+                    "options of weir simulate after '--' say otherwise: -- --pfc on --producer-link 100Gb/s,0-3=25Gb/s.")
+    added.add_argument("file", metavar="FILE", type=Path, help="trace of flows")
+    added.add_argument("--out", metavar="DIRECTORY", type=Path, required=True,
+                       help="run directory, which must not exist; DIRECTORY.csv is the trace as weir reads it")
+    added.add_argument("--at-once", metavar="N", type=count(1, 1024), default=traffic_replay.AT_ONCE,
+                       help="flows of a pair under way at a time; further ones wait (default: %(default)s)")
+    _link(added)
