@@ -61,7 +61,7 @@ constexpr Option run_rows[] = {
      .in_scenario = false},
     {.name = "scale",
      .syntax = "FACTOR",
-     .help = "multiply rate, event, slot and buffer size by 0.01 or 1/200",
+     .help = "multiply rates, sizes and simulated links by 0.01 or 1/200",
      .default_value = "1",
      .set = [](RunRequest& r, Text text) { r.scale = parse_ratio(text); },
      .get = [](const RunRequest& r) { return to_text(r.scale); }},
