@@ -22,11 +22,13 @@
 
 #include "cli/assertion_report.hpp"
 #include "cli/random_scenario.hpp"
+#include "cli/relations.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
+#include "simulation/network_relations.hpp"
 #include "simulation/simulated_run.hpp"
 #include "simulation/verdict_check.hpp"
 
@@ -269,22 +271,34 @@ class Exploration {
             exploring(seed);
             const Options options = random_scenario(seed, traces_);
             const TrialResult result = trial_(options);
+            const std::string broken = result.failure.empty() ? broken_relation(seed, options) : "";
             if (result.failure.empty()) {
                 remove_files(traces_, seed);
             }
             events_.fetch_add(result.events);
-            if (!result.failure.empty()) {
-                const std::lock_guard lock(mutex_);
-                // Of several failures at a time the lowest seed, so that jobs do not matter.
-                if (seed < failed_seed_) {
-                    failed_seed_ = seed;
-                    what_ = result.failure;
-                }
-                stop_ = true;
+            if (!result.failure.empty() || !broken.empty()) {
+                note_failure(seed, broken.empty() ? result.failure : broken, !broken.empty());
             }
             done_.fetch_add(1);
         }
         working_.fetch_sub(1);
+    }
+
+    /// Whole simulations, which take three times as long as the scenario itself, only now and then.
+    [[nodiscard]] std::string broken_relation(std::uint64_t seed, const Options& options) const {
+        std::string broken = simulation::broken_relation(seed);
+        return broken.empty() && seed % request_.related_each == 0 ? broken_relation_of(options) : broken;
+    }
+
+    void note_failure(std::uint64_t seed, const std::string& what, bool of_relation) {
+        const std::lock_guard lock(mutex_);
+        // Of several failures at a time the lowest seed, so that jobs do not matter.
+        if (seed < failed_seed_) {
+            failed_seed_ = seed;
+            what_ = what;
+            of_relation_ = of_relation;
+        }
+        stop_ = true;
     }
 
     void show_progress() {
@@ -318,6 +332,10 @@ class Exploration {
 
     int report_failure() {
         fmt::print(stderr, "weir simulate: seed {}: {}\n", failed_seed_, what_);
+        if (of_relation_) {
+            fmt::print(stderr, "replay it:\n  weir simulate --explore 1 --seed {}\n", failed_seed_);
+            return participant::exit_failed;
+        }
         const Options options = random_scenario(failed_seed_, traces_);
         fmt::print(stderr, "replay it:\n  {}\n", command_of(options));
         const Shrunk shrunk = shrink(options, what_, trial_);
@@ -337,6 +355,7 @@ class Exploration {
     std::string traces_;  ///< directory
     std::uint64_t failed_seed_ = none;
     std::string what_;
+    bool of_relation_ = false;  ///< of more than one simulation
     bool written_ = false;
 };
 

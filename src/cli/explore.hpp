@@ -1,5 +1,5 @@
-// `weir simulate --explore`: many random scenarios under the checkers; the first that fails is made smaller
-// as long as it still fails.
+// `weir simulate --explore`: many random scenarios under the checkers, and metamorphic relations between
+// simulations; the first that fails is made smaller as long as it still fails.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,8 @@ struct ExploreRequest {
     std::uint64_t first_seed = 1;
     std::uint32_t jobs = 1;
     bool quiet = false;
+    /// Of so many seeds one whose scenario is also simulated in other words (relations.hpp).
+    std::uint32_t related_each = 8;
 };
 
 /// Returns the exit status: 0 if all rules held in all scenarios, 1 if not, 130 or 143 after a signal.

@@ -40,6 +40,7 @@ struct NetworkPlan {
     Bytes port_buffer{};                     ///< packet: what a port of a switch without shared memory holds
     Duration latency;         ///< of a message, one way, hosts and switch together; its bytes come on top
     Duration scheduler_time;  ///< that the scheduler needs for one message
+    Duration clock_ahead{};   ///< packet: what its clock shows at the beginning; changes nothing: for tests
 
     bool operator==(const NetworkPlan&) const = default;
 };

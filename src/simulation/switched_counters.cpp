@@ -44,7 +44,7 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
             hosts_.push_back({{node}, up, reverse(up)});
         }
     }
-    last_at_.resize(switches_.size());
+    last_at_.resize(switches_.size(), network_.now());
     add_traffic();
     if (plan_.framing == core::Framing::tcp) {
         add_tcp();

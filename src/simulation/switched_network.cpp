@@ -24,7 +24,8 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
                                .tcp = network.fabric.tcp,
                                .hosts = network.fabric.hosts,
                                .datagrams = {network.mtu, network.framing != core::Framing::none},
-                               .seed = plan.seed};
+                               .seed = plan.seed,
+                               .begin = Picoseconds::of(network.clock_ahead)};
     const core::PacketShape shape = core::packet_shape(network);
     if (network.framing == core::Framing::tcp) {
         setup.tcp.payload = {shape.payload};
@@ -65,7 +66,7 @@ packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& ne
 SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
                                  NetworkClient& client)
     : SeparateControl(plan, network, events, client),
-      begin_(Instant{} - plan.warmup),
+      begin_(Instant{} - plan.warmup - network.clock_ahead),
       plan_(network),
       datagrams_(plan.lossy()),
       receives_into_sockets_(datagrams_ && network.fabric.hosts.socket_buffer.count > 0),

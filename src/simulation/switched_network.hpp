@@ -62,7 +62,7 @@ class SwitchedNetwork final : public SeparateControl {
     void chunk_arrived(core::Instant now, std::uint32_t index);
     void chunk_lost(std::uint32_t index);
 
-    /// The clock of the packets begins with the warm-up, at 0.
+    /// The clock of the packets begins with the warm-up, at 0 or what tests set.
     [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {
         return packet::Picoseconds::of(now - begin_);
     }

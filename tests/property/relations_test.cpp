@@ -1,9 +1,8 @@
 // Metamorphic relations of the packet network: how a result has to change, or not to, when the input is
 // changed in a certain way. Each holds exactly, for random networks under random traffic.
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -268,9 +267,9 @@ TEST_CASE("Ways and random times do not depend on which pair was connected first
     CAPTURE(seed);
     const Scenario scenario = draw_scenario(seed, true);
     Scenario connected = scenario;
-    for (auto message = scenario.messages.rbegin(); message != scenario.messages.rend(); ++message) {
-        connected.connected_first.emplace_back(message->from, message->to);
-    }
+    std::transform(scenario.messages.rbegin(), scenario.messages.rend(),
+                   std::back_inserter(connected.connected_first),
+                   [](const Message& message) { return std::pair(message.from, message.to); });
     CHECK(outcome_of(connected) == outcome_of(scenario));
 }
 

@@ -14,6 +14,7 @@
 #include "catch.hpp"
 #include "cli/commands.hpp"
 #include "cli/random_scenario.hpp"
+#include "cli/relations.hpp"
 #include "config/option_table.hpp"
 
 using weir::cli::Options;
@@ -100,6 +101,14 @@ TEST_CASE("random scenarios are accepted, and the rules hold in them") {
         const TrialResult result = simulate_quietly(random_scenario(seed, traces.path));
         INFO("seed " << seed << ": " << result.failure);
         CHECK(result.failure.empty());
+    }
+}
+
+TEST_CASE("scenarios in other words, and with another clock of packets, have the same records") {
+    const Traces traces;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        INFO("seed " << seed);
+        CHECK(weir::cli::broken_relation_of(random_scenario(seed, traces.path)) == "");
     }
 }
 

@@ -1,0 +1,148 @@
+#include "cli/relations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+#include "cli/simulation_setup.hpp"
+#include "config/resolve.hpp"
+#include "simulation/simulated_run.hpp"
+#include "telemetry/json_text.hpp"
+#include "telemetry/run_record.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using Options = std::vector<config::GivenOption>;
+
+struct Simulated {
+    std::string record;
+    bool has_clock = false;  ///< of packets
+};
+
+Simulated simulated(const Options& options, core::Duration clock_ahead) {
+    config::RunRequest request = config::resolve(options, true);
+    simulation::SimulatedRun run = simulated_run(request);
+    run.network.clock_ahead = clock_ahead;
+    // Until its first notification, DCQCN lets alpha fall from instant 0 on.
+    const bool reacts = run.network.fabric.nics.dcqcn.on && run.network.framing != core::Framing::tcp;
+    nlohmann::ordered_json record = telemetry::to_json(simulation::simulate(run).record);
+    record["plan"].erase("fault");  // repeated as it was written
+    return {telemetry::json_text(record, 1), run.network.model == core::NetworkModel::packet && !reacts};
+}
+
+/// The first line that differs.
+std::string difference(const char* relation, std::string_view expected, std::string_view found) {
+    const auto [a, b] = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+    if (a == expected.end() && b == found.end()) {
+        return {};
+    }
+    const auto line = [](std::string_view text, std::ptrdiff_t at) {
+        const std::size_t place = std::min(static_cast<std::size_t>(at), text.size());
+        const std::size_t begin = place == 0 ? 0 : text.rfind('\n', place - 1) + 1;
+        return text.substr(begin, std::min(text.find('\n', place), text.size()) - begin);
+    };
+    return fmt::format("relation `{}`: run.json has '{}' and not '{}'", relation,
+                       line(found, b - found.begin()), line(expected, a - expected.begin()));
+}
+
+/// 7ms becomes 7000us, and 5000B becomes 5kB.
+std::string in_other_units(const std::string& value) {
+    static const std::pair<std::regex, const char*> replacements[] = {
+        {std::regex(R"(\b(\d+)us\b)"), "$01000ns"},
+        {std::regex(R"(\b(\d+)ms\b)"), "$01000us"},
+        {std::regex(R"(\b(\d+)000B\b)"), "$01kB"},
+        {std::regex(R"(\b(\d+)000b/s\b)"), "$01kb/s"},
+    };
+    std::string changed = value;
+    for (const auto& [pattern, replacement] : replacements) {
+        changed = std::regex_replace(changed, pattern, replacement);
+    }
+    return changed;
+}
+
+std::vector<std::string> lines_of(const std::string& file) {
+    std::ifstream in(file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+void write_lines(const std::string& file, const std::vector<std::string>& lines) {
+    std::ofstream out(file);
+    for (const std::string& line : lines) {
+        out << line << '\n';
+    }
+    if (!out.flush()) {
+        throw std::runtime_error(fmt::format("cannot write {}", file));
+    }
+}
+
+/// Keys of a switch file the other way round, in each of its sections.
+void reverse_keys(const std::string& file) {
+    std::vector<std::string> lines = lines_of(file);
+    auto begin = lines.begin();
+    while (begin != lines.end()) {
+        const auto end =
+            std::find_if(begin, lines.end(), [](const std::string& line) { return line.starts_with("["); });
+        std::reverse(begin, end);
+        begin = end == lines.end() ? end : end + 1;
+    }
+    write_lines(file, lines);
+}
+
+/// Lines of a matrix likewise, below that with the names.
+void reverse_pairs(const std::string& file) {
+    std::vector<std::string> lines = lines_of(file);
+    if (!lines.empty()) {
+        std::reverse(lines.begin() + 1, lines.end());
+    }
+    write_lines(file, lines);
+}
+
+Options in_other_words(const Options& options) {
+    Options changed;
+    for (const config::GivenOption& option : options) {
+        const bool is_file = option.value.find("/weir-") != std::string::npos;
+        changed.push_back({option.name, is_file ? option.value : in_other_units(option.value)});
+        constexpr std::string_view matrix = "matrix:";
+        if (option.name == "switch" && is_file) {
+            reverse_keys(option.value);
+        } else if (option.name == "pattern" && option.value.starts_with(matrix)) {
+            reverse_pairs(option.value.substr(matrix.size()));
+        }
+    }
+    // Faults keep their order: those of one instant begin in it.
+    std::stable_partition(changed.begin(), changed.end(),
+                          [](const config::GivenOption& option) { return option.name == "fault"; });
+    std::reverse(std::find_if(changed.begin(), changed.end(),
+                              [](const config::GivenOption& option) { return option.name != "fault"; }),
+                 changed.end());
+    return changed;
+}
+
+}  // namespace
+
+std::string broken_relation_of(const Options& options) {
+    const Simulated as_it_is = simulated(options, {});
+    if (as_it_is.has_clock) {
+        // A whole number of the steps in which queues are integrated.
+        const core::Duration later = core::Duration::milliseconds(1024);
+        if (std::string what = difference("clock", as_it_is.record, simulated(options, later).record);
+            !what.empty()) {
+            return what;
+        }
+    }
+    return difference("words", as_it_is.record, simulated(in_other_words(options), {}).record);
+}
+
+}  // namespace weir::cli

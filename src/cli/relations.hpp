@@ -1,0 +1,20 @@
+// Metamorphic relations of whole simulations: scenarios that say the same in other words have the same
+// record.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/run_request.hpp"
+
+namespace weir::cli {
+
+/// Simulates a random scenario as it is and said differently, and compares what run.json would hold. Which
+/// difference there is, empty: none.
+/// - `words`: units of times, sizes and rates are other ones, options stand in another order, and so do
+///   the lines in files of switches and matrices, which are rewritten where they are.
+/// - `clock`: the clock of the packet model begins later.
+/// `options` must be accepted.
+std::string broken_relation_of(const std::vector<config::GivenOption>& options);
+
+}  // namespace weir::cli
