@@ -51,9 +51,9 @@ struct alignas(64) Link {
     std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
     std::uint32_t from_port = 0;
-    core::Random random{
-        0, 0};  ///< its own: starts of flows of the host that sends on it, or marks of the switch
-    std::uint32_t contentions = 0;  ///< in its queues, so far
+    // Its own.
+    core::Random random{0, 0};  ///< starts of flows of the host that sends on it, or marks of the switch
+    core::Random places{0, 0};  ///< who gets the last one in a queue: drawn alike with marks and without
 };
 
 }  // namespace weir::packet

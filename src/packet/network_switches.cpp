@@ -76,10 +76,7 @@ bool PacketNetwork::takes_last_place(const Link& link, Link& out, Priority prior
         queue.contended_at = last.at;
         queue.contenders = 1;
     }
-    // Not from the stream of marks: losses are drawn alike with ECN and without.
-    const std::uint64_t stream = core::random_stream(core::RandomPurpose::place, nodes_[out.from].identity,
-                                                     nodes_[out.to].identity, out.from_port);
-    return core::SplitMix64(seed_ ^ (stream + out.contentions++)).next() % ++queue.contenders == 0;
+    return out.places.below(++queue.contenders) == 0;
 }
 
 /// A packet from `link` finds no room in a queue.

@@ -110,6 +110,7 @@ Link PacketNetwork::link_of(const Topology& topology, const Topology::Link& link
     made.from_port = link.from_port;
     made.to_port = link.to_port;
     made.random = stream(made.from_switch ? mark : host_delay);
+    made.places = stream(place);
     if (takes_turns(made)) {
         made.turns.assign(priority_count, IngressTurns(topology.ports(link.from).size()));
     }
