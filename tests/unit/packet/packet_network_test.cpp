@@ -170,7 +170,7 @@ TEST_CASE(
         std::vector<Picoseconds> arrivals;
         while (arrivals.size() < 40) {
             rig.network.advance(rig.network.next_time());
-            while (arrivals.size() < rig.arrived(flow)) {
+            while (static_cast<double>(arrivals.size()) < rig.arrived(flow)) {
                 arrivals.push_back(rig.network.now());
             }
         }
