@@ -78,6 +78,8 @@ class SwitchDraw {
         const bool window = draw_.one_in(3);
         line("window = \"{}B\"\nwindow-follows-rate = {}",
              window ? draw_.number(200000, 400000) : std::int64_t{0}, window && draw_.one_in(2));
+        line("selective-timeout-low = \"{}us\"\nselective-timeout-high = \"{}us\"", draw_.number(50, 1000),
+             draw_.number(1000, 5000));
         line("[classes]\ndata = {}\ncontrol = \"{}\"\nack = \"{}\"\ncnp = \"{}\"", draw_.number(0, 6),
              draw_.one_of({"data", "own", "1"}), draw_.one_of({"data", "own", "0"}),
              draw_.one_of({"data", "own", "6"}));

@@ -79,6 +79,11 @@ void check_nics(const core::NicPlan& nics) {
             "full "
             "speed takes, or window-follows-rate = false");
     }
+    if (nics.selective_timeout_low > nics.selective_timeout_high) {
+        throw UsageError(fmt::format(
+            "[nic] selective-timeout-low: {} is more than selective-timeout-high, {}; make it at most that",
+            to_text(nics.selective_timeout_low), to_text(nics.selective_timeout_high)));
+    }
 }
 
 }  // namespace
@@ -134,6 +139,10 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
     fabric.switches.pauses_whole_links = description.pfc && fabric.switches.pauses_whole_links;
     fabric.nics.dcqcn.on = description.dcqcn && (fabric.switches.ecn.on || fabric.nics.dcqcn.notify_losses);
+    if (description.pfc) {
+        // A paused packet is late and not lost. IRN has no time-outs with PFC (conweave-ns3, rdma-hw.cc).
+        fabric.nics.selective_timeout_low = fabric.nics.selective_timeout_high = fabric.nics.ack_timeout;
+    }
     fabric.tcp.ecn = description.tcp_ecn && fabric.switches.ecn.on;
     if (description.drop_tail) {
         fabric.switches.pool = {std::int64_t{1} << 50};

@@ -77,6 +77,8 @@ constexpr double last_priority = core::priority_count - 1;
 
 constexpr std::string_view paper = "Zhu et al., SIGCOMM 2015";
 constexpr std::string_view hpcc = "simulator of HPCC";
+constexpr std::string_view irn = "IRN (Mittal et al., SIGCOMM 2018)";
+constexpr std::string_view conweave = "conweave-ns3, IRN";
 constexpr std::string_view nvidia = "NVIDIA's NICs";
 
 constexpr SwitchKey keys[] = {
@@ -127,7 +129,7 @@ constexpr SwitchKey keys[] = {
     {"dcqcn", "rules", in_dcqcn<&DcqcnPlan::rules>, 0, 0,
      "how a sender reacts: as the paper of 2015 has it, or the simulator of HPCC, which most results with "
      "ns-3 "
-     "rest on; see below",
+     "rest on; see \"Rules of DCQCN\"",
      paper},
     {"dcqcn", "cnp-spacing", in_dcqcn<&DcqcnPlan::cnp_spacing>, 0, second,
      "`2015`: least time between two notifications of a queue pair; `hpcc`: a rate is cut at most once in "
@@ -164,7 +166,12 @@ constexpr SwitchKey keys[] = {
     {"nic", "nak-spacing", in_nic<&NicPlan::nak_spacing>, 0, second,
      "least time between two negative acknowledgements of a queue pair", hpcc},
     {"nic", "ack-timeout", in_nic<&NicPlan::ack_timeout>, 10 * microsecond, 60 * second,
-     "without progress for so long, everything is sent again", "IBTA, exponent 14"},
+     "without progress for so long, everything is sent again; with `selective` only where PFC is on",
+     "IBTA, exponent 14"},
+    {"nic", "selective-timeout-low", in_nic<&NicPlan::selective_timeout_low>, 10 * microsecond, 60 * second,
+     "`selective` without PFC: likewise, with at most three packets under way", irn},
+    {"nic", "selective-timeout-high", in_nic<&NicPlan::selective_timeout_high>, 10 * microsecond, 60 * second,
+     "and with more", conweave},
     {"nic", "window", in_nic<&NicPlan::window>, 0, 1e9,
      "a queue pair has at most so much under way; `0B`: no limit, with `selective` 4096 packets"},
     {"nic", "window-follows-rate", in_nic<&NicPlan::window_follows_rate>, 0, 1,

@@ -118,6 +118,10 @@ struct NicPlan {
     LossRecovery recovery = LossRecovery::go_back_n;
     Duration nak_spacing = Duration::microseconds(4);           ///< at least; HPCC's simulator
     Duration ack_timeout = Duration::nanoseconds(4'096 << 14);  // IBTA 9.7.6.1.3, exponent 14: 67 ms
+    // Selective: instead, with at most three packets under way, and with more. Mittal et al., SIGCOMM 2018;
+    // conweave-ns3 for the longer one.
+    Duration selective_timeout_low = Duration::microseconds(100);
+    Duration selective_timeout_high = Duration::microseconds(1350);
     Bytes window{};  ///< under way at most; 0: no limit, selective 4096 packets
     bool window_follows_rate =
         false;  ///< the window is that for full speed, and less in proportion to the rate

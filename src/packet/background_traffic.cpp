@@ -22,7 +22,6 @@ BackgroundTraffic::BackgroundTraffic(const core::BackgroundPlan& plan, const End
     WEIR_ASSERT(!receivers_.empty() && turn_ < receivers_.size() && packet_bytes_ == plan.packet.count);
     has_packet_ = true;
     next_send_ = begin;
-    timer_is_set = true;  // there is none
 }
 
 Packet BackgroundTraffic::send(Picoseconds now) {

@@ -11,7 +11,6 @@ DatagramSocket::DatagramSocket(const DatagramFraming& framing, const Ends& ends)
     : Flow(ends, framing.mtu), framing_(framing) {
     WEIR_ASSERT(framing.mtu.count + core::wire_cost(0, framing.mtu.count).bytes <
                 std::numeric_limits<std::uint16_t>::max());
-    timer_is_set = true;  // there is none
 }
 
 void DatagramSocket::post_to(NodeIndex to, MessageHandle handle, core::Bytes bytes) {

@@ -80,7 +80,6 @@ class Flow {
     void succeed(const Flow& before) {
         traffic = before.traffic;
         packets_sent_again_ = before.packets_sent_again_;
-        timer_is_set = before.timer_is_set;
         timer_at = before.timer_at;
     }
 
@@ -94,10 +93,9 @@ class Flow {
     };
     Traffic traffic;  ///< counted by the network
 
-    bool queued = false;        ///< the host's: it stands in the row of those that have packets
-    Flow* behind = nullptr;     ///< likewise: the next one in that row
-    bool timer_is_set = false;  ///< the network's: an event for timeout_at() is pending
-    Picoseconds timer_at;       ///< likewise: when
+    bool queued = false;     ///< the host's: it stands in the row of those that have packets
+    Flow* behind = nullptr;  ///< likewise: the next one in that row
+    Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
   protected:
     /// Sets has_packet_ after anything has changed.

@@ -19,19 +19,26 @@ void PacketNetwork::activate(FlowIndex index) {
     }
 }
 
+/// An event for the time-out, unless one that comes before is pending: that one sees to it.
+void PacketNetwork::set_timer(Flow& flow) {
+    if (const Picoseconds at = flow.timeout_at(); at < flow.timer_at) {
+        flow.timer_at = at;
+        push(at, Item::Kind::timeout, flow.ends().index.value);
+    }
+}
+
 void PacketNetwork::timed_out(FlowIndex index) {
     Flow& flow = *flows_[index.value];
-    flow.timer_is_set = false;
+    if (flow.timer_at != now_) {
+        return;  // an earlier time-out took its place
+    }
+    flow.timer_at = Picoseconds::never();
     if (flow.timeout_at() <= now_) {
         ++host_counts_[flow.ends().from.value].timeouts;
         flow.on_timeout(now_);
         activate(index);
     }
-    if (flow.timeout_at() != Picoseconds::never() && !flow.timer_is_set) {
-        flow.timer_is_set = true;
-        flow.timer_at = flow.timeout_at();
-        push(flow.timeout_at(), Item::Kind::timeout, index.value);
-    }
+    set_timer(flow);
 }
 
 /// Hosts that do the same at the same time are not in step to the picosecond: a flow that has begun waits a
@@ -108,6 +115,7 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
         counted.nak_received += packet.kind == Packet::Kind::nak ? 1 : 0;
         counted.cnp_received += packet.kind == Packet::Kind::cnp ? 1 : 0;
         flow.on_reply(packet, now_, finished_);
+        set_timer(flow);
         activate(packet.flow);
     }
     for (const MessageHandle message : finished_) {
@@ -152,11 +160,7 @@ ItemIndex PacketNetwork::next_of_flows(Node& host, Priority priority, Picosecond
                 // Made where it stays: a copy would have to wait for each of its fields to be stored.
                 const Packet* const packet = new (&items_[item].packet) Packet(flow.send(now_));
                 flow.traffic.sent += packet->wire_bytes;
-                if (!flow.timer_is_set) {
-                    flow.timer_is_set = true;
-                    flow.timer_at = flow.timeout_at();
-                    push(flow.timeout_at(), Item::Kind::timeout, flow.ends().index.value);
-                }
+                set_timer(flow);
             } else {
                 earliest = std::min(earliest, flow.next_send());
             }

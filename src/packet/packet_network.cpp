@@ -147,9 +147,7 @@ bool PacketNetwork::connect_again(Picoseconds now, FlowIndex used, NodeIndex to,
                                   std::uint32_t number) {
     set_now(now);
     std::unique_ptr<Flow>& place = flows_[used.value];
-    const core::Duration first_timeout =
-        protocol == Protocol::tcp ? std::min(tcp_->initial_timeout, tcp_->least_timeout) : nics_->ack_timeout;
-    if (!place->quiet() || (place->timer_is_set && place->timer_at > now_ + Picoseconds::of(first_timeout))) {
+    if (!place->quiet()) {
         return false;
     }
     Flow::Ends ends = ends_of(place->ends().from, to, place->ends().priority, number);

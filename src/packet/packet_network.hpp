@@ -206,6 +206,7 @@ class PacketNetwork {
     void enqueue_at_host(const Packet& packet, NodeIndex host);
     void activate(FlowIndex index);
     void start(Flow& flow);
+    void set_timer(Flow& flow);
     void timed_out(FlowIndex index);
     [[nodiscard]] bool is_marked(Link& link, Priority priority);
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;

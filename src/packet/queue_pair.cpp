@@ -17,8 +17,12 @@ constexpr double turn_back_packets = 8;
 constexpr std::uint32_t rounds_of_normal_length = 8;
 constexpr std::uint32_t most_doublings = 12;
 constexpr core::Duration longest_delay = core::Duration::seconds(10);
-/// Doubling ends here.
+/// Doubling of time-outs ends here.
+constexpr std::uint32_t most_doublings_of_timeout = 24;
 constexpr core::Duration longest_timeout = core::Duration::seconds(60);
+/// IRN (Mittal et al., SIGCOMM 2018, 3.1): with so few packets under way the short time-out holds, because
+/// what comes behind a lost one may not suffice to tell of it.
+constexpr std::uint32_t few_packets = 3;
 
 std::uint32_t window_packets(const core::NicPlan& plan) {
     const auto packets =
@@ -38,14 +42,23 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
       reaction_(plan.dcqcn, ends.line_rate),
       full_window_(window_packets(plan)),
       window_(full_window_),
-      normal_timeout_(Picoseconds::of(plan.ack_timeout)),
-      timeout_(normal_timeout_),
       known_(bits_needed(plan)),
       ahead_(bits_needed(plan)),
       // No CNP has been sent yet.
       notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {}
 
 // Sender
+
+Picoseconds QueuePair::timeout() const {
+    Picoseconds planned = Picoseconds::of(plan_->ack_timeout);
+    if (selective()) {
+        const bool few = highest_ - acknowledged_ <= few_packets;
+        planned = Picoseconds::of(few ? plan_->selective_timeout_low : plan_->selective_timeout_high);
+    }
+    const Picoseconds longest = Picoseconds::of(longest_timeout);
+    const Picoseconds once = std::max(planned, learnt_timeout_);
+    return once > Picoseconds{longest.count >> doublings_} ? longest : once * (std::int64_t{1} << doublings_);
+}
 
 /// As the simulator of HPCC has it (VAR_WIN): at least a packet, and one more may begin while any of the
 /// window is left.
@@ -102,7 +115,7 @@ void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<Me
         return;
     }
     WEIR_ASSERT(until <= highest_);
-    timeout_ = normal_timeout_;
+    doublings_ = 0;
     if (selective()) {
         for (std::uint32_t sequence = acknowledged_; sequence < until; ++sequence) {
             known_.clear(sequence);
@@ -165,7 +178,7 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
     // A packet that the receiver had already: it was sent again too early, as on slow links and behind deep
     // queues. NICs adapt ("adaptive retransmission"), in ways that are not public.
     if (reply.kind == Packet::Kind::ack && reply.detail < acknowledged_) {
-        normal_timeout_ = std::max(normal_timeout_, doubled_timeout_);
+        learnt_timeout_ = std::max(learnt_timeout_, doubled_timeout_);
         doubled_timeout_ = {};
     }
     acknowledge(reply.sequence, now, sent);
@@ -178,8 +191,8 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
 
 void QueuePair::on_timeout(Picoseconds now) {
     progress_at_ = now;
-    timeout_ = std::min(timeout_ * 2, Picoseconds::of(longest_timeout));
-    doubled_timeout_ = timeout_;
+    doublings_ = std::min(doublings_ + 1, most_doublings_of_timeout);
+    doubled_timeout_ = timeout();
     if (selective()) {
         resend_next_ = acknowledged_;
         resend_end_ = recover_until_ = highest_;

@@ -21,7 +21,7 @@ class QueuePair final : public Flow {
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
     [[nodiscard]] Picoseconds timeout_at() const override {
-        return acknowledged_ == highest_ ? Picoseconds::never() : progress_at_ + timeout_;
+        return acknowledged_ == highest_ ? Picoseconds::never() : progress_at_ + timeout();
     }
     void on_timeout(Picoseconds now) override;
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
@@ -35,6 +35,7 @@ class QueuePair final : public Flow {
     }
     [[nodiscard]] bool recovering() const { return resend_next_ < resend_end_; }
     [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
+    [[nodiscard]] Picoseconds timeout() const;
     void set_window(Picoseconds now);
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
@@ -54,9 +55,9 @@ class QueuePair final : public Flow {
     std::uint32_t next_ = 0;
     std::uint32_t highest_ = 0;  ///< after the last packet ever sent
     Picoseconds progress_at_;
-    Picoseconds normal_timeout_;   ///< the plan's, or longer where that proved too short
-    Picoseconds timeout_;          ///< doubled by each time-out until there is progress
+    Picoseconds learnt_timeout_;   ///< at least; longer than the plan's where that proved too short
     Picoseconds doubled_timeout_;  ///< by the last time-out, until it is known to have been too early
+    std::uint32_t doublings_ = 0;  ///< time-outs since there was progress
     std::uint32_t rounds_ = 0;     ///< how often everything was sent again since an acknowledgement
     // Selective repeat.
     std::uint32_t resend_next_ = 0;

@@ -157,6 +157,8 @@ TEST_CASE("what describes no switch is refused with file, place, key and what wo
         {"[nic]\nrecovery = \"none\"\n", "[nic] recovery: 'none' is not one of: go-back-n, selective"},
         {"[nic]\nwindow-follows-rate = true\n",
          "x.toml: [nic] window-follows-rate: there is no window; write window = \"SIZE\", "},
+        {"[nic]\nselective-timeout-low = \"2ms\"\n",
+         "x.toml: [nic] selective-timeout-low: 2ms is more than selective-timeout-high, 1.35ms"},
         {"[dcqcn]\nrules = \"2016\"\n", "[dcqcn] rules: '2016' is not one of: 2015, hpcc"},
         {"[nic]\npackets-per-ack = 1.5\n", "[nic] packets-per-ack: '1.5' is not a whole number"},
         {"[classes]\ndata = 8\n", "[classes] data: 8 is out of range"},

@@ -137,8 +137,9 @@ TEST_CASE("After the time-out a queue pair sends again, also a last packet that 
     pair.deliver(0);
     pair.reply(Packet::Kind::ack, 1);
     CHECK_FALSE(pair.flow.has_packet());
-    // 4.096 us x 2^14
-    CHECK(pair.flow.timeout_at() == Picoseconds::nanoseconds(67'108'864));
+    // 4.096 us x 2^14; IRN's with few packets under way
+    CHECK(pair.flow.timeout_at() ==
+          Picoseconds::nanoseconds(recovery == core::LossRecovery::selective ? 100'000 : 67'108'864));
     pair.now = pair.flow.timeout_at();
     pair.flow.on_timeout(pair.now);
     CHECK(pair.send(2) == Numbers{1});
@@ -250,7 +251,9 @@ TEST_CASE("A CNP lowers the pace of the packets that follow") {
 
 TEST_CASE("Time-outs double until there is progress, and stay longer if they came too early") {
     Pair pair(small_packets(GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective)));
-    const Picoseconds planned = Picoseconds::of(pair.plan.ack_timeout);
+    const bool selective = pair.plan.recovery == core::LossRecovery::selective;
+    const Picoseconds planned =
+        Picoseconds::of(selective ? pair.plan.selective_timeout_low : pair.plan.ack_timeout);
     const auto time_out = [&] {
         pair.now = pair.flow.timeout_at();
         pair.flow.on_timeout(pair.now);
@@ -281,6 +284,30 @@ TEST_CASE("Time-outs double until there is progress, and stay longer if they cam
     pair.flow.post(4, {2000});
     REQUIRE(pair.send(10).size() == 2);
     CHECK(pair.flow.timeout_at() - pair.now == planned * 2);
+}
+
+TEST_CASE("Selective repeat waits for what is lost twice as IRN does: briefly with three packets under way") {
+    Pair pair(small_packets(core::LossRecovery::selective));
+    pair.flow.post(5, {10'000});
+    REQUIRE(pair.send(4).size() == 4);
+    CHECK(pair.flow.timeout_at() == microsecond * 1350);
+    // Number 0 is lost, and lost again; the others are there, and the sender knows.
+    for (const std::uint32_t sequence : {1U, 2U, 3U}) {
+        pair.now += microsecond * 1;
+        pair.deliver(sequence);
+        pair.reply(Packet::Kind::nak, 0, sequence);
+    }
+    REQUIRE(pair.send(1) == Numbers{0});
+    pair.now = pair.flow.timeout_at();
+    CHECK(pair.now == microsecond * 1350);
+    pair.flow.on_timeout(pair.now);
+    CHECK(pair.send(1) == Numbers{0});
+    pair.deliver(0);
+    pair.reply(Packet::Kind::ack, 4, 0);
+    // Of the last three only the first arrives.
+    pair.now += microsecond * 10;
+    REQUIRE(pair.send(3) == Numbers{4, 5, 6});
+    CHECK(pair.flow.timeout_at() - pair.now == microsecond * 100);
 }
 
 TEST_CASE("Go-back-N waits a while before it sends again, and longer when many rounds bring nothing") {
