@@ -8,6 +8,7 @@ std::vector<Case> all_cases() {
     add_dcqcn_dynamics(cases);
     add_pauses(cases);
     add_losses(cases);
+    add_loads(cases);
     add_tcp(cases);
     return cases;
 }

@@ -33,6 +33,7 @@ void add_dcqcn(std::vector<Case>& cases);
 void add_dcqcn_dynamics(std::vector<Case>& cases);
 void add_pauses(std::vector<Case>& cases);
 void add_losses(std::vector<Case>& cases);
+void add_loads(std::vector<Case>& cases);
 void add_tcp(std::vector<Case>& cases);
 
 }  // namespace weir::switch_model
