@@ -20,7 +20,7 @@ LinkIndex PacketNetwork::way(const Node& node, const Packet& packet) const {
     return ways_[ways.first + core::SplitMix64(hashed).next() % ways.count];
 }
 
-bool PacketNetwork::is_marked(Link& link, Priority priority) {
+bool PacketNetwork::is_marked(Link& link, Priority priority) const {
     const std::int64_t queue_bytes = link.queues[priority].bytes;
     if (queue_bytes <= link.never_marked_bytes) {
         return false;

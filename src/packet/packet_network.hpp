@@ -208,7 +208,7 @@ class PacketNetwork {
     void start(Flow& flow);
     void set_timer(Flow& flow);
     void timed_out(FlowIndex index);
-    [[nodiscard]] bool is_marked(Link& link, Priority priority);
+    [[nodiscard]] bool is_marked(Link& link, Priority priority) const;
     [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;

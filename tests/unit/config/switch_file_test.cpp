@@ -18,20 +18,21 @@ std::string switch_refusal(const std::string& text) {
 
 /// Another value than that of `shallow`.
 std::string other_value(const SwitchKey& key) {
-    const std::map<std::string, std::string, std::less<>> by_kind{{"size", "123kB"},
-                                                                  {"time", "77us"},
-                                                                  {"rate", "7Gb/s"},
-                                                                  {"number", "0.5"},
-                                                                  {"count", "17"},
-                                                                  {"go-back-n|selective", "selective"},
-                                                                  {"2015|hpcc", "hpcc"},
-                                                                  {"star|leaf-spine", "leaf-spine"},
-                                                                  {"newreno|cubic|dctcp", "dctcp"},
-                                                                  {"fifo|ingress-round-robin", "ingress-round-robin"},
-                                                                  {"8 counts", "1,2,3,4,5,6,7,8"},
-                                                                  {"data|own|0..7", "5"},
-                                                                  {"priorities", "1,6"},
-                                                                  {"0..7", "4"}};
+    const std::map<std::string, std::string, std::less<>> by_kind{
+        {"size", "123kB"},
+        {"time", "77us"},
+        {"rate", "7Gb/s"},
+        {"number", "0.5"},
+        {"count", "17"},
+        {"go-back-n|selective", "selective"},
+        {"2015|hpcc", "hpcc"},
+        {"star|leaf-spine", "leaf-spine"},
+        {"newreno|cubic|dctcp", "dctcp"},
+        {"fifo|ingress-round-robin", "ingress-round-robin"},
+        {"8 counts", "1,2,3,4,5,6,7,8"},
+        {"data|own|0..7", "5"},
+        {"priorities", "1,6"},
+        {"0..7", "4"}};
     if (kind_of(key) == "true|false") {
         return value_text(key, load_switch("shallow").description) == "true" ? "false" : "true";
     }
