@@ -31,11 +31,9 @@ Simulated simulated(const Options& options, core::Duration clock_ahead) {
     config::RunRequest request = config::resolve(options, true);
     simulation::SimulatedRun run = simulated_run(request);
     run.network.clock_ahead = clock_ahead;
-    // Until its first notification, DCQCN lets alpha fall from instant 0 on.
-    const bool reacts = run.network.fabric.nics.dcqcn.on && run.network.framing != core::Framing::tcp;
     nlohmann::ordered_json record = telemetry::to_json(simulation::simulate(run).record);
     record["plan"].erase("fault");  // repeated as it was written
-    return {telemetry::json_text(record, 1), run.network.model == core::NetworkModel::packet && !reacts};
+    return {telemetry::json_text(record, 1), run.network.model == core::NetworkModel::packet};
 }
 
 /// The first line that differs.

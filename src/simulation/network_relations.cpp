@@ -236,6 +236,9 @@ class Relations {
         switches.ecn.on = random_.below(2) == 0;
         switches.ecn.all_above = {number(5'000, 100'000)};
         network.fabric.nics.dcqcn.on = switches.ecn.on;
+        network.fabric.nics.dcqcn.rules =
+            random_.below(2) == 0 ? core::DcqcnRules::paper : core::DcqcnRules::hpcc;
+        network.fabric.queue_pairs = random_.below(3) == 0 ? core::QueuePairs::event : core::QueuePairs::pair;
         network.fabric.nics.recovery =
             random_.below(2) == 0 ? core::LossRecovery::go_back_n : core::LossRecovery::selective;
         network.fabric.nics.ack_timeout = Duration::milliseconds(2);
@@ -337,8 +340,7 @@ class Relations {
                                dropped, core::headroom(switches, {1000 * mega}).count);
         }
         return first_of({lost, conserved(scenario, observer.courses), conserved_by_flow(observer.packets()),
-                         idle(scenario, observer.courses),
-                         scenario.network.fabric.nics.dcqcn.on ? "" : later(scenario, observer.courses)});
+                         idle(scenario, observer.courses), later(scenario, observer.courses)});
     }
 
     /// By the switch, which has two links for each host.
