@@ -2,17 +2,30 @@
 // pair can be served if the producer has a free stream and an event for the consumer, and the consumer has a
 // credit.
 //
-// As long as every pair that could be served is served at once, a new one can only appear where a producer or
-// a consumer has changed. So only those are looked at: a consumer with a new credit takes one of the free
-// producers that have something for it, a producer that has become free takes one of the consumers, by the
-// rule of matching_table.hpp. With "in turn" on both sides this is the matching of iSLIP (N. McKeown, "The
-// iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Trans. Networking 7(2), 1999), one pair at
-// a time.
+// A new pair that can be served appears only where a producer or a consumer has changed, so only those are
+// looked at. As in iSLIP (N. McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM
+// Trans. Networking 7(2), 1999) the consumer asks a producer, the producer accepts one of the consumers that
+// could have it, and turns move on with what is accepted only. Without the second step whoever finished last
+// is served for ever, because the message that ends a transfer frees its stream and its slot together.
 //
-// Cost of a choice: the candidates are the intersection of two sets of bits, (producers + consumers) / 64
-// words; rules that compare look at each candidate. Memory: two bits for each producer and consumer, 16
-// bytes for each pair. Rejected: a heap of all pairs, in which every change of a consumer moves the pairs of
-// all producers.
+// Fair rules (matching_table.hpp) go in rounds: each node serves first the partners that are due, by its
+// rule; if none of them can be served it begins a new round, in which all that wait are due. What was granted
+// while the producer had nothing for others, at most a grant for each of its streams, is set off against the
+// rounds that follow: offers come one by one, and the first would take all streams. A pair that is
+// due on both sides, and whose two ends are never free together, would wait for ever beside others that
+// always are. So its consumer keeps one credit for it, until the producer's next stream is free: one for each
+// producer at a time. Whoever is not limited at one end gets its share at the other, which is max-min
+// fairness.
+//
+// Whatever the rule, a pair that was passed over in 16 to 32 grants of its producer for each of its
+// consumers, and of its consumer for each of its producers, is overdue, and its consumer serves only overdue
+// pairs. Bound: while a pair waits, its producer or its consumer serves others at most 33 times for each
+// partner that it has.
+//
+// Cost of a choice: sets of bits are intersected, (producers + consumers) / 64 words; rules that compare look
+// at each candidate. Memory: ten bits for each producer and consumer, 32 bytes for each pair. Rejected: a
+// heap of all pairs, in which every change of a consumer moves the pairs of all producers; and exact order by
+// the last service, which costs a walk over all partners.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bits.hpp"
 #include "core/index_queue.hpp"
 #include "core/matching_table.hpp"
 #include "core/policy.hpp"
@@ -31,8 +45,8 @@ namespace weir::core {
 
 class MatchingPolicy final : public Policy {
   public:
-    /// `rule` is not `none`.
-    MatchingPolicy(std::shared_ptr<const TrafficPlan> traffic, MatchRule rule);
+    /// `rule` is not `none`; `streams`: of each producer.
+    MatchingPolicy(std::shared_ptr<const TrafficPlan> traffic, MatchRule rule, std::uint32_t streams);
 
     void update(ProducerId producer, const ProducerStanding& standing) override;
     void update(ConsumerId consumer, const ConsumerStanding& standing) override;
@@ -43,37 +57,90 @@ class MatchingPolicy final : public Policy {
     [[nodiscard]] bool consumer_available() const override;
 
   private:
+    static constexpr std::uint32_t none = 0xffffffffU;
     using Bits = std::vector<std::uint64_t>;
-    struct Side {
-        Side(std::uint32_t nodes, std::uint32_t others);
-        [[nodiscard]] std::span<std::uint64_t> partners_of(std::uint32_t node) {
-            return std::span(partners).subspan(words * node, words);
+    using Row = std::span<std::uint64_t>;
+    /// A set of pairs, by both of its sides.
+    struct PairSet {
+        PairSet(std::uint32_t producers, std::uint32_t consumers);
+        [[nodiscard]] Row of_producer(std::uint32_t producer) {
+            return Row(by_producer).subspan(consumer_words * producer, consumer_words);
+        }
+        [[nodiscard]] Row of_consumer(std::uint32_t consumer) {
+            return Row(by_consumer).subspan(producer_words * consumer, producer_words);
+        }
+        void insert(std::uint32_t producer, std::uint32_t consumer);
+        void erase(std::uint32_t producer, std::uint32_t consumer);
+        [[nodiscard]] bool contains(std::uint32_t producer, std::uint32_t consumer) {
+            return has_bit(of_producer(producer), consumer);
         }
 
-        std::size_t words;                ///< for the other side's nodes
-        Bits able;                        ///< producers with a stream, consumers with a credit
-        Bits partners;                    ///< by node: those of the other side with which something waits
-        IndexQueue changed;               ///< nodes that may have become one of a pair that can be served
-        std::vector<std::uint32_t> turn;  ///< by node: the partner to look at first
+        std::size_t producer_words;
+        std::size_t consumer_words;
+        Bits by_producer;
+        Bits by_consumer;
+    };
+    struct Side {
+        Side(std::uint32_t nodes, std::uint32_t others);
+        Bits able;                           ///< producers with a stream, consumers with a credit for anyone
+        IndexQueue changed;                  ///< nodes that may have become one of a pair that can be served
+        std::vector<std::uint32_t> turn;     ///< by node: the partner to look at first
+        std::vector<std::uint32_t> kept;     ///< by node: the partner that a credit is kept for, or none
+        std::vector<std::uint64_t> grants;   ///< by node
+        std::vector<std::uint64_t> checked;  ///< by node: grants when it looked for overdue pairs
     };
     /// The smaller, the sooner it is served; of equals, in turn.
     using Preference = std::pair<std::int64_t, std::int64_t>;
+    struct PairAge {
+        std::uint64_t producer_grants = 0;  ///< when it was served last or began to wait
+        std::uint64_t consumer_grants = 0;
+        std::uint32_t ahead = 0;  ///< rounds of its producer that it leaves out
+    };
 
+    [[nodiscard]] std::optional<Pairing> choose_for_consumer(std::uint32_t consumer);
     [[nodiscard]] std::optional<std::uint32_t> partner_for_consumer(std::uint32_t consumer);
     [[nodiscard]] std::optional<std::uint32_t> partner_for_producer(std::uint32_t producer);
+    /// Of the candidates, by the rule of that side.
+    [[nodiscard]] std::optional<std::uint32_t> best_producer(std::uint32_t consumer,
+                                                             std::span<const std::uint64_t> candidates) const;
+    [[nodiscard]] std::optional<std::uint32_t> best_consumer(std::uint32_t producer,
+                                                             std::span<const std::uint64_t> candidates) const;
+    void keep_credit(std::uint32_t consumer);
+    void drop_credit_kept_for(std::uint32_t producer);
+    [[nodiscard]] bool has_overdue(std::uint32_t consumer);
+    void find_overdue_of_producer(std::uint32_t producer);
+    void find_overdue_of_consumer(std::uint32_t consumer);
+    void set_consumer_able(std::uint32_t consumer);
     [[nodiscard]] Preference preference(std::uint32_t producer, std::uint32_t consumer) const;
     [[nodiscard]] std::uint32_t pair(std::uint32_t producer, std::uint32_t consumer) const;
     Pairing take(std::uint32_t producer, std::uint32_t consumer);
+    void set_ahead(std::uint32_t producer, std::uint32_t consumer, std::uint32_t rounds);
+    void begin_round_of_producer(std::uint32_t producer, std::uint32_t served);
+    void begin_round_of_consumer(std::uint32_t consumer);
+    void begin_to_wait(std::uint32_t producer, std::uint32_t consumer);
+    void end_to_wait(std::uint32_t producer, std::uint32_t consumer);
     static void set_able(Side& side, std::uint32_t node, bool able);
 
     std::shared_ptr<const TrafficPlan> traffic_;
     MatchRule rule_;
+    bool fair_;
+    std::uint32_t most_ahead_;
     Side producers_;
     Side consumers_;
+    PairSet waits_;
+    PairSet due_to_producer_;  ///< fair rules: in the producer's round
+    PairSet due_to_consumer_;
+    PairSet overdue_to_producer_;
+    PairSet overdue_to_consumer_;
+    PairSet not_ahead_;
+    Bits with_credit_;  ///< consumers, also those whose credit is kept for somebody
+    Bits candidates_;   ///< while one is chosen
     std::uint32_t eligible_producers_ = 0;
     std::uint32_t consumers_with_credit_ = 0;
     std::vector<std::int64_t> waiting_;       ///< by pair: bytes
     std::vector<std::int64_t> since_;         ///< by pair: number of choices before it was served last
+    std::vector<PairAge> ages_;               ///< by pair
+    std::vector<std::uint32_t> free_;         ///< by consumer: credits
     std::vector<std::uint32_t> occupied_;     ///< by consumer: slots
     std::vector<std::int64_t> credit_since_;  ///< by consumer: number of credits before
     std::int64_t choices_ = 0;

@@ -25,15 +25,26 @@ struct MatchingRow {
     PolicyKind kind;
     std::string_view name;  ///< as a value of the option
     MatchRule rule;
+    /// Serves in rounds, so that all get their max-min share; the others only let nobody starve.
+    bool fair = true;
 };
 
 inline constexpr std::array matching_table = {
     MatchingRow{PolicyKind::balanced, "balanced", MatchRule::fewest_occupied},
     MatchingRow{PolicyKind::token, "token", MatchRule::first_credit},
     MatchingRow{PolicyKind::round_robin, "round-robin", MatchRule::turn},
-    MatchingRow{PolicyKind::longest_queue, "longest-queue", MatchRule::longest_queue},
+    MatchingRow{PolicyKind::longest_queue, "longest-queue", MatchRule::longest_queue, false},
     MatchingRow{PolicyKind::oldest, "oldest", MatchRule::oldest},
-    MatchingRow{PolicyKind::none, "none", MatchRule::none}};
+    MatchingRow{PolicyKind::none, "none", MatchRule::none, false}};
+
+constexpr bool is_fair(MatchRule rule) {
+    for (const MatchingRow& row : matching_table) {
+        if (row.rule == rule) {
+            return row.fair;
+        }
+    }
+    return false;
+}
 
 /// The rule of a policy for events with an address; `none` also for policies that have none.
 constexpr MatchRule match_rule(PolicyKind kind) {

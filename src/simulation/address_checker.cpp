@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
+
+#include "core/matching_table.hpp"
 
 namespace weir::simulation {
 
@@ -14,6 +17,15 @@ using core::ProducerId;
 namespace {
 
 constexpr std::uint64_t pairs_at_each_turn = 256;
+/// Grants of an end to others, for each of its partners: after so many at both ends a pair may be served
+/// before all others, and after so many it must have been.
+constexpr std::uint64_t patience = 16;
+constexpr std::uint64_t most_passed_over = 33;
+/// Policies that serve in rounds: one that the pair does not take part in, one in which it is the last, and
+/// as many as the others may be behind because they waited later, with all streams under way.
+constexpr std::uint64_t rounds = 2;
+/// Walking over all partners at each grant is for small runs only; the rule is the same in large ones.
+constexpr std::size_t few_partners = 64;
 
 std::uint32_t producer_of(std::uint64_t key) {
     return static_cast<std::uint32_t>(key >> 32U);
@@ -25,7 +37,11 @@ std::uint32_t consumer_of(std::uint64_t key) {
 
 }  // namespace
 
-AddressChecker::AddressChecker(core::Plan plan) : plan_(std::move(plan)) {}
+AddressChecker::AddressChecker(core::Plan plan)
+    : plan_(std::move(plan)),
+      fair_(core::is_fair(core::match_rule(plan_.policy))),
+      producer_grants_(plan_.producers),
+      consumer_grants_(plan_.consumers) {}
 
 AddressChecker::Objection AddressChecker::generated(ProducerId producer, NodeId to, core::Bytes bytes) {
     if (to.role != core::Role::consumer || to.index >= plan_.consumers) {
@@ -43,17 +59,94 @@ AddressChecker::Objection AddressChecker::offered(ProducerId producer, const cor
                            offer.to.value);
     }
     more = offer.offered.events - account.offered;
+    if (!account.waits() && more > 0) {
+        account.producer_grants = producer_grants_[producer.value];
+        account.consumer_grants = consumer_grants_[offer.to.value];
+        account.left_out = 0;
+    }
     account.offered = offer.offered.events;
     return std::nullopt;
 }
 
-AddressChecker::Objection AddressChecker::granted(ProducerId producer, ConsumerId consumer) {
+AddressChecker::Objection AddressChecker::granted(ProducerId producer, ConsumerId consumer,
+                                                  const Credits& credits) {
     Pair& account = pair(producer.value, consumer.value);
     if (account.granted >= account.offered) {
         return fmt::format("producer {} is granted a slot of consumer {}, for which it has nothing",
                            producer.value, consumer.value);
     }
+    Objection objection = check_turns(producer, consumer, credits);
     ++account.granted;
+    account.producer_grants = ++producer_grants_[producer.value];
+    account.consumer_grants = ++consumer_grants_[consumer.value];
+    account.left_out = 0;
+    if (!objection) {
+        objection = check_starving(consumer);
+    }
+    return objection;
+}
+
+AddressChecker::Passed AddressChecker::passed_over(std::uint64_t key, const Pair& account) const {
+    const std::uint32_t producer = producer_of(key);
+    const std::uint32_t consumer = consumer_of(key);
+    return {(producer_grants_[producer] - account.producer_grants) /
+                plan_.traffic->receivers_of({producer}).size(),
+            (consumer_grants_[consumer] - account.consumer_grants) /
+                plan_.traffic->senders_to({consumer}).size()};
+}
+
+bool AddressChecker::is_overdue(std::uint64_t key, const Pair& account) const {
+    const Passed passed = passed_over(key, account);
+    return account.waits() && passed.by_producer >= patience && passed.by_consumer >= patience;
+}
+
+bool AddressChecker::has_overdue(std::uint32_t consumer) const {
+    return std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& entry) {
+        return consumer_of(entry.first) == consumer && is_overdue(entry.first, entry.second);
+    });
+}
+
+/// A credit may be kept for another producer; one more, or one of a consumer that has no other producer, is
+/// for this one.
+AddressChecker::Objection AddressChecker::check_turns(ProducerId producer, ConsumerId consumer,
+                                                      const Credits& credits) {
+    const std::span<const ConsumerId> receivers = plan_.traffic->receivers_of(producer);
+    if (!fair_ || receivers.size() > few_partners) {
+        return std::nullopt;
+    }
+    for (const ConsumerId other : receivers) {
+        Pair& account = pair(producer.value, other.value);
+        const bool open = credits(other.value) > 1 ||
+                          (credits(other.value) == 1 && plan_.traffic->senders_to(other).size() == 1);
+        if (other == consumer || !account.waits() || !open) {
+            continue;
+        }
+        if (++account.left_out > (rounds + plan_.streams) * receivers.size() && !has_overdue(other.value)) {
+            return fmt::format(
+                "producer {} leaves out consumer {}, for which it has {} events, in {} grants "
+                "while a credit was there",
+                producer.value, other.value, account.offered - account.granted, account.left_out);
+        }
+    }
+    return std::nullopt;
+}
+
+AddressChecker::Objection AddressChecker::check_starving(ConsumerId consumer) const {
+    for (const core::TrafficPlan::Sender& sender : plan_.traffic->senders_to(consumer)) {
+        const std::uint64_t key = (std::uint64_t{sender.producer.value} << 32U) | consumer.value;
+        const auto found = pairs_.find(key);
+        if (found == pairs_.end() || !found->second.waits()) {
+            continue;
+        }
+        const Passed passed = passed_over(key, found->second);
+        if (passed.by_producer > most_passed_over && passed.by_consumer > most_passed_over) {
+            return fmt::format(
+                "producer {} starves at consumer {}: they served others {} and {} times for "
+                "each partner while {} events waited",
+                sender.producer.value, consumer.value, passed.by_producer, passed.by_consumer,
+                found->second.offered - found->second.granted);
+        }
+    }
     return std::nullopt;
 }
 
@@ -65,18 +158,26 @@ void AddressChecker::drained(ProducerId producer) {
     }
 }
 
-AddressChecker::Objection AddressChecker::decided(const IsAble& producer_is_free,
-                                                  const IsAble& consumer_has_credit) {
+AddressChecker::Objection AddressChecker::decided(const IsAble& producer_is_free, const Credits& credits) {
     if (turns_++ % (pairs_.size() / pairs_at_each_turn + 1) != 0) {
         return std::nullopt;
     }
     for (const auto& [key, account] : pairs_) {
-        if (account.offered > account.granted && producer_is_free(producer_of(key)) &&
-            consumer_has_credit(consumer_of(key))) {
+        const std::uint32_t consumer = consumer_of(key);
+        if (!account.waits() || !producer_is_free(producer_of(key)) || credits(consumer) == 0) {
+            continue;
+        }
+        // Whether somebody without a stream may have a credit kept.
+        const bool kept = std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& entry) {
+            return consumer_of(entry.first) == consumer && entry.second.waits() &&
+                   !producer_is_free(producer_of(entry.first)) &&
+                   ((fair_ && credits(consumer) == 1) || is_overdue(entry.first, entry.second));
+        });
+        if (!kept) {
             return fmt::format(
                 "the scheduler leaves {} events of producer {} for consumer {} waiting, which "
                 "both could transfer",
-                account.offered - account.granted, producer_of(key), consumer_of(key));
+                account.offered - account.granted, producer_of(key), consumer);
         }
     }
     return std::nullopt;

@@ -1,7 +1,9 @@
 // The checker's part about events with an address: each goes to its consumer, a grant is for a pair of which
 // something waits, nothing is left waiting that could be granted, and what was generated is what the traffic
-// plan says, in every interval. Keeps accounts of its own by the numbers of both ranks, not by the pairs of
-// the traffic plan.
+// plan says, in every interval. Of who comes first (docs/traffic.md, "Who may send when") it holds what all
+// policies promise, that nobody starves, and what those promise that serve in rounds, that no consumer is
+// left out by a producer for which it has a credit. Keeps accounts of its own by the numbers of both ranks,
+// not by the pairs of the traffic plan.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/messages.hpp"
@@ -20,18 +23,20 @@ class AddressChecker {
   public:
     using Objection = std::optional<std::string>;
     using IsAble = std::function<bool(std::uint32_t)>;
+    using Credits = std::function<std::uint32_t(std::uint32_t)>;
 
     explicit AddressChecker(core::Plan plan);
 
     Objection generated(core::ProducerId producer, core::NodeId to, core::Bytes bytes);
     /// The scheduler learns of an offer; `more` is set to the events that were not offered before.
     Objection offered(core::ProducerId producer, const core::Offer& offer, std::uint64_t& more);
-    Objection granted(core::ProducerId producer, core::ConsumerId consumer);
+    /// `credits`: of a consumer, before this grant.
+    Objection granted(core::ProducerId producer, core::ConsumerId consumer, const Credits& credits);
     /// The scheduler learns that nothing more will be sent.
     void drained(core::ProducerId producer);
-    /// After a turn of the scheduler: no pair waits whose producer has a stream and whose consumer a credit.
-    /// All pairs are looked at, so in large runs not at each call.
-    Objection decided(const IsAble& producer_is_free, const IsAble& consumer_has_credit);
+    /// After a turn of the scheduler: no pair waits whose producer has a stream and whose consumer a credit
+    /// that is not kept for another pair. All pairs are looked at, so in large runs not at each call.
+    Objection decided(const IsAble& producer_is_free, const Credits& credits);
     /// At the end: each pair has whole intervals of the traffic plan, all equally many.
     [[nodiscard]] Objection finished() const;
 
@@ -40,13 +45,30 @@ class AddressChecker {
         core::Bytes generated;
         std::uint64_t offered = 0;
         std::uint64_t granted = 0;
+        // Since it was granted last or began to wait.
+        std::uint64_t producer_grants = 0;  ///< of its producer, until then
+        std::uint64_t consumer_grants = 0;
+        std::uint64_t left_out = 0;  ///< grants of its producer to others, with a credit here for anyone
+        [[nodiscard]] bool waits() const { return offered > granted; }
     };
+    struct Passed {
+        std::uint64_t by_producer = 0;  ///< grants to others, for each partner
+        std::uint64_t by_consumer = 0;
+    };
+    [[nodiscard]] Passed passed_over(std::uint64_t key, const Pair& account) const;
+    [[nodiscard]] bool is_overdue(std::uint64_t key, const Pair& account) const;
+    [[nodiscard]] bool has_overdue(std::uint32_t consumer) const;
+    Objection check_turns(core::ProducerId producer, core::ConsumerId consumer, const Credits& credits);
+    Objection check_starving(core::ConsumerId consumer) const;
     Pair& pair(std::uint32_t producer, std::uint32_t consumer) {
         return pairs_[(std::uint64_t{producer} << 32U) | consumer];
     }
 
     core::Plan plan_;
     std::unordered_map<std::uint64_t, Pair> pairs_;
+    bool fair_;
+    std::vector<std::uint64_t> producer_grants_;
+    std::vector<std::uint64_t> consumer_grants_;
     std::uint64_t turns_ = 0;
 };
 

@@ -36,7 +36,8 @@ void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consume
         return;
     }
     if (addresses_) {
-        object_if(addresses_->granted({producer}, {consumer}));
+        object_if(addresses_->granted({producer}, {consumer},
+                                      [this](std::uint32_t index) { return consumers_[index].credits; }));
     }
     check_choice(consumer);
     ++grants_;
@@ -161,7 +162,7 @@ void Checker::scheduler_decided() {
     }
     if (addresses_) {
         object_if(addresses_->decided([this](std::uint32_t index) { return producers_[index].eligible; },
-                                      [this](std::uint32_t index) { return consumers_[index].credits > 0; }));
+                                      [this](std::uint32_t index) { return consumers_[index].credits; }));
         return;
     }
     const bool credit =

@@ -155,21 +155,50 @@ TEST_CASE("The checker of addresses objects to grants and events that are not in
     const SimulatedRun run = addressed_run(3, 3, all_to_all_of_three);
     AddressChecker checker(run.run.plan);
     std::uint64_t more = 0;
-    CHECK(checker.granted({0}, {1}));
+    const auto two = [](std::uint32_t) { return 2U; };
+    const auto none = [](std::uint32_t) { return 0U; };
+    CHECK(checker.granted({0}, {1}, two));
     CHECK_FALSE(checker.offered({0}, {.offered = {2, {10000}}, .to = {1}}, more));
     CHECK(more == 2);
-    CHECK_FALSE(checker.granted({0}, {1}));
-    CHECK(checker.granted({0}, {2}));
+    CHECK_FALSE(checker.granted({0}, {1}, two));
+    CHECK(checker.granted({0}, {2}, two));
     CHECK(checker.offered({0}, {.offered = {1, {5000}}, .to = {1}}, more));
     const auto yes = [](std::uint32_t) { return true; };
-    const auto no = [](std::uint32_t) { return false; };
-    CHECK(checker.decided(yes, yes));
-    CHECK_FALSE(checker.decided(yes, no));
+    CHECK(checker.decided(yes, two));
+    CHECK_FALSE(checker.decided(yes, none));
     checker.drained({0});
-    CHECK_FALSE(checker.decided(yes, yes));
+    CHECK_FALSE(checker.decided(yes, two));
     CHECK(checker.generated({0}, scheduler_node(), {5000}));
     CHECK_FALSE(checker.generated({0}, {Role::consumer, 1}, {5000}));
     CHECK(checker.finished());  // much is missing
+}
+
+TEST_CASE("The checker of addresses objects to a producer that leaves a consumer out, and to starving") {
+    for (const PolicyKind policy : {PolicyKind::round_robin, PolicyKind::longest_queue}) {
+        AddressChecker checker(addressed_run(1, 2, {entry(0, 0, 5000), entry(0, 1, 5000)}, policy).run.plan);
+        std::uint64_t more = 0;
+        CHECK_FALSE(checker.offered({0}, {.offered = {1000, {1}}, .to = {0}}, more));
+        CHECK_FALSE(checker.offered({0}, {.offered = {1000, {1}}, .to = {1}}, more));
+        int accepted = 0;
+        while (accepted < 500 && !checker.granted({0}, {0}, [](std::uint32_t) { return 2U; })) {
+            ++accepted;
+        }
+        // Two rounds and one for each of 8 streams, of two consumers. Nobody promises it of longest-queue.
+        CHECK(accepted == (policy == PolicyKind::round_robin ? 20 : 500));
+    }
+    AddressChecker checker(addressed_run(2, 2, {entry(0, 0, 5000), entry(0, 1, 5000), entry(1, 0, 5000)},
+                                         PolicyKind::longest_queue)
+                               .run.plan);
+    std::uint64_t more = 0;
+    for (const auto& [from, to] : {std::pair(0U, 0U), {0U, 1U}, {1U, 0U}}) {
+        CHECK_FALSE(checker.offered({from}, {.offered = {1000, {1}}, .to = {to}}, more));
+    }
+    int accepted = 0;
+    const auto one = [](std::uint32_t) { return 1U; };
+    while (accepted < 500 && !checker.granted({0}, {1}, one) && !checker.granted({1}, {0}, one)) {
+        ++accepted;
+    }
+    CHECK(accepted == 34 * 2 - 1);
 }
 
 TEST_CASE("A grant for another producer is noticed") {
