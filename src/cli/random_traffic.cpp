@@ -116,6 +116,13 @@ bool draw_traffic(RandomDraw& draw, const FaultRange& range, std::int64_t set, c
     const bool pulls = draw.value("initiation") == "pull";
     const bool none = policy == "none" && !pulls && draw.value("result-size").empty();
     draw.add("policy", "{}", none ? "none" : policy == "none" ? "oldest" : policy);
+    if (!none && draw.one_in(3)) {
+        // Many events for each stream, or nobody has to wait long enough to show who comes first.
+        draw.remove("event-size");
+        draw.add("event-size", "fixed:{}B", std::max<std::int64_t>(64, set / draw.number(30, 200)));
+        draw.remove("streams");
+        draw.add("streams", "{}", draw.number(1, 3));
+    }
     if (none && draw.value("high-water").empty()) {
         draw.remove("slots");
         draw.add("slots", "{}", range.producers + draw.number(0, 3));
