@@ -12,6 +12,13 @@ namespace {
 /// A pair is overdue when it was passed over in so many grants of both of its ends, for each of their
 /// partners.
 constexpr std::uint64_t patience = 16;
+/// A pair is late when it has had so many events less than its share at both of its ends.
+constexpr std::int64_t late_events = 4;
+/// What a pair is behind or ahead of its share counts up to so many.
+constexpr std::int64_t most_events_apart = 8;
+/// A kept credit is idle until its producer's next stream is free: with fewer slots this costs too much.
+constexpr std::uint32_t fewest_slots_to_keep = 4;
+constexpr std::int64_t one_event = 1 << 20;
 
 /// Puts the members of all sets, of equally many words, into `common`. False: there are none.
 template <typename... Sets>
@@ -62,7 +69,13 @@ void MatchingPolicy::PairSet::erase(std::uint32_t producer, std::uint32_t consum
 }
 
 MatchingPolicy::Side::Side(std::uint32_t nodes, std::uint32_t others)
-    : able(words_for(nodes)), changed(nodes), turn(nodes), kept(nodes, none), grants(nodes), checked(nodes) {
+    : able(words_for(nodes)),
+      changed(nodes),
+      turn(nodes),
+      kept(nodes, none),
+      grants(nodes),
+      checked(nodes),
+      share(nodes) {
     // Not all begin with the same partner.
     for (std::uint32_t node = 0; node < nodes; ++node) {
         turn[node] = (node + 1) % others;
@@ -70,11 +83,12 @@ MatchingPolicy::Side::Side(std::uint32_t nodes, std::uint32_t others)
 }
 
 MatchingPolicy::MatchingPolicy(std::shared_ptr<const TrafficPlan> traffic, MatchRule rule,
-                               std::uint32_t streams)
+                               std::uint32_t streams, std::uint32_t slots)
     : traffic_(std::move(traffic)),
       rule_(rule),
       fair_(is_fair(rule)),
       most_ahead_(streams),
+      keeps_credits_(fair_ && slots >= fewest_slots_to_keep),
       producers_(traffic_->producers(), traffic_->consumers()),
       consumers_(traffic_->consumers(), traffic_->producers()),
       waits_(traffic_->producers(), traffic_->consumers()),
@@ -158,9 +172,19 @@ void MatchingPolicy::begin_to_wait(std::uint32_t producer, std::uint32_t consume
     ages_[index].producer_grants = producers_.grants[producer];
     ages_[index].consumer_grants = consumers_.grants[consumer];
     waits_.insert(producer, consumer);
+    ++producers_.share[producer].waiting;
+    ++consumers_.share[consumer].waiting;
+    // What a pair did not ask for it does not get later.
+    PairAge& age = ages_[index];
+    age.producer_share = std::max(age.producer_share, producers_.share[producer].served);
+    age.consumer_share = std::max(age.consumer_share, consumers_.share[consumer].served);
 }
 
 void MatchingPolicy::end_to_wait(std::uint32_t producer, std::uint32_t consumer) {
+    if (waits_.contains(producer, consumer)) {
+        --producers_.share[producer].waiting;
+        --consumers_.share[consumer].waiting;
+    }
     waits_.erase(producer, consumer);
     due_to_producer_.erase(producer, consumer);
     due_to_consumer_.erase(producer, consumer);
@@ -183,12 +207,13 @@ MatchingPolicy::Preference MatchingPolicy::preference(std::uint32_t producer, st
         case MatchRule::fewest_occupied:
             return {occupied_[consumer], -waiting_[pair(producer, consumer)]};
         case MatchRule::first_credit:
-            return {credit_since_[consumer], 0};
+            return {occupied_[consumer], credit_since_[consumer]};
         case MatchRule::longest_queue:
             return {-waiting_[pair(producer, consumer)], 0};
         case MatchRule::oldest:
-            return {since_[pair(producer, consumer)], 0};
+            return {occupied_[consumer], since_[pair(producer, consumer)]};
         case MatchRule::turn:
+            return {occupied_[consumer], 0};
         case MatchRule::none:
             break;
     }
@@ -207,11 +232,7 @@ std::optional<std::uint32_t> MatchingPolicy::best_producer(std::uint32_t consume
 
 std::optional<std::uint32_t> MatchingPolicy::best_consumer(std::uint32_t producer,
                                                            std::span<const std::uint64_t> candidates) const {
-    const std::uint32_t turn = producers_.turn[producer];
-    if (rule_ == MatchRule::turn) {
-        return next_in_both(candidates, candidates, turn);
-    }
-    return best_of(candidates, turn, traffic_->consumers(),
+    return best_of(candidates, producers_.turn[producer], traffic_->consumers(),
                    [&](std::uint32_t consumer) { return preference(producer, consumer); });
 }
 
@@ -255,9 +276,9 @@ std::optional<std::uint32_t> MatchingPolicy::partner_for_producer(std::uint32_t 
     return std::nullopt;
 }
 
-/// Of those that are due on both sides and have no stream free, the next that no credit is kept for.
+/// Of those that are late and have no stream free, the next that no credit is kept for.
 void MatchingPolicy::keep_credit(std::uint32_t consumer) {
-    if (!fair_ || consumers_.kept[consumer] != none ||
+    if (!keeps_credits_ || consumers_.kept[consumer] != none ||
         !intersect(candidates_, due_to_consumer_.of_consumer(consumer),
                    due_to_producer_.of_consumer(consumer))) {
         return;
@@ -267,8 +288,8 @@ void MatchingPolicy::keep_credit(std::uint32_t consumer) {
     std::uint32_t next = none;
     for_each_in_both(candidates_, candidates_, [&](std::uint32_t producer) {
         const auto place = [&](std::uint32_t node) { return (node + count - turn) % count; };
-        if (producers_.kept[producer] == none && !has_bit(producers_.able, producer) &&
-            (next == none || place(producer) < place(next))) {
+        if (is_late(producer, consumer) && producers_.kept[producer] == none &&
+            !has_bit(producers_.able, producer) && (next == none || place(producer) < place(next))) {
             next = producer;
         }
     });
@@ -277,6 +298,19 @@ void MatchingPolicy::keep_credit(std::uint32_t consumer) {
         consumers_.kept[consumer] = next;
         set_consumer_able(consumer);
     }
+}
+
+bool MatchingPolicy::is_late(std::uint32_t producer, std::uint32_t consumer) const {
+    const PairAge& age = ages_[pair(producer, consumer)];
+    return producers_.share[producer].served - age.producer_share >= late_events * one_event &&
+           consumers_.share[consumer].served - age.consumer_share >= late_events * one_event;
+}
+
+/// A partner of the node has got an event: its share grows by one, that of the node by that of each.
+void MatchingPolicy::advance(Share& node, std::int64_t& partner) {
+    node.served += one_event / node.waiting;
+    partner = std::clamp(partner + one_event, node.served - most_events_apart * one_event,
+                         node.served + most_events_apart * one_event);
 }
 
 void MatchingPolicy::drop_credit_kept_for(std::uint32_t producer) {
@@ -367,6 +401,8 @@ Pairing MatchingPolicy::take(std::uint32_t producer, std::uint32_t consumer) {
         }
         due_to_producer_.erase(producer, consumer);
         due_to_consumer_.erase(producer, consumer);
+        advance(producers_.share[producer], ages_[index].producer_share);
+        advance(consumers_.share[consumer], ages_[index].consumer_share);
     }
     if (producers_.kept[producer] == consumer) {
         drop_credit_kept_for(producer);

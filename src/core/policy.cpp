@@ -38,8 +38,9 @@ std::unique_ptr<Policy> make_random_policy(const Plan& plan, std::uint64_t seed)
 std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed) {
     if (plan.addressed()) {
         const MatchRule rule = match_rule(plan.policy);
-        return rule == MatchRule::none ? nullptr
-                                       : std::make_unique<MatchingPolicy>(plan.traffic, rule, plan.streams);
+        return rule == MatchRule::none
+                   ? nullptr
+                   : std::make_unique<MatchingPolicy>(plan.traffic, rule, plan.streams, plan.slots);
     }
     const auto make = policy_row(plan.policy).make;
     return make != nullptr ? make(plan, seed) : nullptr;

@@ -21,6 +21,8 @@ constexpr std::uint64_t pairs_at_each_turn = 256;
 /// before all others, and after so many it must have been.
 constexpr std::uint64_t patience = 16;
 constexpr std::uint64_t most_passed_over = 33;
+/// Fair policies keep a credit for others from so many slots of a consumer on.
+constexpr std::uint32_t fewest_slots_to_keep = 4;
 /// Policies that serve in rounds: one that the pair does not take part in, one in which it is the last, and
 /// as many as the others may be behind because they waited later, with all streams under way.
 constexpr std::uint64_t rounds = 2;
@@ -162,18 +164,20 @@ AddressChecker::Objection AddressChecker::decided(const IsAble& producer_is_free
     if (turns_++ % (pairs_.size() / pairs_at_each_turn + 1) != 0) {
         return std::nullopt;
     }
+    // Consumers of which a credit may be kept for somebody without a stream.
+    std::vector<bool> keeps(plan_.consumers);
     for (const auto& [key, account] : pairs_) {
         const std::uint32_t consumer = consumer_of(key);
-        if (!account.waits() || !producer_is_free(producer_of(key)) || credits(consumer) == 0) {
-            continue;
+        if (account.waits() && !producer_is_free(producer_of(key)) &&
+            ((fair_ && plan_.slots >= fewest_slots_to_keep && credits(consumer) == 1) ||
+             is_overdue(key, account))) {
+            keeps[consumer] = true;
         }
-        // Whether somebody without a stream may have a credit kept.
-        const bool kept = std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& entry) {
-            return consumer_of(entry.first) == consumer && entry.second.waits() &&
-                   !producer_is_free(producer_of(entry.first)) &&
-                   ((fair_ && credits(consumer) == 1) || is_overdue(entry.first, entry.second));
-        });
-        if (!kept) {
+    }
+    for (const auto& [key, account] : pairs_) {
+        const std::uint32_t consumer = consumer_of(key);
+        if (account.waits() && producer_is_free(producer_of(key)) && credits(consumer) > 0 &&
+            !keeps[consumer]) {
             return fmt::format(
                 "the scheduler leaves {} events of producer {} for consumer {} waiting, which "
                 "both could transfer",

@@ -1,5 +1,6 @@
 // Simulated runs of events with an address: completion times that are known in advance, under every policy,
 // and checkers that object to a scheduler that does not keep to the addresses.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -76,6 +77,27 @@ double completion(SimulatedRun run) {
     return phase.longest->in_seconds();
 }
 
+/// The longest completion time of each entry, in seconds. All begin together.
+std::vector<double> completion_of_each(SimulatedRun run, std::vector<TrafficPlan::Entry> entries) {
+    Plan& plan = run.run.plan;
+    std::vector<TrafficPhase> phases;
+    for (TrafficPlan::Entry& entry : entries) {
+        entry.transfer.phase = static_cast<std::uint32_t>(phases.size());
+        phases.push_back({std::to_string(phases.size()), {}, plan.interval});
+    }
+    plan.traffic = std::make_shared<const TrafficPlan>(plan.producers, plan.consumers, phases, entries);
+    const SimulationResult result = simulate(run);
+    INFO(result.end.what);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    std::vector<double> times;
+    for (const auto& phase : result.record.phases) {
+        REQUIRE(phase.longest);
+        times.push_back(phase.longest->in_seconds());
+    }
+    REQUIRE(times.size() == entries.size());
+    return times;
+}
+
 /// Scheduler whose messages are spoiled.
 class SpoiledNode final : public weir::participant::SchedulerNode {
   public:
@@ -134,6 +156,51 @@ TEST_CASE("Without a scheduler links are shared by max-min fairness") {
     const double time = completion(addressed_run(
         2, 2, {entry(0, 0, 50000), entry(1, 0, 100000), entry(1, 1, 100000)}, PolicyKind::none));
     CHECK(time == Approx(0.2).epsilon(0.03));
+}
+
+TEST_CASE("A producer's transfers to several consumers go on together, under every policy that schedules") {
+    for (const MatchingRow& row : matching_table) {
+        for (const auto& [consumers, streams] : {std::pair(2U, 1U), {8U, 1U}, {8U, 4U}}) {
+            if (row.kind == PolicyKind::none) {
+                continue;
+            }
+            CAPTURE(row.name, consumers, streams);
+            std::vector<TrafficPlan::Entry> entries;
+            for (std::uint32_t consumer = 0; consumer < consumers; ++consumer) {
+                entries.push_back(entry(0, consumer, 12 * 5000));
+            }
+            SimulatedRun run = addressed_run(1, consumers, entries, row.kind);
+            run.run.plan.streams = streams;
+            const std::vector<double> times = completion_of_each(run, entries);
+            const auto [first, last] = std::minmax_element(times.begin(), times.end());
+            // The last round: one event for each consumer, each 5 ms and two messages of a tenth of one.
+            CHECK(*last == Approx(consumers * 12 * 0.005).epsilon(0.06));
+            CHECK(*last - *first <= consumers * 0.0053);
+        }
+    }
+}
+
+TEST_CASE("Four streams and slots are enough for max-min shares, under the policies that are fair") {
+    // Producer 0 has a quarter of its link for each of four consumers, and producer 1 three quarters of
+    // consumer 3: all 400 events, and 1200 of producer 1, take 8 s. With more of both the first to come
+    // hold more slots, and parts are less even.
+    const std::vector<TrafficPlan::Entry> entries{entry(0, 0, 2000000), entry(0, 1, 2000000),
+                                                  entry(0, 2, 2000000), entry(0, 3, 2000000),
+                                                  entry(1, 3, 6000000)};
+    for (const MatchingRow& row : matching_table) {
+        for (const auto& [slots, tolerance] : {std::pair(4U, 0.03), {8U, 0.15}}) {
+            if (!row.fair) {
+                continue;
+            }
+            CAPTURE(row.name, slots);
+            SimulatedRun run = addressed_run(2, 4, entries, row.kind);
+            run.run.plan.interval = run.run.plan.duration = Duration::seconds(10);
+            run.run.plan.streams = run.run.plan.slots = slots;
+            for (const double time : completion_of_each(run, entries)) {
+                CHECK(time == Approx(8).epsilon(tolerance));
+            }
+        }
+    }
 }
 
 TEST_CASE("All-to-all is near its ideal under every policy, pull and push") {
