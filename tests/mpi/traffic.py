@@ -41,6 +41,17 @@ def every_transport_and_policy():
             check(len(transfers) == len(MATRIX) and all(row["transfers"] == "6" for row in transfers), f"{directory}: {transfers}")
 
 
+def one_producer_serves_in_turn():
+    """With one stream: whoever is first has all but its last event when the other one has all. One after the other, the first would have
+    all in half of the time."""
+    write_matrix("two.csv", {(0, 0): 4000000, (0, 1): 4000000})
+    run = weir(4, "--pattern", "matrix:two.csv", "--interval", "250ms", "--warmup", "500ms", "--duration", "1500ms", "--event-size", "100kB",
+               "--slots", "2", "--streams", "1", directory="in-turn")
+    check_complete(run, 4)
+    means = sorted(float(row["completion_s_mean"]) for row in rows(run.directory / "transfers.csv"))
+    check(len(means) == 2 and means[0] > 0.7 * means[1], f"mean completion {means}")
+
+
 def a_sequence():
     write_matrix("a.csv", {(0, 1): 50000, (1, 0): 50000})
     write_matrix("b.csv", {(0, 0): 10000, (1, 0): 10000})
@@ -86,4 +97,4 @@ def too_few_ranks():
     check(run.status == 2 and "need 7 ranks, but 5 ranks were started" in run.stderr, f"status {run.status}: {run.stderr}")
 
 
-main(every_transport_and_policy, a_sequence, a_trace, engine_ucx, without_a_file, too_few_ranks)
+main(every_transport_and_policy, one_producer_serves_in_turn, a_sequence, a_trace, engine_ucx, without_a_file, too_few_ranks)
