@@ -9,6 +9,13 @@ using core::BitRate;
 using core::Duration;
 using core::Instant;
 
+namespace {
+
+/// About what cables of 20 m differ by.
+constexpr std::uint64_t most_path_delay_ns = 100;
+
+}  // namespace
+
 SeparateControl::SeparateControl(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
                                  NetworkClient& client)
     : row_{plan.producers, plan.consumers},
@@ -16,6 +23,9 @@ SeparateControl::SeparateControl(const core::Plan& plan, const core::NetworkPlan
       events_(events),
       client_(client),
       seed_(plan.seed),
+      breaks_ties_(network.model == core::NetworkModel::fluid && plan.consumers_grant() &&
+                   !plan.addressed() && plan.order != core::SendOrder::barrel && plan.producers > 1 &&
+                   plan.streams < plan.consumers),
       results_left_(row_.size(), Instant{std::numeric_limits<std::int64_t>::min()}) {
     payload_rates_.push_back(
         core::payload_rate(network, std::max(network.producer_link, network.consumer_link)));
@@ -36,7 +46,17 @@ void SeparateControl::send_message(Instant now, FlatNode from, FlatNode to, core
                        [&](BitRate rate) { return core::time_for(rate, bytes); });
     }
     const Instant begin = to == 0 ? std::max(now, results_left_[from]) : now;
-    push_message(begin + latency_ + std::max(times_[from], times_[to]), from, to, handle);
+    push_message(begin + latency_ + std::max(times_[from], times_[to]) + path_delay(from, to), from, to,
+                 handle);
+}
+
+core::Duration SeparateControl::path_delay(FlatNode from, FlatNode to) const {
+    if (!breaks_ties_ || from == 0 || to == 0) {
+        return {};
+    }
+    core::Random random(
+        seed_, core::random_stream(core::RandomPurpose::delay, row_.identity(from), row_.identity(to), 1));
+    return Duration{static_cast<std::int64_t>(random.below(most_path_delay_ns))};
 }
 
 void SeparateControl::push_message(Instant arrival, FlatNode from, FlatNode to, std::uint32_t handle) {

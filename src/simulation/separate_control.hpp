@@ -54,11 +54,18 @@ class SeparateControl : public Network {
   private:
     static constexpr std::uint8_t message = 0;
 
+    /// Where nobody schedules, consumers begin at one instant and give all producers their slots. If these
+    /// came in the same order everywhere, producers with few streams would all send to the same consumer, and
+    /// end and begin together for ever. So the paths between two nodes differ a little, always by the same.
+    /// Barrel order and addressed events need none: there each producer begins with another consumer.
+    [[nodiscard]] core::Duration path_delay(FlatNode from, FlatNode to) const;
+
     NodeRow row_;
     core::Duration latency_;
     Events& events_;
     NetworkClient& client_;
     std::uint64_t seed_;
+    bool breaks_ties_;
     std::vector<core::BitRate> payload_rates_;
     core::Bytes timed_bytes_;
     std::vector<core::Duration> times_;        ///< by node: of a message of so many bytes on its link

@@ -115,6 +115,34 @@ TEST_CASE("Without a scheduler a saturated link carries what it can") {
     CHECK(static_cast<double>(consumer.throughput().bits_per_second) == Approx(80e6).epsilon(0.005));
 }
 
+TEST_CASE("Without a scheduler producers with few streams do not all send to the same consumer") {
+    // N producers, of which each sends to one of N consumers at a time, are N customers of N queues: with
+    // random turns, N / (2 N - 1) of the queues are busy. Here each has its own order of turns for ever,
+    // which may be a little worse. In step it would be 1 / N.
+    constexpr std::uint32_t nodes = 8;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        SimulatedRun run = one_to_one();
+        run.run.plan.producers = run.run.plan.consumers = run.run.plan.slots = nodes;
+        run.run.plan.streams = 1;
+        run.run.plan.generation = Generation::saturate;
+        run.run.plan.policy = PolicyKind::none;
+        run.run.plan.seed = seed;
+        weir::simulation::test::assign_ranks(run);
+        const SimulationResult result = result_of(run);
+        REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+        double sum = 0;
+        for (const auto& rank : result.record.ranks) {
+            sum += rank.summary.node.role == Role::consumer
+                       ? static_cast<double>(rank.summary.throughput().bits_per_second)
+                       : 0;
+        }
+        const double used = sum / nodes / 80e6;
+        CAPTURE(seed, used);
+        CHECK(used >= 0.9 * nodes / (2.0 * nodes - 1));
+        CHECK(used <= 1.005);
+    }
+}
+
 TEST_CASE("A rate just below the link is sustained, just above is not") {
     SimulatedRun run = one_to_one();
     run.run.plan.duration = Duration::seconds(60);
