@@ -11,9 +11,9 @@ namespace weir::switch_model {
 
 namespace {
 
-constexpr std::uint32_t hosts = 16;
-constexpr std::int64_t rate = 40 * giga;
-constexpr std::uint64_t flows = 8000;
+constexpr std::uint32_t load_hosts = 16;
+constexpr std::int64_t load_rate = 40 * giga;
+constexpr std::uint64_t load_flows = 8000;
 constexpr double load = 0.7;
 
 /// Half of the messages are of a packet, and 15 % of 0.2 to 3 MB with most of the bytes (the heavy-tailed
@@ -31,11 +31,11 @@ double mean_completion(bool pauses, const core::NicPlan& nics) {
     core::SwitchPlan switches = plain_switch();
     switches.pool = {4'000'000};
     switches.lossless = pauses ? core::mask_of(0) : core::PriorityMask{0};
-    Rig rig(hosts, rate, core::Duration::microseconds(8), switches, nics);
+    Rig rig(load_hosts, load_rate, core::Duration::microseconds(8), switches, nics);
     PacketNetwork& network = rig.network();
     core::Random random(1, 42);
     const double mean_bytes = 0.5 * 516 + 0.35 * 100.5e3 + 0.15 * 1600e3;
-    const double gap_s = mean_bytes * 8 / (static_cast<double>(rate) * load * hosts);
+    const double gap_s = mean_bytes * 8 / (static_cast<double>(load_rate) * load * load_hosts);
     double begin_s = 0;
     double sum_s = 0;
     std::uint64_t arrived = 0;
@@ -48,10 +48,10 @@ double mean_completion(bool pauses, const core::NicPlan& nics) {
             }
         }
     };
-    for (std::uint64_t flow = 0; flow < flows; ++flow) {
+    for (std::uint64_t flow = 0; flow < load_flows; ++flow) {
         begin_s -= std::log(random.uniform_positive()) * gap_s;
-        const auto from = static_cast<std::uint32_t>(random.below(hosts));
-        const auto to = static_cast<std::uint32_t>((from + 1 + random.below(hosts - 1)) % hosts);
+        const auto from = static_cast<std::uint32_t>(random.below(load_hosts));
+        const auto to = static_cast<std::uint32_t>((from + 1 + random.below(load_hosts - 1)) % load_hosts);
         const auto begin_ns = static_cast<std::int64_t>(begin_s * 1e9);
         const core::Bytes bytes{static_cast<std::int64_t>(draw_bytes(random))};
         const Picoseconds begin = Picoseconds::nanoseconds(begin_ns);
@@ -61,10 +61,10 @@ double mean_completion(bool pauses, const core::NicPlan& nics) {
         network.post(begin, network.connect({from}, {to}, 0), static_cast<std::uint64_t>(begin_ns), bytes);
     }
     const Picoseconds end = Picoseconds::of(core::Duration::seconds(20));
-    while (arrived < flows && network.next_time() < end) {
+    while (arrived < load_flows && network.next_time() < end) {
         advance(end);
     }
-    return arrived == flows ? sum_s / static_cast<double>(flows) * 1e3 : 1e9;
+    return arrived == load_flows ? sum_s / static_cast<double>(load_flows) * 1e3 : 1e9;
 }
 
 core::NicPlan nic() {
@@ -106,8 +106,8 @@ std::vector<Value> go_back_n() {
 void add_loads(std::vector<Case>& cases) {
     const std::string section = "Losses";
     const std::string inputs = fmt::format(
-        "{} messages of 32 B to 3 MB between {} hosts of 40 Gb/s at {:.0f} % load, 4 MB, alpha 1/8; ", flows,
-        hosts, load * 100);
+        "{} messages of 32 B to 3 MB between {} hosts of 40 Gb/s at {:.0f} % load, 4 MB, alpha 1/8; ",
+        load_flows, load_hosts, load * 100);
     cases.push_back({"load-irn", section, inputs + "selective repeat, 100 KB under way at most", irn});
     cases.push_back(
         {"load-go-back-n", section, inputs + "go-back-N, a CNP for losses, DCQCN of 2015", go_back_n});
