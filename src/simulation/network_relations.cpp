@@ -21,7 +21,7 @@ using core::Instant;
 constexpr std::int64_t mega = 1'000'000;
 constexpr std::int64_t longest_frame = 4096 + 82;
 /// More than any transfer here takes.
-constexpr Duration patience = Duration::seconds(100);
+constexpr Duration relation_patience = Duration::seconds(100);
 
 struct Transfer {
     Instant at;
@@ -62,7 +62,7 @@ class Observer final : private NetworkClient {
             now_ = transfer.at;
             send(index, transfer);
         }
-        const Instant limit = now_ + patience;
+        const Instant limit = now_ + relation_patience;
         while (open_ > 0 && step(limit)) {
         }
     }
