@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t pairs_at_each_turn = 256;
 /// Grants of an end to others, for each of its partners: after so many at both ends a pair may be served
 /// before all others, and after so many it must have been.
-constexpr std::uint64_t patience = 16;
+constexpr std::uint64_t grants_until_overdue = 16;
 constexpr std::uint64_t most_passed_over = 33;
 /// Fair policies keep a credit for others from so many slots of a consumer on.
 constexpr std::uint32_t fewest_slots_to_keep = 4;
@@ -99,7 +99,8 @@ AddressChecker::Passed AddressChecker::passed_over(std::uint64_t key, const Pair
 
 bool AddressChecker::is_overdue(std::uint64_t key, const Pair& account) const {
     const Passed passed = passed_over(key, account);
-    return account.waits() && passed.by_producer >= patience && passed.by_consumer >= patience;
+    return account.waits() && passed.by_producer >= grants_until_overdue &&
+           passed.by_consumer >= grants_until_overdue;
 }
 
 bool AddressChecker::has_overdue(std::uint32_t consumer) const {

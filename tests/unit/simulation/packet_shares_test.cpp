@@ -52,7 +52,8 @@ std::vector<double> packet_rates(const std::vector<core::BitRate>& hosts, const 
     nics.strict = core::mask_of(7);
     nics.recovery = core::LossRecovery::selective;
     nics.window = {200'000};
-    nics.ack_timeout = core::Duration::seconds(10);
+    // Queues of slow links hold packets for longer than the time-outs of real NICs.
+    nics.ack_timeout = nics.selective_timeout_low = nics.selective_timeout_high = core::Duration::seconds(10);
     const packet::Topology topology = packet::star(hosts, core::Duration::nanoseconds(500));
     packet::PacketNetwork network({.topology = topology, .switches = switches, .nics = nics, .seed = seed});
     std::vector<packet::FlowIndex> flows;
