@@ -287,7 +287,11 @@ class Exploration {
     /// Whole simulations, which take three times as long as the scenario itself, only now and then.
     [[nodiscard]] std::string broken_relation(std::uint64_t seed, const Options& options) const {
         std::string broken = simulation::broken_relation(seed);
-        return broken.empty() && seed % request_.related_each == 0 ? broken_relation_of(options) : broken;
+        if (broken.empty() && seed % request_.related_each == 0) {
+            broken = broken_relation_of_events(seed, traces_);
+            return broken.empty() ? broken_relation_of(options) : broken;
+        }
+        return broken;
     }
 
     void note_failure(std::uint64_t seed, const std::string& what, bool of_relation) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -10,8 +11,10 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "cli/random_draw.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
+#include "core/matching_table.hpp"
 #include "simulation/simulated_run.hpp"
 #include "telemetry/json_text.hpp"
 #include "telemetry/run_record.hpp"
@@ -128,6 +131,104 @@ Options in_other_words(const Options& options) {
     return changed;
 }
 
+class EventsDraw {
+  public:
+    EventsDraw(std::uint64_t seed, const std::string& directory)
+        : draw_(seed), file_(fmt::format("{}/events-{}.csv", directory, seed)), seed_(seed) {
+        producers_ = draw_.number(1, 6);
+        consumers_ = draw_.number(1, 6);
+        std::int64_t time_us = 0;
+        for (std::int64_t left = draw_.number(1, 40); left > 0; --left) {
+            events_.push_back({time_us, draw_.number(0, producers_ - 1),
+                               draw_.one_in(2) ? 0 : draw_.number(0, consumers_ - 1),
+                               draw_.number(1, 200'000)});
+            time_us += draw_.number(0, 300);
+        }
+        network();
+    }
+    EventsDraw(const EventsDraw&) = delete;
+    EventsDraw& operator=(const EventsDraw&) = delete;
+    ~EventsDraw() = default;
+
+    std::string broken() {
+        const std::string as_it_is = result(0, 0);
+        std::string what = difference("later", as_it_is, result(draw_.number(1, 3), 0));
+        if (what.empty()) {
+            what = difference("idle", as_it_is, result(0, 1));
+        }
+        if (what.empty()) {
+            std::remove(file_.c_str());
+        }
+        return what;
+    }
+
+  private:
+    struct Event {
+        std::int64_t time_us = 0;
+        std::int64_t producer = 0;
+        std::int64_t consumer = 0;
+        std::int64_t bytes = 0;
+    };
+
+    void network() {
+        draw_.add("policy", "{}", draw_.name_of(core::matching_table));
+        draw_.add("slots", "{}", producers_ + 1);  // policy `none` needs one for each producer
+        draw_.add("streams", "{}", draw_.number(1, 4));
+        draw_.add("scheduler-time", "0ns");
+        draw_.add("producer-link", "{}Gb/s", draw_.number(1, 10));
+        draw_.add("consumer-link", "{}Gb/s", draw_.number(1, 10));
+        draw_.add("seed", "{}", seed_);
+        if (draw_.one_in(3)) {
+            return;
+        }
+        draw_.add("network", "packet");
+        draw_.add("control-network", "separate");
+        draw_.add("framing", "{}", draw_.one_of({"roce", "roce", "tcp"}));
+        draw_.add("pfc", "{}", draw_.one_of({"on", "off"}));
+        draw_.add("ecn", "{}", draw_.one_of({"on", "off"}));
+        draw_.add("loss-recovery", "{}", draw_.one_of({"go-back-n", "selective"}));
+        draw_.add("switch-set", "switch.headroom=20kB");
+        draw_.add("switch-set", "switch.egress-threshold={}kB", draw_.number(50, 500));
+        draw_.add("switch-set", "switch.ingress-threshold={}kB", draw_.number(50, 500));
+    }
+
+    /// What was received, and how long all took.
+    std::string result(std::int64_t later_s, std::int64_t more) {
+        std::ofstream out(file_);
+        out << "time_us,producer,consumer,bytes\n";
+        for (const Event& event : events_) {
+            out << fmt::format("{},{},{},{}\n", event.time_us + later_s * 1'000'000, event.producer,
+                               event.consumer, event.bytes);
+        }
+        if (!out.flush()) {
+            throw std::runtime_error(fmt::format("cannot write {}", file_));
+        }
+        Options options = RandomDraw(draw_).options();
+        const auto add = [&options](const char* name, std::string value) {
+            options.push_back({name, std::move(value)});
+        };
+        add("pattern", "trace:" + file_);
+        // With `none` consumers share out their slots among the producers, idle ones too.
+        add("producers", fmt::format("{}", producers_ + (draw_.value("policy") == "none" ? 0 : more)));
+        add("consumers", fmt::format("{}", consumers_ + more));
+        add("interval", fmt::format("{}s", later_s + 1));
+        add("duration", fmt::format("{}s", later_s + 1));
+        add("warmup", "20ms");
+        config::RunRequest request = config::resolve(options, true);
+        nlohmann::ordered_json record =
+            telemetry::to_json(simulation::simulate(simulated_run(request)).record);
+        record["totals"].erase("events_without_credit");  // a consumer more has free slots
+        return telemetry::json_text({{"latency", record.at("latency")}, {"totals", record.at("totals")}}, 1);
+    }
+
+    RandomDraw draw_;
+    std::string file_;
+    std::uint64_t seed_;
+    std::int64_t producers_ = 1;
+    std::int64_t consumers_ = 1;
+    std::vector<Event> events_;
+};
+
 }  // namespace
 
 std::string broken_relation_of(const Options& options) {
@@ -141,6 +242,10 @@ std::string broken_relation_of(const Options& options) {
         }
     }
     return difference("words", as_it_is.record, simulated(in_other_words(options), {}).record);
+}
+
+std::string broken_relation_of_events(std::uint64_t seed, const std::string& directory) {
+    return EventsDraw(seed, directory).broken();
 }
 
 }  // namespace weir::cli

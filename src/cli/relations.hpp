@@ -2,6 +2,7 @@
 // record.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,12 @@ namespace weir::cli {
 /// - `clock`: the clock of the packet model begins later.
 /// `options` must be accepted.
 std::string broken_relation_of(const std::vector<config::GivenOption>& options);
+
+/// Likewise for events with an address, drawn from the seed, whose latencies and bytes are compared:
+/// - `later`: all of them later by a whole number of seconds, since rows and heartbeats keep theirs.
+/// - `idle`: with a producer and a consumer more, where their messages take nothing that others need.
+///   With policy `none` a consumer.
+/// Writes files into the directory, and removes them if nothing is broken.
+std::string broken_relation_of_events(std::uint64_t seed, const std::string& directory);
 
 }  // namespace weir::cli

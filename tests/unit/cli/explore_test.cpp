@@ -112,6 +112,14 @@ TEST_CASE("scenarios in other words, and with another clock of packets, have the
     }
 }
 
+TEST_CASE("whole simulations later, and with idle ranks, have the same latencies") {
+    const Traces traces;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        INFO("seed " << seed);
+        CHECK(weir::cli::broken_relation_of_events(seed, traces.path) == "");
+    }
+}
+
 TEST_CASE("every option that a simulation takes is drawn, with each of its words") {
     const Traces traces;
     std::map<std::string, std::set<std::string>> drawn;
