@@ -149,8 +149,9 @@ int JoinLeader::lost_place(const Hello& hello) const {
     const auto is_free = [this](int rank) {
         return rank > 0 && rank < size_ && outlived_[static_cast<std::size_t>(rank)] &&
                connections_[static_cast<std::size_t>(rank)] == nullptr &&
-               std::none_of(returning_.begin(), returning_.end(),
-                            [rank](const Returning& one) { return one.rank == rank; });
+               std::none_of(
+                   returning_.begin(), returning_.end(),
+                   [rank](const Returning& one) { return one.rank == rank; });
     };
     if (hello.rank >= 0) {
         return is_free(hello.rank) ? hello.rank : -1;

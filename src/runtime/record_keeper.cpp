@@ -114,4 +114,10 @@ void RecordKeeper::tell(std::string_view what) {
     }
 }
 
+void RecordKeeper::dismiss() {
+    if (const int descriptor = keeper_of_the_run; descriptor >= 0) {
+        write_to_keeper(descriptor, "ended\n");
+    }
+}
+
 }  // namespace weir::runtime

@@ -50,6 +50,8 @@ class RecordKeeper {
     /// What this process knows of its end, if it is about to end without a record. Any thread. Without a
     /// keeper of a run this does nothing.
     static void tell(std::string_view what);
+    /// run.json has its end: the keeper of a run is not needed any more, and does not look at files.
+    static void dismiss();
 
   private:
     void start(const nlohmann::ordered_json& duty);

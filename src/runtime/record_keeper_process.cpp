@@ -142,6 +142,8 @@ void keep_run(const Json& duty, Lines& lines) {
                 witness.told(line->substr(5));
             } else if (line->starts_with("signal ")) {
                 witness.signal(std::atoi(line->c_str() + 7));
+            } else if (*line == "ended") {
+                return;
             }
         }
     }

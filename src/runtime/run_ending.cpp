@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/common_clock.hpp"
+#include "runtime/record_keeper.hpp"
 #include "runtime/signals.hpp"
 #include "telemetry/final_summary.hpp"
 
@@ -24,6 +25,9 @@ constexpr auto answer_limit = core::Duration::seconds(3);
 
 std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
     const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record);
+    if (!error) {
+        RecordKeeper::dismiss();
+    }
     return error ? error->message() : std::string{};
 }
 
@@ -68,6 +72,12 @@ void RunEnding::record_signal(int number) const {
 void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     std::string cause = end.failure.what;
     bool writes = rule.record == EndRule::Record::yes;
+    bool prints = rule.prints_cause;
+    if (writes && end.kind == RunEnd::Kind::failed) {
+        // On a busy machine the deputy may have been sooner.
+        const auto written = telemetry::how_it_ended(parts_.settings.directory + "/run.json");
+        prints = prints && (!written || *written != cause);
+    }
     if (rule.record == EndRule::Record::if_leader_did_not) {
         // The leader may be there and this rank cut off, unless its process is gone or the job is being
         // killed.
@@ -83,7 +93,7 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
         writes = !written;
     }
     // Print first: whoever sent a signal may not leave the time to write.
-    if (rule.prints_cause) {
+    if (prints) {
         fmt::print(stderr, "{}: {}\n", parts_.settings.command, cause);
     }
     if (!writes) {

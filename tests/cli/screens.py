@@ -12,7 +12,7 @@ from weir_command import CommandTest, weir
 GROUPS = ("layout", "data", "transfer", "building", "busy", "run", "output", "network", "switch")
 # The network is what a simulation assumes, and what the others find.
 WITH_RUN_OPTIONS = {"run": GROUPS[:-2], "simulate": GROUPS, "check": GROUPS[:-2]}
-PACKET_OPTIONS = ("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority", "--control-network")
+PACKET_OPTIONS = ("--switch", "--pfc", "--ecn", "--loss-recovery", "--control-priority", "--control-network", "--queue-pairs")
 NEEDED_BY_VALUE = {"addressed": ("--producers", "2", "--consumers", "2"),
                    **dict.fromkeys(("longest-queue", "oldest"), ("--destination", "addressed", "--producers", "2", "--consumers", "2"))}
 
@@ -149,8 +149,8 @@ class Scenarios(CommandTest):
         return json.loads(self.succeeds("run", *arguments, "--json", "--dry-run"))["plan"]
 
     network = {"network": "packet", "switch": "deep", "switch-set": "ecn.none-below=50kB", "pfc": "on", "ecn": "on", "loss-recovery": "selective",
-               "control-priority": "own", "control-network": "separate", "switch-rows": "10ms", "port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB",
-               "latency": "7us", "scheduler-time": "2us", "fault": "delay:extra=1ms"}
+               "control-priority": "own", "control-network": "separate", "switch-rows": "10ms", "port-buffer": "128KiB", "producer-link": "40Gb/s", "consumer-link": "10Gb/s", "framing": "tcp", "mtu": "9kB", "packet-overhead": "90B",
+               "latency": "7us", "queue-pairs": "pair", "scheduler-time": "2us", "fault": "delay:extra=1ms"}
 
     def test_the_network_of_a_simulation_may_stand_in_a_scenario(self):
         with tempfile.TemporaryDirectory() as directory:
