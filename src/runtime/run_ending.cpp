@@ -23,12 +23,17 @@ constexpr auto answer_limit = core::Duration::seconds(3);
 
 }  // namespace
 
-std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
+std::string RunEnding::write_unfinished(const telemetry::RunRecord& record) const {
     const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record);
-    if (!error) {
+    return error ? error->message() : std::string{};
+}
+
+std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
+    const std::string cannot_write = write_unfinished(record);
+    if (cannot_write.empty()) {
         RecordKeeper::dismiss();
     }
-    return error ? error->message() : std::string{};
+    return cannot_write;
 }
 
 void RunEnding::print_summary(const telemetry::RunRecord& record) const {

@@ -32,8 +32,10 @@ class RunEnding {
     };
     explicit RunEnding(const Parts& parts) : parts_(parts) {}
 
-    /// Writes run.json. Returns why it cannot; empty: it could.
+    /// Writes run.json with its end. Returns why it cannot; empty: it could.
     [[nodiscard]] std::string write_record(const telemetry::RunRecord& record) const;
+    /// The same, with a record that has no end yet.
+    [[nodiscard]] std::string write_unfinished(const telemetry::RunRecord& record) const;
     void print_summary(const telemetry::RunRecord& record) const;
 
     /// Sets what is printed if a library calls abort(): that this rank was ended so, and that `missed` has

@@ -94,7 +94,7 @@ std::string JobRun::make_directory() {
     }
     if (is_leader_) {
         keep_record();  // before there is a record that has not ended
-        return ending_.write_record(report_.at_start());
+        return ending_.write_unfinished(report_.at_start());
     }
     return {};
 }

@@ -98,7 +98,7 @@ def test_broken_files_are_named(stored, name, seed):
     chance = random.Random(seed)
     end = time.monotonic() + SECONDS_EACH
     tried = 0
-    while time.monotonic() < end:
+    while tried <= 10 or time.monotonic() < end:
         tried += 1
         path, before = damaged(directory, chance)
         try:
