@@ -219,13 +219,10 @@ void add_rings(std::vector<Case>& cases, const std::string& section, const std::
 void add_pauses(std::vector<Case>& cases) {
     const std::string section = "PFC";
     const std::string inputs = "40 Gb/s, XOFF 40 KB, loop 4 us";
-    cases.push_back({"pfc-fairness-3-1", section, "ports with 3 and 1 flows into one; " + inputs, [] {
-                         return fairness({3, 1});
-                     }});
-    cases.push_back(
-        {"pfc-fairness-4-1-1-1", section, "ports with 4, 1, 1 and 1 flows into one; " + inputs, [] {
-             return fairness({4, 1, 1, 1});
-         }});
+    cases.push_back({"pfc-fairness-3-1", section, "ports with 3 and 1 flows into one; " + inputs,
+                     [] { return fairness({3, 1}); }});
+    cases.push_back({"pfc-fairness-4-1-1-1", section, "ports with 4, 1, 1 and 1 flows into one; " + inputs,
+                     [] { return fairness({4, 1, 1, 1}); }});
     const std::vector<std::array<double, 3>> victims{{2, 12.22, 0.38}, {3, 9.07, 0.54}, {7, 4.46, 0.77}};
     for (const auto& [others, measured, paused] : victims) {
         cases.push_back(

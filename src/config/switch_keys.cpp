@@ -29,45 +29,25 @@ using core::TopologyPlan;
 using Description = SwitchDescription;
 
 template <auto member>
-constexpr auto in_description = +[](Description& d) -> auto& {
-    return d.*member;
-};
+constexpr auto in_description = +[](Description& d) -> auto& { return d.*member; };
 template <auto member>
-constexpr auto in_fabric = +[](Description& d) -> auto& {
-    return d.fabric.*member;
-};
+constexpr auto in_fabric = +[](Description& d) -> auto& { return d.fabric.*member; };
 template <auto member>
-constexpr auto in_switch = +[](Description& d) -> auto& {
-    return d.fabric.switches.*member;
-};
+constexpr auto in_switch = +[](Description& d) -> auto& { return d.fabric.switches.*member; };
 template <auto member>
-constexpr auto in_ecn = +[](Description& d) -> auto& {
-    return d.fabric.switches.ecn.*member;
-};
+constexpr auto in_ecn = +[](Description& d) -> auto& { return d.fabric.switches.ecn.*member; };
 template <auto member>
-constexpr auto in_nic = +[](Description& d) -> auto& {
-    return d.fabric.nics.*member;
-};
+constexpr auto in_nic = +[](Description& d) -> auto& { return d.fabric.nics.*member; };
 template <auto member>
-constexpr auto in_dcqcn = +[](Description& d) -> auto& {
-    return d.fabric.nics.dcqcn.*member;
-};
+constexpr auto in_dcqcn = +[](Description& d) -> auto& { return d.fabric.nics.dcqcn.*member; };
 template <auto member>
-constexpr auto in_tcp = +[](Description& d) -> auto& {
-    return d.fabric.tcp.*member;
-};
+constexpr auto in_tcp = +[](Description& d) -> auto& { return d.fabric.tcp.*member; };
 template <auto member>
-constexpr auto in_host = +[](Description& d) -> auto& {
-    return d.fabric.hosts.*member;
-};
+constexpr auto in_host = +[](Description& d) -> auto& { return d.fabric.hosts.*member; };
 template <auto member>
-constexpr auto in_background = +[](Description& d) -> auto& {
-    return d.fabric.background.*member;
-};
+constexpr auto in_background = +[](Description& d) -> auto& { return d.fabric.background.*member; };
 template <auto member>
-constexpr auto in_topology = +[](Description& d) -> auto& {
-    return d.fabric.topology.*member;
-};
+constexpr auto in_topology = +[](Description& d) -> auto& { return d.fabric.topology.*member; };
 
 constexpr double microsecond = 1e3;
 constexpr double second = 1e9;

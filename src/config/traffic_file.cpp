@@ -46,8 +46,7 @@ constexpr std::array<TimeUnit, 4> time_units = {
 std::string shown(std::string_view text) {
     constexpr std::size_t most = 40;
     std::string plain(text.substr(0, most));
-    std::replace_if(
-        plain.begin(), plain.end(), [](char sign) { return sign < ' ' || sign > '~'; }, '?');
+    std::replace_if(plain.begin(), plain.end(), [](char sign) { return sign < ' ' || sign > '~'; }, '?');
     return plain + (text.size() > most ? "..." : "");
 }
 

@@ -164,7 +164,7 @@ void SwitchedCounters::add_traffic() {
 }
 
 void SwitchedCounters::add_queue_pairs() {
-    const auto counter = [this](const char* name, std::uint64_t HostCounts::*count) {
+    const auto counter = [this](const char* name, std::uint64_t HostCounts::* count) {
         add(fmt::format("{}.{}", device, name),
             [this, count](const Host& host, Picoseconds) { return network_.host_counts(host.node).*count; });
     };

@@ -109,7 +109,7 @@ class BurstSums {
 
     /// The most in one whole interval among these rows.
     template <typename Burst>
-    [[nodiscard]] core::Bytes largest(const std::vector<Burst>& bursts, core::Bytes Burst::*bytes) const {
+    [[nodiscard]] core::Bytes largest(const std::vector<Burst>& bursts, core::Bytes Burst::* bytes) const {
         core::Bytes largest;
         for (const Burst& burst : bursts) {
             if (burst.start.covered == interval_) {
@@ -121,7 +121,7 @@ class BurstSums {
 
     /// Whether the intervals make up the second.
     template <typename Burst>
-    [[nodiscard]] bool sum_up(const std::vector<Burst>& bursts, core::Bytes Burst::*bytes, core::Bytes all,
+    [[nodiscard]] bool sum_up(const std::vector<Burst>& bursts, core::Bytes Burst::* bytes, core::Bytes all,
                               core::Duration covered) const {
         for (const Burst& burst : bursts) {
             all -= burst.*bytes;

@@ -19,7 +19,7 @@ using core::Duration;
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 16U;
+constexpr std::size_t written_at_once_bytes = std::size_t{1} << 16U;
 
 /// The smallest value that `share` of all do not exceed.
 template <typename Value>
@@ -207,7 +207,7 @@ MaybeIoError TraceTimes::write_csv(const std::string& path) const {
                                time.in_seconds() / ideal_time->in_seconds());
             }
             block += '\n';
-            if (block.size() >= block_bytes) {
+            if (block.size() >= written_at_once_bytes) {
                 file.put(block);
                 block.clear();
             }

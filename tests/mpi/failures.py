@@ -87,7 +87,9 @@ def datagrams_to_a_killed_consumer():
 
 def terminated_rank():
     ended = disturbed(lambda run: run.send(6, signal.SIGTERM), "interrupted", ["signal 15"], statuses=[143])
-    check(ended.json["totals"]["received_events"] > 0, "the totals of the completed seconds are missing")
+    # Unless the machine is so busy that mpirun killed the leader before it had written, and its keeper wrote.
+    check(ended.json["totals"]["received_events"] > 0 or "run directory" not in ended.stdout,
+          "the totals of the completed seconds are missing")
 
 
 def terminated_mpirun():
@@ -99,15 +101,21 @@ def interrupted_mpirun():
     disturbed(lambda run: run.process.send_signal(signal.SIGINT), "interrupted", ["signal"])
 
 
+def with_its_end(directory):
+    """The run, when its record has an end: that may be written a second after mpirun has ended."""
+    deadline = time.monotonic() + ENDS_WITHIN_S
+    while (ended := Run(directory, 0, "", "", 0)).json["failure"]["what"] == "the run has not ended" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return ended
+
+
 def ended_at_once(end):
     """mpirun leaves, and its ranks have no instant to write anything: with Open MPI 4.1 they get no signal at all."""
     run = Background(8, *OPTIONS)
     run.wait_for_seconds(1)
     end(run.process)
     run.end(ENDS_WITHIN_S)
-    deadline = time.monotonic() + ENDS_WITHIN_S  # ranks may outlive mpirun by a second
-    while (ended := Run(run.directory, 0, "", "", 0)).json["failure"]["what"] == "the run has not ended" and time.monotonic() < deadline:
-        time.sleep(0.05)
+    ended = with_its_end(run.directory)
     what = ended.json["failure"]["what"]
     check(ended.json["status"] == "interrupted", f"status {ended.json['status']}: {what}")
     check("signal " in what or "the launcher (process " in what, what)
@@ -133,7 +141,8 @@ def all_killed_at_once():
         os.kill(pid, signal.SIGSTOP)
     for pid in run.pids().values():
         os.kill(pid, signal.SIGKILL)
-    ended = run.end(ENDS_WITHIN_S)
+    run.end(ENDS_WITHIN_S)
+    ended = with_its_end(run.directory)
     check(ended.json["status"] == "failed" and "gone" in ended.json["failure"]["what"], f"{ended.json['failure']}")
 
 

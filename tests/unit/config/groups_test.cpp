@@ -41,12 +41,9 @@ TEST_CASE("Lists of hosts make groups") {
     CHECK(group_of_host(job, "b3") == 1);
     CHECK(refusal_of([&] { static_cast<void>(group_of_host(job, "c1")); }) ==
           "--group-hosts: there are ranks on c1, which is in no group; add it to one");
-    CHECK(refusal_of([] {
-              resolved({{"group-hosts", "a1,a2"}, {"group-hosts", "a2,a3"}});
-          }) == "--group-hosts: a2 is in groups 0 and 1; name each host once");
-    CHECK(refusal_of([] {
-              resolved({{"groups", "3"}, {"group-hosts", "a1"}, {"group-hosts", "a2"}});
-          }) ==
+    CHECK(refusal_of([] { resolved({{"group-hosts", "a1,a2"}, {"group-hosts", "a2,a3"}}); }) ==
+          "--group-hosts: a2 is in groups 0 and 1; name each host once");
+    CHECK(refusal_of([] { resolved({{"groups", "3"}, {"group-hosts", "a1"}, {"group-hosts", "a2"}}); }) ==
           "--groups: 3, but --group-hosts is given 2 times; give it once for each group, or leave --groups "
           "out");
 }

@@ -307,9 +307,8 @@ TEST_CASE("A producer that comes late to its next set has overflowed if somethin
             node.record(now, out);
         };
         at(0, [&](Instant now, Actions& out) { node.on_time(now, out); });
-        at(10, [&](Instant now, Actions& out) {
-            node.on_message(now, scheduler_node(), Grant{{0}, {0}}, out);
-        });
+        at(10,
+           [&](Instant now, Actions& out) { node.on_message(now, scheduler_node(), Grant{{0}, {0}}, out); });
         // It was away when the next set was due, and this event left meanwhile.
         at(1500, [&](Instant now, Actions& out) { node.on_chunks_sent(now, {0}, 0, 1, out); });
         at(1500, [&](Instant now, Actions& out) { node.on_time(now, out); });
