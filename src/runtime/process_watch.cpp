@@ -51,12 +51,6 @@ void ProcessWatch::watch(int rank, pid_t pid) {
     }
 }
 
-bool ProcessWatch::is_gone(int rank) const {
-    return std::any_of(processes_.begin(), processes_.end(), [rank](const Process& process) {
-        return process.rank == rank && !exists(process.pid);
-    });
-}
-
 std::optional<int> ProcessWatch::gone() const {
     const auto found = std::find_if(processes_.begin(), processes_.end(),
                                     [](const Process& process) { return !exists(process.pid); });

@@ -18,8 +18,6 @@ class ProcessWatch {
 
     /// The ranks that are watched: those on this host, without this one.
     [[nodiscard]] std::vector<int> ranks() const;
-    /// Whether it is watched, and its process does not exist any more.
-    [[nodiscard]] bool is_gone(int rank) const;
     /// A watched rank whose process does not exist any more.
     [[nodiscard]] std::optional<int> gone() const;
     /// The same, but looks at one rank only: every call costs one system call, whatever the number of ranks.

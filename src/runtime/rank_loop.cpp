@@ -89,7 +89,7 @@ void RankLoop::turn(core::Instant now) {
             parts_.on_look();
         }
         node_due_ = now;
-        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 || suspect_ ? 10 : 100);
+        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
     }
 }
 

@@ -102,7 +102,6 @@ class RankLoop {
     void watch_for_failures();
     /// Something failed between ranks. If a process of this host has died, that is the cause: a connection
     /// may show it before anybody has looked.
-    [[nodiscard]] std::optional<int> gone_process();
     void look_for_dead_process();
     void transport_failed(const transport::TransportError& error);
     // --on-failure continue (rank_loop_losses.cpp).
@@ -136,7 +135,6 @@ class RankLoop {
     core::HeartbeatPeriods heartbeats_;
     core::Instant next_heartbeat_;
     core::Instant next_look_;
-    std::optional<int> suspect_;  ///< rank whose process was gone at the last look
     core::Instant last_turn_;
     core::Instant node_due_;      ///< when its node has to be looked after, also if nothing was found
     core::Instant second_ends_;   ///< as of the node's last turn

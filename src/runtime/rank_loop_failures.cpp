@@ -1,8 +1,6 @@
 // How the loop hands evidence of failures to the FailureDetector and carries out its decisions.
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "runtime/rank_loop.hpp"
 #include "runtime/signals.hpp"
 
@@ -16,24 +14,12 @@ void RankLoop::watch_for_failures() {
     if (const int signal = caught_signal(); signal != 0 && detector.signal() == 0) {
         judge({.kind = Evidence::Kind::signal, .signal = signal});
     }
-    if (const auto gone = gone_process()) {
+    // After a signal, all at once: the job is being ended.
+    const auto gone = detector.signal() != 0 ? parts_.processes.gone() : parts_.processes.next_gone();
+    if (gone) {
         judge({.kind = Evidence::Kind::process_gone, .rank = *gone});
     }
     apply(detector.look(clock_now()));
-}
-
-/// A process that has ended may have said why (a signal that it got), and on a busy machine that is still to
-/// be read: it is judged at the next look. After a signal, all at once: the job is being ended.
-std::optional<int> RankLoop::gone_process() {
-    if (parts_.detector.signal() != 0) {
-        return parts_.processes.gone();
-    }
-    const auto suspect = std::exchange(suspect_, std::nullopt);
-    if (suspect && parts_.processes.is_gone(*suspect)) {
-        return suspect;
-    }
-    suspect_ = parts_.processes.next_gone();
-    return std::nullopt;
 }
 
 void RankLoop::receive_notice(int from, const Notice& notice) {

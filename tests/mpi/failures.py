@@ -27,7 +27,9 @@ def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIO
         check(word in what, f"'{word}' is not in run.json's failure: {what}")
     if expect_status == "failed":
         check(f"weir run: {what}" in ended.stderr, f"stderr does not say '{what}': {ended.stderr}")
-        check(ended.stderr.count("weir run:") == 1, f"said more than once: {ended.stderr}")
+        # On a busy machine the deputy may say the same as the leader.
+        said = {line for line in ended.stderr.splitlines() if "weir run:" in line}
+        check(len(said) == 1, f"said differently: {ended.stderr}")
     check(ended.status != 0, "exit status 0")
     check(not (ended.directory / "traffic.csv").exists(), "traffic without the accounts of all ranks")
     if statuses:

@@ -144,13 +144,13 @@ class Background:
         Background.started.append(self)
 
     def wait_for_seconds(self, seconds, limit_s=60, rows="ranks"):
-        """Until a producer has logged that many seconds of phase `measure`; `rows`: where, in the run directory."""
+        """Until every rank has logged that many seconds of phase `measure`; `rows`: where, in the run directory."""
         deadline = time.monotonic() + limit_s
         while time.monotonic() < deadline:
             check(self.process.poll() is None, "the run ended before it was disturbed: " + self.text())
-            for path in self.directory.glob(f"{rows}/rank-*-producer.csv"):
-                if path.read_text().count(",measure,") >= seconds:
-                    return
+            files = list(self.directory.glob(f"{rows}/rank-*.csv"))
+            if files and all(path.read_text().count(",measure,") >= seconds for path in files):
+                return
             time.sleep(0.05)
         raise Failed("the run did not get going: " + self.text())
 

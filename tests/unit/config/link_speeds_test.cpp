@@ -43,7 +43,7 @@ TEST_CASE("Some hosts have links of a speed of their own") {
           "100Gb/s,0-3=25Gb/s,7=400Gb/s");
 }
 
-TEST_CASE("--scale scales all links") {
+TEST_CASE("A scale scales all links") {
     const RunRequest request = simulation({{"consumer-link", "100Gb/s,2=20Gb/s"}, {"scale", "1/10"}});
     CHECK(request.network.producer_link == gbps(10));
     CHECK(request.network.consumer_link == gbps(10));
