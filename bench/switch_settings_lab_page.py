@@ -47,6 +47,20 @@ def keep(campaign, directory, results):
                 {key: run[key] for key in ("verdict", "totals", "ranks")}, indent=1) + "\n")
 
 
+def replace_predictions(campaign, directory, results):
+    """Puts what the campaign in `directory`, all simulated, has for each point into the predicted columns of the stored runs."""
+    simulated = {row["point"]: row for row in read_csv(directory / "table.csv") if row["state"] == "complete"}
+    rows = read_csv(results / f"{campaign}.csv")
+    missing = [row["point"] for row in rows if row["point"] not in simulated]
+    if missing:
+        raise SystemExit(f"switch-settings-lab: predict: no complete simulation of point {missing[0]} in {directory}")
+    for row in rows:
+        for name in (name for name in row if name.startswith(PREDICTED)):
+            row[name] = simulated[row["point"]][name.removeprefix(PREDICTED)]
+        row[f"{PREDICTED}weir_version"] = simulated[row["point"]]["weir_version"]
+    write_csv(results / f"{campaign}.csv", list(rows[0]), rows)
+
+
 def write_csv(path, columns, rows):
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
@@ -152,9 +166,10 @@ def page(results, campaigns):
     """README.md as text."""
     rows = [row for campaign in campaigns for row in read_csv(results / f"{campaign}.csv")]
     versions = ", ".join(sorted({f"weir {row['weir_version']}" for row in rows})) or "nothing yet"
+    simulators = ", ".join(sorted({f"weir {row[PREDICTED + 'weir_version']}" for row in rows if row.get(f"{PREDICTED}weir_version")}))
     answer, expected, about = ((results / name).read_text() for name in TEXTS)
     parts = ["# Switch settings in a lab with a real kernel\n",
-             f"Made by `bench/switch-settings-lab measure` and `page`, of runs with {versions}; edit {', '.join(f'`{name}`' for name in TEXTS)}, "
+             f"Made by `bench/switch-settings-lab measure` and `page`, of runs with {versions}{f', predictions by {simulators}' if simulators else ''}; edit {', '.join(f'`{name}`' for name in TEXTS)}, "
              "not this file.\n", answer, expected]
     for campaign in campaigns:
         if not (results / f"{campaign}.csv").exists():
