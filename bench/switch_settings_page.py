@@ -5,7 +5,7 @@ from paper_runs import table
 
 TITLES = {"1": "row 1: 14 x 100G to 72 x 25G", "3": "row 3: 18 x 100G to 14 x 100G", "4": "row 4: the same, busy consumers"}
 ORDER = ("none", "pfc", "ecn", "pfc+ecn")
-SWITCHES = ("shallow", "results/switch-settings/dcqcn-hpcc-rules.toml", "dcqcn-tuned", "results/switch-settings/dcqcn-hpcc.toml",
+SWITCHES = ("shallow", "results/switch-settings/dcqcn-hpcc-rules.toml", "dcqcn-tuned", "results/switch-settings/dcqcn-hpcc.toml", "results/switch-settings/window.toml",
             "results/switch-settings/dcqcn-fast.toml", "results/switch-settings/deaf-nics.toml", "deep")
 HEAD = ["sets late", "latest, ms", "occupancy", "carried, Gb/s per producer", "slowest producer", "slowest consumer", "mean consumer",
         "inputs paused, mean (worst)", "marked", "sent again", "dropped packets", "ACK time-outs", "longest queue, MB", "run"]
