@@ -20,6 +20,7 @@ RUN_COLUMNS = ("point", "switch", "repetition", "rate_bits_per_second", "state",
                "delivery_p99_s")
 PORT_COLUMNS = ("point", "switch", "port", "sent_packets", "marked_packets", "dropped_packets")
 PREDICTED = "predicted_"
+BUT_ONE = "-but-one"  # as the setting before it, except for one port
 TEXTS = ("answer.md", "expected.md", "about.md")
 
 
@@ -49,15 +50,17 @@ def keep(campaign, directory, results):
 
 def replace_predictions(campaign, directory, results):
     """Puts what the campaign in `directory`, all simulated, has for each point into the predicted columns of the stored runs."""
-    simulated = {row["point"]: row for row in read_csv(directory / "table.csv") if row["state"] == "complete"}
+    # The simulator has one setting for all ports, so of two settings that differ at one port it runs one.
+    key = lambda row: (row["switch"].removesuffix(BUT_ONE), row["repetition"])  # noqa: E731
+    simulated = {key(row): row for row in read_csv(directory / "table.csv") if row["state"] == "complete"}
     rows = read_csv(results / f"{campaign}.csv")
-    missing = [row["point"] for row in rows if row["point"] not in simulated]
-    if missing:
-        raise SystemExit(f"switch-settings-lab: predict: no complete simulation of point {missing[0]} in {directory}")
     for row in rows:
+        one = simulated.get(key(row))
+        if not one:
+            raise SystemExit(f"switch-settings-lab: predict: no complete simulation of point {row['point']} in {directory}")
         for name in (name for name in row if name.startswith(PREDICTED)):
-            row[name] = simulated[row["point"]][name.removeprefix(PREDICTED)]
-        row[f"{PREDICTED}weir_version"] = simulated[row["point"]]["weir_version"]
+            row[name] = one[name.removeprefix(PREDICTED)]
+        row[f"{PREDICTED}weir_version"] = one["weir_version"]
     write_csv(results / f"{campaign}.csv", list(rows[0]), rows)
 
 
