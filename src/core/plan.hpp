@@ -162,6 +162,10 @@ struct Plan {
     [[nodiscard]] constexpr Instant next_set_at() const {
         return {interval.ns > 0 ? (duration.ns + interval.ns - 1) / interval.ns * interval.ns : duration.ns};
     }
+    /// Data is generated for so long: to the end of the last interval that has a set.
+    [[nodiscard]] constexpr Instant generated_until() const {
+        return generation == Generation::sets ? next_set_at() : Instant{duration.ns};
+    }
     /// No event has a later deadline: an event is to be gone one interval after it was generated. Without a
     /// rate (`saturate`) there are no deadlines, and this is the end of generation.
     [[nodiscard]] Instant last_deadline() const {

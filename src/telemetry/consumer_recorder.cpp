@@ -24,7 +24,8 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       paced_(plan.shaping.kind == core::ShapingKind::in_step),
       state_{.free_slots = plan.slots},
       bursts_(plan.row_interval),
-      lowest_rate_(plan) {
+      lowest_rate_(plan),
+      generation_time_(plan, start) {
     summary_.node = core::node_of(id);
     if (plan.addressed()) {
         transfers_.emplace(plan, id);
@@ -72,6 +73,7 @@ void ConsumerRecorder::received_since(Instant since) {
 
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
     current_.received.bytes += bytes;
+    generation_time_.count(at, bytes);
     peak_bins_.add(at, bytes);
     bursts_.at(std::max(at, clock_.start()), [&](ConsumerBurst& burst) { burst.received += bytes; });
 }
@@ -178,6 +180,10 @@ void ConsumerRecorder::finish(Instant now) {
          current_.lost.events > 0 || current_.building != BuildingFlow{} || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
     }
+    if (!finished_) {
+        generation_time_.finish(now);
+        summary_.in_time = generation_time_.moved();
+    }
     finished_ = true;
 }
 
@@ -226,6 +232,8 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.blocked_samples = row.blocked_samples;
     count_row(summary_, facts);
     lowest_rate_.add(summary_, facts);
+    generation_time_.end_second(second, clock_.position(), row.received.bytes);
+    summary_.in_time = generation_time_.moved();
     current_ = {};
     current_.free_slots_min = state_.free_slots;
     if (sink_) {

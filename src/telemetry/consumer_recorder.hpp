@@ -12,6 +12,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/generation_time.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
@@ -127,6 +128,7 @@ class ConsumerRecorder {
     BurstSums<ConsumerBurst> bursts_;  ///< of its intervals, with --row-interval
     MovingBytes moving_;
     LowestRate lowest_rate_;
+    GenerationTime generation_time_;
     std::optional<TransferRecorder> transfers_;  ///< addressed events
     WaitingStretches waits_;
     std::optional<core::Instant> on_its_way_since_;

@@ -326,6 +326,7 @@ double built_per_second(const RunRecord& record) {
         events += rank.summary.measured.building.finished_events;
         time = std::max(time, rank.summary.covered);
     }
+    time = std::min(time, record.plan.generated_until() - core::Instant{});
     return time > core::Duration{} ? static_cast<double>(events) / time.in_seconds() : 0;
 }
 

@@ -34,6 +34,7 @@ struct LiveSample {
     FlowTotals measured;
     TimeUse time;
     core::Duration covered;
+    MovedInTime in_time;
     double max_occupancy = 0;
     std::int64_t max_occupancy_second = no_second;
     std::int64_t first_overflow_second = no_second;

@@ -30,6 +30,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       clock_(start),
       datagrams_(plan, plan.consumers),
       deadlines_(plan, core::last_of_set_after(plan, id)),
+      generation_time_(plan, start),
       bursts_(plan.row_interval),
       lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
@@ -119,6 +120,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
 
 void ProducerRecorder::count_sent(Bytes bytes) {
     current_.sent.bytes += bytes;
+    generation_time_.count(clock_.position(), bytes);
     peak_bins_.add(clock_.position(), bytes);
     bursts_.at(clock_.position(), [&](CurrentBurst& burst) { burst.sent += bytes; });
 }
@@ -197,6 +199,10 @@ void ProducerRecorder::finish(Instant now) {
                        current_.sent.events > 0 || current_.lost.events > 0 || current_.grants > 0 ||
                        deadlines_.newly_late() > 0 || datagrams_.any())) {
         close(clock_.second(), clock_.covered());
+    }
+    if (!finished_) {
+        generation_time_.finish(now);
+        summary_.in_time = generation_time_.moved();
     }
     finished_ = true;
 }
@@ -277,6 +283,8 @@ void ProducerRecorder::count_and_send(const ProducerRow& row) {
     count_row(summary_, facts);
     lowest_rate_.add(summary_, facts);
     summary_.sets_in_time = deadlines_.account();
+    generation_time_.end_second(row.start.second, clock_.position(), row.sent.bytes);
+    summary_.in_time = generation_time_.moved();
     if (sink_) {
         sink_(row, live_sample_of(summary_, facts));
     }

@@ -93,7 +93,7 @@ void add_role_fields(const RankSummary& summary, DistinctFields& object) {
 void add_rates(const RankSummary& summary, DistinctFields& object) {
     const bool known = summary.slowest_second != no_second;
     object.add("mean_bits_per_second",
-               summary.covered.ns > 0 ? Json(summary.throughput().bits_per_second) : Json());
+               summary.in_time.time.ns > 0 ? Json(summary.throughput().bits_per_second) : Json());
     object.add("slowest_second", second_or_null(summary.slowest_second));
     object.add("slowest_second_bits_per_second", known ? Json(summary.slowest.bits_per_second) : Json());
     object.add("slowest_window_second", second_or_null(summary.slowest_window_second));

@@ -12,6 +12,7 @@
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/units.hpp"
+#include "telemetry/generation_time.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/set_deadlines.hpp"
 
@@ -78,6 +79,7 @@ struct RankSummary {
     FlowTotals measured;                   ///< rows of phase `measure`
     TimeUse time;                          ///< phase `measure`
     core::Duration covered;                ///< time recorded in phase `measure`
+    MovedInTime in_time;                   ///< while data was generated; its rate is the mean
     std::int64_t whole_seconds = 0;        ///< complete seconds of phase `measure`
 
     double max_occupancy = 0;  ///< phase `measure`; NaN with generation saturate
@@ -111,14 +113,13 @@ struct RankSummary {
         measured += earlier.measured;
         time += earlier.time;
         covered += earlier.covered;
+        in_time += earlier.in_time;
         whole_seconds += earlier.whole_seconds;
         rows += earlier.rows;
         last_second = std::max(last_second, earlier.last_second);
     }
-    /// Mean of what was moved in phase `measure`.
-    [[nodiscard]] constexpr core::BitRate throughput() const {
-        return rate_of(measured.moved(node.role).bytes, covered);
-    }
+    /// Mean of what was moved while data was generated.
+    [[nodiscard]] constexpr core::BitRate throughput() const { return rate_of(in_time.bytes, in_time.time); }
     [[nodiscard]] constexpr bool overflowed() const {
         return first_overflow_second != no_second || overflowed_at_close;
     }

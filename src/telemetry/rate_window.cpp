@@ -49,8 +49,8 @@ std::optional<std::int64_t> rate_window_s(const RunRecord& record) {
     core::Duration time;
     for (const RankRecord& rank : record.ranks) {
         if (rank.summary.node.role == core::Role::producer) {
-            sent += rank.summary.measured.sent.bytes;
-            time += rank.summary.covered;
+            sent += rank.summary.in_time.bytes;
+            time += rank.summary.in_time.time;
         }
     }
     return window_for(record.plan, rate_of(sent, time));

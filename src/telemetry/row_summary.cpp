@@ -25,7 +25,8 @@ bool is_report(const LiveSample& report, core::NodeId node) {
            report.start.covered >= core::Duration{} &&
            report.start.covered <= core::Duration{ns_per_second} && report.moved >= core::Bytes{} &&
            report.moved <= most_moved && report.burst >= core::Bytes{} && report.burst <= most_moved &&
-           report.poll_gap_max >= core::Duration{} && counts(report.run) && counts(report.measured);
+           report.poll_gap_max >= core::Duration{} && report.in_time.bytes >= core::Bytes{} &&
+           report.in_time.time >= core::Duration{} && counts(report.run) && counts(report.measured);
 }
 
 }  // namespace
@@ -88,6 +89,7 @@ LiveSample live_sample_of(const RankSummary& summary, const RowFacts& row) {
             .measured = summary.measured,
             .time = summary.time,
             .covered = summary.covered,
+            .in_time = summary.in_time,
             .max_occupancy = summary.max_occupancy,
             .max_occupancy_second = summary.max_occupancy_second,
             .first_overflow_second = summary.first_overflow_second,
@@ -110,6 +112,7 @@ RankSummary summary_from(const LiveSample& sample) {
     summary.measured = sample.measured;
     summary.time = sample.time;
     summary.covered = sample.covered;
+    summary.in_time = sample.in_time;
     summary.whole_seconds = sample.whole_seconds;
     summary.max_occupancy = sample.max_occupancy;
     summary.max_occupancy_second = sample.max_occupancy_second;

@@ -245,6 +245,46 @@ TEST_CASE("The summary names the slowest and the fastest whole second of the mea
     CHECK(summary.throughput() == rate_of(summary.measured.sent.bytes, Duration::milliseconds(9500)));
 }
 
+TEST_CASE("The mean rate is over the time in which data was generated") {
+    Recorded run;
+    run.plan.interval = Duration::milliseconds(100);
+    run.plan.duration = Duration::milliseconds(1100);
+    SECTION("a producer that is through waits for others until the end of the row") {
+        ProducerRecorder recorder = run.recorder(at(0));
+        for (int set = 0; set < 11; ++set) {
+            recorder.observe(at(set * 0.1 + 0.05), seen(Kind::chunk_sent, 1'000'000));
+        }
+        recorder.finish(at(2.5));
+        CHECK(recorder.summary().in_time == MovedInTime{{11'000'000}, Duration::milliseconds(1100)});
+        CHECK(recorder.summary().throughput() == BitRate{80'000'000});
+        CHECK(recorder.summary().covered == Duration::seconds(2));
+    }
+    SECTION("what a slow one sends after that does not count") {
+        ProducerRecorder recorder = run.recorder(at(0));
+        for (int chunk = 0; chunk < 11; ++chunk) {
+            recorder.observe(at(chunk * 0.2 + 0.15), seen(Kind::chunk_sent, 1'000'000));
+        }
+        recorder.finish(at(2.5));
+        CHECK(recorder.summary().in_time == MovedInTime{{5'000'000}, Duration::milliseconds(1100)});
+    }
+    SECTION("it ends with the last interval, also beyond the last measured row") {
+        run.plan.interval = Duration::seconds(5);
+        run.plan.duration = Duration::seconds(6);
+        ProducerRecorder recorder = run.recorder(at(-3));
+        recorder.observe(at(-1), seen(Kind::chunk_sent, 500));
+        recorder.observe(at(3), seen(Kind::chunk_sent, 500));
+        recorder.observe(at(9), seen(Kind::chunk_sent, 500));
+        recorder.finish(at(9.5));
+        CHECK(recorder.summary().in_time == MovedInTime{{1000}, Duration::seconds(10)});
+    }
+    SECTION("of a run that ended early it is what there was") {
+        ProducerRecorder recorder = run.recorder(at(0));
+        recorder.observe(at(0.25), seen(Kind::chunk_sent, 1000));
+        recorder.finish(at(0.5));
+        CHECK(recorder.summary().in_time == MovedInTime{{1000}, Duration::milliseconds(500)});
+    }
+}
+
 TEST_CASE("For random histories, times sum to the second and bytes to what was observed") {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);

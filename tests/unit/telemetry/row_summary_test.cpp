@@ -33,6 +33,7 @@ TEST_CASE("A summary from a report says what the report knows") {
     row.occupancy_peak = 1.5;
     row.overflowed = row.overflowed_in_measure = true;
     count_row(summary, row);
+    summary.in_time = {{100}, Duration::seconds(1)};
     const RankSummary known = summary_from(live_sample_of(summary, row));
     CHECK(known.node == summary.node);
     CHECK(known.run == summary.run);

@@ -47,6 +47,7 @@ inline RankRecord rank_record(const core::Plan& plan, int rank, core::NodeId nod
     summary.rows = summary.whole_seconds;
     summary.last_second = summary.whole_seconds - 1;
     const core::Bytes bytes{bytes_per_second * summary.whole_seconds};
+    summary.in_time = {bytes, plan.duration};
     summary.slowest = {bytes_per_second * 8 - 8000};
     summary.slowest_second = 4;
     summary.slowest_window = summary.slowest;
