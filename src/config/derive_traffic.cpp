@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "config/amounts.hpp"
 #include "config/limits.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
@@ -81,9 +82,17 @@ std::vector<Entry> all_to_all(const core::Plan& plan) {
     return entries;
 }
 
-core::BitRate mean_rate(const core::TrafficPlan& traffic, Duration interval) {
+core::BitRate mean_rate(const RunRequest& request, const core::TrafficPlan& traffic) {
+    const Duration interval = request.plan.interval;
     const auto bits = static_cast<core::WideInteger>(traffic.total().count) * 8 * 1000000000;
-    return {static_cast<std::int64_t>(bits / interval.ns / traffic.producers())};
+    const core::WideInteger rate = bits / interval.ns / traffic.producers();
+    if (rate > fastest_rate.bits_per_second) {
+        throw UsageError(fmt::format(
+            "--interval: {} of traffic in {} are more than {} for each producer, which is the most; make the "
+            "interval longer, or the transfers smaller",
+            to_text(traffic.total()), to_text(interval), to_text(fastest_rate)));
+    }
+    return {std::max<std::int64_t>(1, static_cast<std::int64_t>(rate))};
 }
 
 }  // namespace
@@ -160,10 +169,11 @@ void derive_traffic(RunRequest& request) {
             fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
                         to_text(plan.rate), to_text(plan.interval)));
     }
+    check_traffic_sum(from_rate ? "--rate" : std::string_view{request.traffic.file}, entries);
     plan.traffic =
         std::make_shared<const core::TrafficPlan>(plan.producers, plan.consumers, std::move(phases),
                                                   std::move(entries), request.traffic.form == Form::trace);
-    plan.rate = std::max(core::BitRate{1}, mean_rate(*plan.traffic, plan.interval));
+    plan.rate = mean_rate(request, *plan.traffic);
 }
 
 void check_traffic(const RunRequest& request) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "config/amounts.hpp"
 #include "config/derive.hpp"
 #include "config/derive_traffic.hpp"
 #include "config/link_speeds.hpp"
@@ -156,6 +157,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     check_own_links(request);
     check_places(request.plan);
     check_senders(request.plan);
+    check_amounts(request);
     check_headroom(request);
     derive_silence_timeout(request);
     check_row_interval(request.plan);

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "config/amounts.hpp"
 #include "config/characters.hpp"
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
@@ -328,6 +329,7 @@ TrafficDescription read_traffic(std::string_view pattern) {
         case Form::none:
             throw UsageError(fmt::format("'{}' is none of {}", shown(pattern), traffic_forms));
     }
+    check_traffic_sum(traffic.file, traffic.entries);
     join_equal(traffic.entries);
     for (const Entry& entry : traffic.entries) {
         traffic.producers = std::max(traffic.producers, entry.from.value + 1);
@@ -359,6 +361,7 @@ void scale_traffic(TrafficDescription& traffic, const Ratio& bytes_factor, const
         phase.period = time(phase.period);
     }
     traffic.length = time(traffic.length);
+    check_traffic_sum(traffic.file, traffic.entries);
 }
 
 }  // namespace weir::config

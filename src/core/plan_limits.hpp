@@ -11,6 +11,20 @@
 
 namespace weir::core {
 
+/// At most this many events of a producer wait; further ones are lost and reported, also with overflow
+/// `count`. It bounds the memory of a run that moves nothing at all.
+inline constexpr std::uint64_t waiting_events_limit = std::uint64_t{1} << 22U;
+
+/// More bytes than this are not counted, by all producers in the whole run: sums of them stay in range.
+inline constexpr Bytes bytes_limit{std::int64_t{1} << 62U};
+
+/// Bytes that all producers together generate in warm-up and duration. Not with generation `saturate`.
+[[nodiscard]] WideInteger bytes_of_run(const Plan& plan);
+
+/// Events that a producer generates at one instant, on average where sizes are drawn: of the producer and
+/// instant with most of them. One where events come one by one.
+[[nodiscard]] double events_at_once(const Plan& plan);
+
 /// Whether so many events (pattern `build`: fragments) can have so many bytes: each has one at least and fits
 /// into a place.
 [[nodiscard]] bool is_amount(const Plan& plan, const Traffic& fragments);

@@ -56,9 +56,6 @@ struct LostRange {
 
 class Producer {
   public:
-    /// With overflow `count` at most this many events wait; further ones are lost and reported. It bounds the
-    /// memory of a run that moves nothing at all.
-    static constexpr std::size_t waiting_events_limit = std::size_t{1} << 22U;
     /// Ranges of lost events that are kept by name; further losses are counted only.
     static constexpr std::size_t lost_ranges_limit = 256;
     /// The same for deliveries that were broken off.

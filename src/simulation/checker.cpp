@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/plan_limits.hpp"
+
 namespace weir::simulation {
 
 using core::Bytes;
@@ -92,8 +94,11 @@ void Checker::event_generated(core::Instant now, NodeId node, const Observation&
 
 void Checker::event_lost(core::Instant now, NodeId node, const Observation& observation, Event& event) {
     const bool dropped = observation.kind == Observation::Kind::dropped;
-    const bool allowed = dropped ? plan_.overflow == core::Overflow::drop && event.generated == now
-                                 : now >= plan_.give_up_at();
+    // Its events that are not over, and this one.
+    const bool as_many_as_can = producers_[node.index].events.size() > core::waiting_events_limit;
+    const bool allowed =
+        dropped ? (plan_.overflow == core::Overflow::drop || as_many_as_can) && event.generated == now
+                : now >= plan_.give_up_at();
     if (!allowed) {
         object("producer {} loses event {} although there is time left to send it", node.index,
                observation.event.sequence());

@@ -4,7 +4,8 @@
 //
 //   events      generated in order; sent to one slot of one consumer, granted to their producer; every byte
 //               arrives once and no byte that was not sent; delivered once or lost, at the end one of the
-//               two; lost only when it is generated (overflow `drop`) or when the time to drain is over
+//               two; lost only when it is generated (overflow `drop`, or as many wait as can) or when the
+//               time to drain is over
 //   fragments   pattern `build`: all of an event go to one slot, each from its producer; pull: only what was
 //               asked for is sent, and no more is asked for at a time than allowed
 //   credits     given only with receives posted, spent only when the scheduler has them, one at a time: the

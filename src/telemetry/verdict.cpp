@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/plan_limits.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/verdict_cause.hpp"
@@ -74,6 +75,7 @@ struct Losses {
     std::uint64_t by_producers = 0;  ///< dropped at overflow, or left over at the end
     std::uint64_t on_the_way = 0;
     [[nodiscard]] std::uint64_t all() const { return by_producers + on_the_way; }
+    std::uint64_t too_many = 0;  ///< of those of producers: may have come when as many waited as can
 };
 
 struct Producers {
@@ -157,6 +159,9 @@ Losses sum_losses(const core::Plan& plan, std::span<const RankRecord> ranks) {
             losses.generated += known ? summary.ledger.generated.events : summary.run.generated.events;
             losses.by_producers += known ? summary.ledger.lost.events : summary.run.lost.events;
         } else if (summary.node.role == Role::consumer && plan.lossy()) {
+            if (summary.run.generated.events > core::waiting_events_limit) {
+                losses.too_many += summary.measured.lost.events;
+            }
             // Otherwise what a consumer began to receive and never had whole was counted by its producer.
             losses.on_the_way += known ? summary.ledger.incomplete.events : summary.run.lost.events;
         }
@@ -212,6 +217,10 @@ std::string lost_text(const core::Plan& plan, const Losses& losses) {
         how += plan.overflow == core::Overflow::drop ? " were dropped at full buffers or left over at the end"
                                                      : " were not sent before the drain time was over";
     }
+        if (plan.overflow == core::Overflow::count && losses.too_many > 0) {
+            how += fmt::format(", or came when {} events waited already, which is the most that can",
+                               core::waiting_events_limit);
+        }
     if (losses.on_the_way > 0) {
         how += both ? fmt::format(", {}", losses.on_the_way) : "they";
         how += " were sent and did not arrive whole";

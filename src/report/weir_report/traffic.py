@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 
-# Those of weir (src/config/limits.hpp), so that what is accepted here is accepted there.
+# Those of weir (src/config/limits.hpp, src/core/plan_limits.hpp), so that what is accepted here is accepted there.
 TRANSFERS_MAX = 2**22  # of an interval
 RANK_PAIRS_MAX = 2**24  # producers x consumers
 PHASES_MAX = 4096  # with repetitions
 INDEX_MAX = 2**20 - 2
 TRANSFER_BYTES_MAX = 2**50
+INTERVAL_BYTES_MAX = 2**62  # of all transfers together
 FILE_BYTES_MAX = 64 << 20
 INTERVAL_MAX_NS = 3600 * 10**9
 # Of what generators make: pairs of a matrix, lines of a trace.

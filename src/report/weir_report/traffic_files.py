@@ -14,8 +14,8 @@ from pathlib import Path
 from . import quantities, toml_file
 from .errors import ReportError, naming
 from .input_file import read_text
-from .traffic import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_MAX_NS, PHASES_MAX, RANK_PAIRS_MAX, TRANSFER_BYTES_MAX, TRANSFERS_MAX,
-                      Matrix, Phase, Sequence, Trace, sums)
+from .traffic import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_BYTES_MAX, INTERVAL_MAX_NS, PHASES_MAX, RANK_PAIRS_MAX, TRANSFER_BYTES_MAX,
+                      TRANSFERS_MAX, Matrix, Phase, Sequence, Trace, sums)
 
 MATRIX_HEADER = "producer,consumer,bytes"
 TIME_UNITS_NS = {"time_s": 10**9, "time_ms": 10**6, "time_us": 10**3, "time_ns": 1}
@@ -32,15 +32,16 @@ def read(path):
     """A Matrix, Trace or Sequence. A directory stands for the sequence.toml in it. Raises ReportError."""
     path = file_of(path)
     traffic = _read_sequence(path) if path.suffix == ".toml" else _read_csv(path)
-    _check_ranks(path, traffic)
+    _check_sums(path, sums(traffic))
     return traffic
 
 
-def _check_ranks(path, traffic):
-    found = sums(traffic)
+def _check_sums(path, found):
     if len(found.sent) * len(found.received) > RANK_PAIRS_MAX:
         raise ReportError(f"{path}: {len(found.sent)} producers x {len(found.received)} consumers are too many; their product is at most "
                           f"{RANK_PAIRS_MAX} (the largest indices give the numbers of ranks)")
+    if found.total > INTERVAL_BYTES_MAX:
+        raise ReportError(f"{path}: the transfers of an interval are {found.total} bytes in all; weir counts up to {INTERVAL_BYTES_MAX}")
 
 
 def file_of(path):
@@ -238,7 +239,7 @@ def write(path, traffic, remarks):
     """Writes `path`; of a sequence, `path` is a directory, and its sequence.toml and matrices lie in it. Returns the file
     that weir is to be given."""
     path = Path(path)
-    _check_ranks(path, traffic)
+    _check_sums(path, sums(traffic))
     if traffic.kind == "sequence":
         if path.exists() and not path.is_dir():
             raise ReportError(f"--out: {path} is a file; a directory is expected: a sequence has several files")

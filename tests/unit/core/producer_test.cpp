@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "core/ledger_report.hpp"
+#include "core/plan_limits.hpp"
 #include "unit/core/driven_producer.hpp"
 
 using namespace weir::core;
@@ -476,7 +477,7 @@ TEST_CASE("A saturated producer stops at as many events as can wait") {
     plan.buffer = Bytes{1} * (std::int64_t{1} << 40);
     Driven producer(plan);
     const Actions out = producer.time(at_ms(0));
-    CHECK(out.observations.size() == Producer::waiting_events_limit);
-    CHECK(producer->backlog() == Bytes{1} * static_cast<std::int64_t>(Producer::waiting_events_limit));
+    CHECK(out.observations.size() == waiting_events_limit);
+    CHECK(producer->backlog() == Bytes{1} * static_cast<std::int64_t>(waiting_events_limit));
     CHECK(producer->next_deadline() == Instant{plan.duration.ns});
 }
