@@ -339,8 +339,9 @@ telemetry::RunRecord RunRecordBuilder::failed(const telemetry::SecondCollector* 
     record.verdict.judged = false;
     record.verdict.cause = telemetry::Cause::none;
     record.verdict.advice.clear();
-    record.verdict.text = fmt::format("Not judged: the run failed after {} of {:.0f} seconds.",
-                                      telemetry::seconds_of(record), run_.plan.duration.in_seconds());
+    record.verdict.text =
+        fmt::format("Not judged: the run failed after {} of {}.", telemetry::seconds_of(record),
+                    telemetry::length_text(run_.plan.duration));
     return record;
 }
 

@@ -2,9 +2,82 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "telemetry/backlog_points.hpp"
+#include "telemetry/second_clock.hpp"
+
 namespace weir::simulation {
 
 using core::Generation;
+
+namespace {
+
+/// Sums of the measured rows.
+struct MeasuredSums {
+    double generated = 0;
+    double received = 0;
+};
+
+MeasuredSums measured_sums(const telemetry::RunRecord& record) {
+    MeasuredSums sums;
+    for (const telemetry::RankRecord& rank : record.ranks) {
+        sums.generated += static_cast<double>(rank.summary.measured.generated.bytes.count);
+        sums.received += static_cast<double>(rank.summary.measured.received.bytes.count);
+    }
+    return sums;
+}
+
+/// By how much what was generated in the measured rows may be more than what was received although the run
+/// is sustained: the growth that the verdict takes for chance, what is under way at either end, and what the
+/// points, which the verdict was made from, do not cover. Nothing: rows and intervals do not end together, or
+/// a consumer that was lost received more than its rows say.
+std::optional<double> allowed_difference(const telemetry::RunRecord& record) {
+    const core::Plan& plan = record.plan;
+    const telemetry::PointsPlan points = telemetry::points_of(plan, {});
+    const bool sets = plan.generation == Generation::sets;
+    if (plan.duration.ns % telemetry::ns_per_second != 0 || points.points < 2 || plan.outlives_consumers ||
+        (sets && plan.duration.ns % plan.interval.ns != 0) ||
+        !record.verdict.growth_tolerance_bytes_per_second) {
+        return std::nullopt;
+    }
+    const auto event = static_cast<double>(plan.slot_size.count);
+    const double under_way =
+        event * (plan.producers * (2.0 + plan.streams) + static_cast<double>(plan.consumers) * plan.places());
+    const bool aligned = sets && points.first == core::Instant{} && !plan.is_staggered();
+    const core::Duration uncovered = aligned ? core::Duration{} : points.step + plan.interval;
+    const double seconds = (points.step * (points.points - 1)).in_seconds();
+    return *record.verdict.growth_tolerance_bytes_per_second * seconds + under_way +
+           static_cast<double>(plan.rate.bits_per_second) / 8 * plan.producers * uncovered.in_seconds();
+}
+
+/// What is said of the backlog, against what was generated and received and against the sets.
+std::string contradiction_in_growth(const telemetry::RunRecord& record) {
+    const telemetry::Verdict& verdict = record.verdict;
+    const core::Plan& plan = record.plan;
+    const bool sustained = verdict.judged && verdict.sustained;
+    const MeasuredSums sums = measured_sums(record);
+    const auto allowed = allowed_difference(record);
+    if (sustained && allowed && sums.generated - sums.received > *allowed) {
+        return fmt::format(
+            "the run is called sustained although {:.0f} bytes were generated and only {:.0f} received",
+            sums.generated, sums.received);
+    }
+    const bool grows = verdict.buffer_full_after_s.has_value();
+    if (sustained && (grows || !verdict.growing_producers.empty())) {
+        return "the run is called sustained although a backlog grows";
+    }
+    // Then nothing was left at the end of any set.
+    if (grows && plan.generation == Generation::sets && !plan.addressed() && verdict.late_sets == 0) {
+        return "a backlog is said to grow although every set was gone in time";
+    }
+    if (grows && *verdict.buffer_full_after_s < 0) {
+        return "a buffer is said to be full before second 0";
+    }
+    return "";
+}
+
+}  // namespace
 
 std::string contradiction_in(const telemetry::RunRecord& record) {
     const telemetry::Verdict& verdict = record.verdict;
@@ -38,7 +111,7 @@ std::string contradiction_in(const telemetry::RunRecord& record) {
     if (verdict.judged != expects_judgement || verdict.on_time.has_value() != expects_judgement) {
         return "a complete run is judged if and only if it has a rate";
     }
-    return "";
+    return contradiction_in_growth(record);
 }
 
 }  // namespace weir::simulation

@@ -71,6 +71,12 @@ std::string readable(core::Duration duration) {
     return significant(ns * 1e-9, 3) + " s";
 }
 
+std::string length_text(core::Duration length) {
+    const core::Duration second = core::Duration::seconds(1);
+    return length.ns % second.ns == 0 ? counted(static_cast<std::uint64_t>(length.ns / second.ns), "second")
+                                      : readable(length);
+}
+
 std::string percent(double fraction) {
     const double value = fraction * 100;
     if (!std::isfinite(value)) {

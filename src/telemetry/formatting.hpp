@@ -31,6 +31,9 @@ std::string readable(core::Bytes bytes);
 /// "12.3 us", "4.56 ms", "1.20 s": three significant digits.
 std::string readable(core::Duration duration);
 
+/// The length of a run: "30 seconds", "1 second", or, not of whole seconds, as above.
+std::string length_text(core::Duration length);
+
 /// `part` of `whole` as "41 %", "0.3 %", "0 %".
 std::string percent(double fraction);
 

@@ -30,6 +30,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       clock_(start),
       datagrams_(plan, plan.consumers),
       deadlines_(plan, core::last_of_set_after(plan, id)),
+      trend_(plan, id, start),
       generation_time_(plan, start),
       bursts_(plan.row_interval),
       lowest_rate_(plan) {
@@ -56,6 +57,7 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
     // reported.
     note_backlog(from);
     deadlines_.advance(from + length);
+    trend_.over(from, length, state_.backlog);
     current_.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(length.ns);
     current_.transferring_ns += state_.transferring * length.ns;
     current_.unattributed_ns += state_.waiting_for_grant * length.ns;
@@ -201,6 +203,8 @@ void ProducerRecorder::finish(Instant now) {
         close(clock_.second(), clock_.covered());
     }
     if (!finished_) {
+        trend_.finish(now, state_.backlog);
+        summary_.backlog_points = trend_.points();
         generation_time_.finish(now);
         summary_.in_time = generation_time_.moved();
     }

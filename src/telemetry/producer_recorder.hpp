@@ -17,6 +17,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/backlog_points.hpp"
 #include "telemetry/generation_time.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_sample.hpp"
@@ -127,6 +128,7 @@ class ProducerRecorder {
     SecondClock clock_;
     DatagramRecorder datagrams_;
     SetDeadlines deadlines_;
+    BacklogTrend trend_;
     GenerationTime generation_time_;
     bool finished_ = false;
     ProducerState state_;

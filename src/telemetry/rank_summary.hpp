@@ -12,6 +12,7 @@
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/units.hpp"
+#include "telemetry/backlog_points.hpp"
 #include "telemetry/generation_time.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/set_deadlines.hpp"
@@ -87,6 +88,7 @@ struct RankSummary {
     std::int64_t first_overflow_second = no_second;  ///< phase `measure`
     std::int64_t overflow_seconds = 0;               ///< seconds of phase `measure` with an overflow
     SetsInTime sets_in_time;                         ///< producer: of those generated in phase `measure`
+    BacklogPoints backlog_points;                    ///< producer
 
     // What was moved (sent or received) in one whole second of phase `measure`.
     core::BitRate slowest;

@@ -9,6 +9,7 @@
 #include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/verdict_cause.hpp"
+#include "telemetry/verdict_growth.hpp"
 
 namespace weir::telemetry {
 
@@ -74,8 +75,8 @@ struct Losses {
     std::uint64_t generated = 0;
     std::uint64_t by_producers = 0;  ///< dropped at overflow, or left over at the end
     std::uint64_t on_the_way = 0;
-    [[nodiscard]] std::uint64_t all() const { return by_producers + on_the_way; }
     std::uint64_t too_many = 0;  ///< of those of producers: may have come when as many waited as can
+    [[nodiscard]] std::uint64_t all() const { return by_producers + on_the_way; }
 };
 
 struct Producers {
@@ -158,10 +159,10 @@ Losses sum_losses(const core::Plan& plan, std::span<const RankRecord> ranks) {
         if (summary.node.role == Role::producer) {
             losses.generated += known ? summary.ledger.generated.events : summary.run.generated.events;
             losses.by_producers += known ? summary.ledger.lost.events : summary.run.lost.events;
-        } else if (summary.node.role == Role::consumer && plan.lossy()) {
             if (summary.run.generated.events > core::waiting_events_limit) {
                 losses.too_many += summary.measured.lost.events;
             }
+        } else if (summary.node.role == Role::consumer && plan.lossy()) {
             // Otherwise what a consumer began to receive and never had whole was counted by its producer.
             losses.on_the_way += known ? summary.ledger.incomplete.events : summary.run.lost.events;
         }
@@ -216,11 +217,11 @@ std::string lost_text(const core::Plan& plan, const Losses& losses) {
         how = both ? std::to_string(losses.by_producers) : "they";
         how += plan.overflow == core::Overflow::drop ? " were dropped at full buffers or left over at the end"
                                                      : " were not sent before the drain time was over";
-    }
         if (plan.overflow == core::Overflow::count && losses.too_many > 0) {
             how += fmt::format(", or came when {} events waited already, which is the most that can",
                                core::waiting_events_limit);
         }
+    }
     if (losses.on_the_way > 0) {
         how += both ? fmt::format(", {}", losses.on_the_way) : "they";
         how += " were sent and did not arrive whole";
@@ -277,28 +278,30 @@ std::string slack_text(const core::Plan& plan, const Producers& producers) {
 }
 
 /// Of a run that is sustained. What counts is the slack, so it comes first.
-std::string sustained_text(const core::Plan& plan, const Producers& producers, std::int64_t planned_seconds) {
-    const std::string seconds = counted(static_cast<std::uint64_t>(planned_seconds), "second");
-    if (producers.sets.late > 0) {
-        return fmt::format("Sustained, but not on time: for {} no producer exceeded its buffer ({}).",
-                           seconds, fullest_text(producers));
+std::string sustained_text(const core::Plan& plan, const Producers& producers, const Growths& growths) {
+    const std::string length = length_text(plan.duration);
+    const bool late = producers.sets.late > 0;
+    std::string text;
+    if (late || producers.least_slack == nullptr) {
+        text = fmt::format("Sustained{}: for {} no producer exceeded its buffer ({}).",
+                           late ? ", but not on time" : "", length, fullest_text(producers));
+    } else {
+        text = fmt::format("Sustained: for {} {}. Least slack: {}. {}", length, on_time_text(plan),
+                           slack_text(plan, producers), buffers_text(plan, producers));
     }
-    if (producers.least_slack == nullptr) {
-        return fmt::format("Sustained: for {} no producer exceeded its buffer ({}).", seconds,
-                           fullest_text(producers));
-    }
-    return fmt::format("Sustained: for {} {}. Least slack: {}. {}", seconds, on_time_text(plan),
-                       slack_text(plan, producers), buffers_text(plan, producers));
+    const bool all_gone = plan.generation == core::Generation::sets && !plan.addressed() && !late;
+    const std::string unseen = all_gone ? "" : unseen_growth_text(plan, growths);
+    return unseen.empty() ? text : text + ' ' + unseen;
 }
 
 /// Of a run that ended early without an overflow.
-std::string not_judged_text(const Producers& producers, std::int64_t planned_seconds) {
+std::string not_judged_text(const core::Plan& plan, const Producers& producers) {
     return producers.whole_seconds == 0
                ? std::string{"Not judged: the run ended before its first measured second was over."}
                : fmt::format(
-                     "Not judged: the run ended after {} of {} seconds; until then no producer exceeded its "
-                     "buffer ({}).",
-                     producers.whole_seconds, planned_seconds, fullest_text(producers));
+                     "Not judged: the run ended after {} of {}; until then no producer exceeded its buffer "
+                     "({}).",
+                     producers.whole_seconds, length_text(plan.duration), fullest_text(producers));
 }
 
 /// Whether what went wrong first did so after a consumer had fallen silent, or is only that events were left
@@ -318,32 +321,48 @@ void add_cause(const Finding& finding, const RunFacts& facts, Verdict& verdict) 
         finding.advice.empty() ? advice_for(finding.cause, facts.simulated != nullptr) : finding.advice);
 }
 
+/// What the points of the producers say; complete runs only.
+void put_growth(const Growths& growths, bool overflow, Verdict& verdict) {
+    for (const Growing& growing : growths.producers) {
+        verdict.growing_producers.push_back(growing.rank->summary.node.index);
+    }
+    if (growths.all) {
+        verdict.growth_bytes_per_second = growths.all->bytes_per_second();
+        verdict.growth_tolerance_bytes_per_second = growths.all->tolerance_bytes_per_second();
+    }
+    if (growths.any() && !overflow) {
+        verdict.buffer_full_after_s = first_full_after_s(growths);
+    }
+}
+
 /// Judges a run that has a rate to sustain.
 void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts,
                 const Producers& producers, const Losses& losses, Verdict& verdict) {
     const bool overflow = !producers.overflowing.empty();
     const bool lost = losses.all() > 0 && facts.complete;
     const bool late = producers.sets.late > 0;
-    const std::int64_t planned_seconds = (plan.duration.ns + ns_per_second - 1) / ns_per_second;
+    const Growths growths = facts.complete ? find_growths(plan, ranks) : Growths{};
+    put_growth(growths, overflow, verdict);
     verdict.judged = overflow || facts.complete;
-    verdict.sustained = verdict.judged && !overflow && !lost;
+    verdict.sustained = verdict.judged && !overflow && !lost && !growths.any();
     if (late || lost || facts.complete) {
         verdict.on_time = !late && !lost;
     }
     verdict.text = overflow            ? "NOT sustained: " + overflow_text(plan, producers, verdict)
                    : lost              ? "NOT sustained: " + lost_text(plan, losses)
-                   : verdict.sustained ? sustained_text(plan, producers, planned_seconds)
-                                       : not_judged_text(producers, planned_seconds);
+                   : growths.any()     ? "NOT sustained: " + growth_text(growths)
+                   : verdict.sustained ? sustained_text(plan, producers, growths)
+                                       : not_judged_text(plan, producers);
     if (late) {
         verdict.text += ' ' + late_text(plan, producers);
-    } else if (overflow && verdict.on_time.value_or(false) && producers.least_slack != nullptr) {
+    } else if (!verdict.sustained && verdict.on_time.value_or(false) && producers.least_slack != nullptr) {
         verdict.text += fmt::format(" {} (least slack {}).", capitalised(on_time_text(plan)),
                                     slack_text(plan, producers));
     }
     if (overflow && lost) {
         verdict.text += ' ' + lost_text(plan, losses);
     }
-    if (overflow || late || (lost && losses.by_producers > 0)) {
+    if (overflow || late || growths.any() || (lost && losses.by_producers > 0)) {
         add_cause(follows_a_loss(producers, facts)
                       ? Finding{Cause::consumers_lost, "until then every set was on time."}
                       : find_cause(plan, ranks, facts),

@@ -2,9 +2,10 @@
 // overflow, and if so, since when, where and why.
 //
 // Two criteria. On time: no set was late (set_deadlines.hpp), whatever the buffer. Sustained: after the
-// warm-up no producer held more than its buffer. For both, all events must have been delivered as they were
-// sent: none lost (in the warm-up or later; dropped by its producer, left over at the end, or sent and not
-// arrived), corrupt or duplicate.
+// warm-up no producer held more than its buffer, and no backlog grew, so that the run could go on for ever
+// (backlog_growth.hpp). For both, all events must have been delivered as they were sent: none lost (in the
+// warm-up or later; dropped by its producer, left over at the end, or sent and not arrived), corrupt or
+// duplicate.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,14 @@ struct Verdict {
     std::int64_t first_overflow_second = no_second;  ///< no_second also if the closing check was the only one
     std::vector<std::uint32_t> overflowing_producers;  ///< the worst first
     double max_occupancy = 0;                          ///< NaN with generation saturate
+    /// Whose backlog grew, the fastest first; empty also if only that of all together is known to grow.
+    std::vector<std::uint32_t> growing_producers;
+    /// Of all producers' backlogs together. Nothing: not known, as in a run that is too short or ended early.
+    std::optional<double> growth_bytes_per_second;
+    /// What a growth of all together must exceed to be told from chance.
+    std::optional<double> growth_tolerance_bytes_per_second;
+    /// If a backlog grew and no buffer overflowed yet: when the first is full, in seconds after second 0.
+    std::optional<double> buffer_full_after_s;
 
     std::optional<bool> on_time;  ///< nothing: not judged
     std::uint64_t sets = 0;       ///< whose fate is known, of all producers

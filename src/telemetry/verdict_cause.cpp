@@ -119,6 +119,7 @@ void add_producer(const core::Plan& plan, const RankRecord& rank, Evidence& evid
 Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
     Evidence evidence;
     ConsumerSums consumers;
+    TimeUse of_all;  // producers
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         if (summary.poll_gap_max > core::Duration{0} &&
@@ -130,7 +131,12 @@ Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
             add_consumer(plan, summary, consumers, evidence);
         } else if (summary.node.role == Role::producer) {
             add_producer(plan, rank, evidence);
+            of_all += summary.time;
         }
+    }
+    // Backlogs that only grow have held up nobody yet.
+    if (evidence.time == TimeUse{}) {
+        evidence.time = of_all;
     }
     const core::Duration active =
         evidence.time.transferring + evidence.time.waiting_for_slot + evidence.time.waiting_for_grant;

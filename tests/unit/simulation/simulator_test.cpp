@@ -519,7 +519,7 @@ TEST_CASE("A set that is not gone in time fails the run, whenever the drain ends
     }
 }
 
-TEST_CASE("A buffer of several sets hides no late set") {
+TEST_CASE("A buffer of several sets hides neither a late set nor that the backlog grows") {
     SimulatedRun run = one_to_one();
     Plan& plan = run.run.plan;
     plan.generation = Generation::sets;
@@ -528,7 +528,16 @@ TEST_CASE("A buffer of several sets hides no late set") {
     run.run.require_on_time = true;
     const SimulationResult result = result_of(run);
     REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
-    CHECK(result.record.verdict.sustained);
+    CHECK(result.record.verdict.judged);
+    CHECK_FALSE(result.record.verdict.sustained);
+    CHECK(result.record.verdict.first_overflow_second == weir::telemetry::no_second);
+    CHECK(result.record.verdict.growing_producers == std::vector<std::uint32_t>{0});
+    REQUIRE(result.record.verdict.growth_bytes_per_second);
+    // Two chunks may be under way at second 10, which have not left yet.
+    CHECK(std::abs(*result.record.verdict.growth_bytes_per_second - 1e6) < 2.1e4);
+    // Of 33 MB 10 are left then, and the next set is 11.
+    REQUIRE(result.record.verdict.buffer_full_after_s);
+    CHECK(std::abs(*result.record.verdict.buffer_full_after_s - 22) < 0.5);
     CHECK(result.record.verdict.on_time == false);
     CHECK(result.record.verdict.late_sets == 10);
     CHECK(result.record.verdict.first_late_second == 1);

@@ -68,6 +68,20 @@ TEST_CASE("A verdict that contradicts its record is found") {
     SECTION("sustained above occupancy 1") {
         record.verdict.max_occupancy = 1.01;
     }
+    SECTION("sustained while a backlog grows") {
+        record.verdict.buffer_full_after_s = 30;
+    }
+    SECTION("a backlog that grows, of sets that were all gone in time") {
+        record.verdict.sustained = false;
+        record.verdict.buffer_full_after_s = 30;
+    }
+    SECTION("sustained, although less was received than generated") {
+        record.verdict.growth_tolerance_bytes_per_second = 2;
+        record.plan.slot_size = {10};
+        record.ranks.emplace_back();
+        record.ranks[0].summary.measured.generated.bytes = {4000};
+        record.ranks[0].summary.measured.received.bytes = {3970};  // 8 by chance, 20 under way
+    }
     SECTION("not judged, although it has a rate") {
         record.verdict.judged = false;
         record.verdict.sustained = false;

@@ -38,6 +38,14 @@ struct Run {
         consumer(index).time.receiving = Duration::seconds(10 - tenths);
         consumer(index).time.waiting_for_data = Duration{};
     }
+    /// What is left at the ends of its intervals grows by so much each time.
+    void grow(std::size_t index, std::int64_t first, std::int64_t each) {
+        BacklogPoints& points = producer(index).backlog_points;
+        points.known = 11;
+        for (std::int64_t i = 0; i < 11; ++i) {
+            points.bytes.at(static_cast<std::size_t>(i)) = {first + i * each};
+        }
+    }
     Verdict judged() { return judge(plan, ranks, facts); }
 };
 
@@ -54,6 +62,85 @@ TEST_CASE("A run in which no buffer overflowed is sustained") {
     CHECK(verdict.text ==
           "Sustained: for 10 seconds no producer exceeded its buffer (worst occupancy 0.51, "
           "producer 1 on eb02 in second 7).");
+}
+
+TEST_CASE("A run whose backlog grows is not sustained, however large its buffer") {
+    Run run;
+    run.plan.event_size = {.kind = DistributionKind::fixed, .mean = 1'000'000};
+    run.plan.buffer = {10'000'000'000};
+    run.grow(0, 0, 0);
+    run.grow(1, 500'000'000, 100'000'000);
+    Verdict verdict = run.judged();
+    CHECK(verdict.judged);
+    CHECK_FALSE(verdict.sustained);
+    CHECK(verdict.growing_producers == std::vector<std::uint32_t>{1});
+    // 1.5 GB at second 10, and the next set is 1 GB.
+    CHECK(verdict.buffer_full_after_s == Approx(85.0));
+    CHECK(verdict.growth_bytes_per_second == Approx(1e8));
+    CHECK(verdict.growth_tolerance_bytes_per_second == Approx(2e6 * std::sqrt(2.0) / 10));
+    CHECK(contains(verdict.text,
+                   "NOT sustained: the buffer of producer 1 on eb02 fills by 100.0 MB per second and is full "
+                   "after 85.0 s. Main cause: "));
+    run.grow(0, 0, 30'000'000);
+    verdict = run.judged();
+    CHECK(verdict.growing_producers == std::vector<std::uint32_t>{1, 0});
+    CHECK(
+        contains(verdict.text,
+                 "NOT sustained: the buffers of 2 producers fill; the fastest, of producer 1 on eb02, fills "
+                 "by 100.0 MB per second and is full after 85.0 s."));
+    SECTION("what a run that ended early did not show is not judged") {
+        run.facts.complete = false;
+        CHECK_FALSE(run.judged().judged);
+        CHECK_FALSE(run.judged().buffer_full_after_s);
+    }
+    SECTION("what goes down, or up by less than the grain, is sustained") {
+        run.grow(0, 500'000'000, -1'000'000);
+        run.grow(1, 0, 200'000);
+        CHECK(run.judged().sustained);
+        CHECK(run.judged().growing_producers.empty());
+    }
+    SECTION("a growth that shows in all together only") {
+        run.grow(0, 0, 180'000);
+        run.grow(1, 0, 190'000);
+        verdict = run.judged();
+        CHECK_FALSE(verdict.sustained);
+        CHECK(verdict.growing_producers.empty());
+        CHECK(contains(verdict.text,
+                       "NOT sustained: the buffers of all producers together fill by 370.0 kB per second and "
+                       "are full after "));
+    }
+}
+
+TEST_CASE("A run says how long it was, and what it was too short to show") {
+    Run run;
+    run.plan.duration = Duration::milliseconds(200);
+    run.plan.interval = Duration::milliseconds(100);
+    CHECK(contains(run.judged().text, "Sustained: for 200 ms no producer exceeded its buffer"));
+    run.plan.generation = Generation::steady;
+    run.plan.event_size = {.kind = DistributionKind::fixed, .mean = 100'000'000};
+    CHECK(contains(run.judged().text, " The run is too short to show whether the backlog grows."));
+    run.plan.duration = Duration::seconds(10);
+    const auto with_points = [&](std::uint32_t points) {
+        run.producer(0).backlog_points.known = run.producer(1).backlog_points.known = points;
+        return run.judged().text;
+    };
+    run.plan.event_size.mean = 400'000'000;
+    run.plan.slot_size = {400'000'000};
+    CHECK(contains(with_points(12),
+                   " A backlog that grows by less than 4.2 % of the rate would not show in 10 seconds."));
+    run.plan.event_size.mean = 1'000'000;
+    CHECK_FALSE(contains(with_points(32), "grows"));
+    run.facts.complete = false;
+    run.plan.duration = Duration::milliseconds(1500);
+    CHECK(contains(run.judged().text, "Not judged: the run ended after 10 of 1.50 s;"));
+}
+
+TEST_CASE("Events that came when as many waited as can are not said to be left over") {
+    Run run;
+    run.producer(0).run.generated.events = 5'000'000;
+    run.producer(0).measured.lost = {800'000, {800'000}};
+    run.producer(0).ledger.lost = {.events = 800'000, .bytes = {800'000}, .hash = 0};
+    CHECK(contains(run.judged().text, ", or came when 4194304 events waited already, which is the most"));
 }
 
 TEST_CASE("Blocked consumers are the cause when they left no slot") {
