@@ -301,6 +301,14 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     return record;
 }
 
+void RunRecordBuilder::judge_again(telemetry::RunRecord& record,
+                                   const std::vector<telemetry::NamedCause>& proved) const {
+    telemetry::RunFacts facts = facts_of(record);
+    facts.ledger_differences = record.ledger_differences;
+    facts.proved = &proved;
+    record.verdict = telemetry::judge(run_.plan, record.ranks, facts);
+}
+
 telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondCollector* collector) const {
     telemetry::RunRecord record = base_;
     if (!record.hosts.empty()) {
@@ -337,7 +345,7 @@ telemetry::RunRecord RunRecordBuilder::failed(const telemetry::SecondCollector* 
     record.failure = failure;
     // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
     record.verdict.judged = false;
-    record.verdict.cause = telemetry::Cause::none;
+    record.verdict.causes.clear();
     record.verdict.advice.clear();
     record.verdict.text =
         fmt::format("Not judged: the run failed after {} of {}.", telemetry::seconds_of(record),

@@ -12,6 +12,7 @@
 #include "core/scheduler.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
+#include "telemetry/causes.hpp"
 #include "telemetry/io_error.hpp"
 #include "telemetry/phase_times.hpp"
 #include "telemetry/recovery.hpp"
@@ -52,6 +53,9 @@ class RunRecordBuilder {
 
     /// After a regular end. `collector`: of the whole run.
     telemetry::RunRecord complete(const telemetry::SecondCollector& collector);
+
+    /// Judges the record of complete() again, with causes that were found by simulating the run again.
+    void judge_again(telemetry::RunRecord& record, const std::vector<telemetry::NamedCause>& proved) const;
 
     /// After any other end, from what was reported second by second; nullptr: nothing was.
     telemetry::RunRecord interrupted(const telemetry::SecondCollector* collector, int signal) const;

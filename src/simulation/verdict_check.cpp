@@ -107,6 +107,11 @@ std::string contradiction_in(const telemetry::RunRecord& record) {
     if (sustained && verdict.max_occupancy > 1) {
         return fmt::format("the run is called sustained at an occupancy of {}", verdict.max_occupancy);
     }
+    const bool held_up = verdict.judged && !(sustained && verdict.on_time.value_or(false));
+    if (verdict.judged && held_up == verdict.causes.empty()) {
+        return fmt::format("{} causes are named of a run that was {}held up", verdict.causes.size(),
+                           held_up ? "" : "not ");
+    }
     const bool expects_judgement = plan.generation != Generation::saturate;
     if (verdict.judged != expects_judgement || verdict.on_time.has_value() != expects_judgement) {
         return "a complete run is judged if and only if it has a rate";

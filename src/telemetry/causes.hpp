@@ -36,10 +36,11 @@ enum class CauseKind : std::uint8_t {
     lost_consumers,   ///< the run went on without them
     buffer,           ///< too small for a set
     event_size,       ///< whole events do not divide evenly
+    integrity,        ///< no delay: what arrived is not what was sent
     not_told,         ///< what the run shows does not tell
 };
 
-inline constexpr std::array<std::string_view, 22> cause_kind_names{"consumer-links",
+inline constexpr std::array<std::string_view, 23> cause_kind_names{"consumer-links",
                                                                    "producer-links",
                                                                    "switch-loss",
                                                                    "pfc",
@@ -60,6 +61,7 @@ inline constexpr std::array<std::string_view, 22> cause_kind_names{"consumer-lin
                                                                    "lost-consumers",
                                                                    "buffer",
                                                                    "event-size",
+                                                                   "integrity",
                                                                    "not-told"};
 
 /// As in run.json: "consumer-links".
@@ -83,8 +85,11 @@ struct NamedCause {
     /// (attribution): 0 to 1.
     double share = 0;
     CauseEvidence evidence = CauseEvidence::attribution;
-    std::string text{};    ///< a sentence with its numbers, without a capital
-    std::string remedy{};  ///< what to do, without a capital; empty: nothing was found that helps
+    std::string text{};  ///< sentences with their numbers: without a capital, with the last full stop
+    std::string
+        remedy{};  ///< what to do, without a capital and a full stop; empty: nothing that helps is known
+    /// It is one only together with this one, which is named too; not_told: it is one alone.
+    CauseKind together_with = CauseKind::not_told;
 };
 
 }  // namespace weir::telemetry

@@ -428,8 +428,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
         coloured(colour_red, failure_text(record));
     }
     if (!record.verdict.text.empty()) {
-        const bool good =
-            record.verdict.judged && record.verdict.sustained && record.verdict.cause == Cause::none;
+        const bool good = record.verdict.judged && record.verdict.sustained && record.verdict.causes.empty();
         const bool bad = record.verdict.judged && !good;
         bad    ? coloured(colour_red, record.verdict.text)
         : good ? coloured(colour_green, record.verdict.text)

@@ -115,6 +115,13 @@ std::string counted(std::uint64_t number, std::string_view singular) {
     return fmt::format("{} {}{}", number, singular, number == 1 ? "" : "s");
 }
 
+std::string capitalised(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    }
+    return text;
+}
+
 std::string name_some(std::string_view singular, std::span<const std::uint32_t> indices, std::size_t named) {
     if (indices.empty()) {
         return fmt::format("no {}", singular);

@@ -18,7 +18,7 @@
 #include "telemetry/ledger_check.hpp"
 #include "telemetry/rank_json.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/second_clock.hpp"
+#include "telemetry/verdict_json.hpp"
 #include "telemetry/whole_file.hpp"
 
 namespace weir::telemetry {
@@ -128,33 +128,6 @@ Json json_of(const core::LostRange& lost) {
             {"first_sequence", lost.first},
             {"last_sequence", lost.last},
             {"reason", reason_text(lost.reason)}};
-}
-
-Json verdict_json(const RunRecord& record) {
-    const Verdict& verdict = record.verdict;
-    const double slack_s = verdict.least_slack.value_or(core::Duration{}).in_seconds();
-    return {{"judged", verdict.judged},
-            {"sustained", verdict.judged ? Json(verdict.sustained) : Json()},
-            {"first_overflow_second", second_or_null(verdict.first_overflow_second)},
-            {"overflowing_producers", verdict.overflowing_producers},
-            {"growing_producers", verdict.growing_producers},
-            {"backlog_growth_bytes_per_second", number_or_null(verdict.growth_bytes_per_second)},
-            {"backlog_growth_tolerance_bytes_per_second",
-             number_or_null(verdict.growth_tolerance_bytes_per_second)},
-            {"buffer_full_after_s", number_or_null(verdict.buffer_full_after_s)},
-            {"on_time", verdict.on_time ? Json(*verdict.on_time) : Json()},
-            {"sets", verdict.sets},
-            {"late_sets", verdict.late_sets},
-            {"first_late_second", second_or_null(verdict.first_late_second)},
-            {"late_producers", verdict.late_producers},
-            {"worst_late_s", verdict.late_sets > 0 && slack_s < 0 ? Json(-slack_s) : Json()},
-            {"least_slack_s", verdict.least_slack ? Json(slack_s) : Json()},
-            {"lost_events", verdict.lost_events},
-            {"cause", cause_name(verdict.cause)},
-            {"text", verdict.text},
-            {"advice", text_or_null(verdict.advice)},
-            {"blocked_at_once_max", record.blocked_at_once.consumers},
-            {"blocked_at_once_second", second_or_null(record.blocked_at_once.second)}};
 }
 
 Json network_json(const RunRecord& record) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/plan_limits.hpp"
+#include "telemetry/cause_text.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/verdict_cause.hpp"
@@ -16,37 +18,6 @@ namespace weir::telemetry {
 namespace {
 
 using core::Role;
-
-std::string capitalised(std::string text) {
-    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
-        text.front() = static_cast<char>(text.front() - 'a' + 'A');
-    }
-    return text;
-}
-
-const char* cause_text(Cause cause) {
-    switch (cause) {
-        case Cause::none:
-            return "none";
-        case Cause::consumers_blocked:
-            return "blocked consumers";
-        case Cause::scheduler:
-            return "the scheduler";
-        case Cause::network:
-            return "the network";
-        case Cause::producer_late:
-            return "a late producer";
-        case Cause::losses:
-            return "lost datagrams";
-        case Cause::buffer:
-            return "the buffer";
-        case Cause::consumers_lost:
-            return "consumers that were lost";
-        case Cause::integrity:
-            return "integrity";
-    }
-    return "unknown";
-}
 
 /// Corrupt and duplicate events and a failed integrity check in one sentence; empty if there are none.
 std::string integrity_text(std::span<const RankRecord> ranks, const RunFacts& facts) {
@@ -314,11 +285,10 @@ bool follows_a_loss(const Producers& producers, const RunFacts& facts) {
     return first == no_second || first >= second_of(facts.recovery->losses.front().silent_since);
 }
 
-void add_cause(const Finding& finding, const RunFacts& facts, Verdict& verdict) {
-    verdict.cause = finding.cause;
-    verdict.text += fmt::format(" Main cause: {}. {}", cause_text(finding.cause), capitalised(finding.text));
-    verdict.advice = capitalised(
-        finding.advice.empty() ? advice_for(finding.cause, facts.simulated != nullptr) : finding.advice);
+void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
+    verdict.text += ' ' + causes_text(causes);
+    verdict.advice = advice_text(causes);
+    verdict.causes = std::move(causes);
 }
 
 /// What the points of the producers say; complete runs only.
@@ -362,40 +332,25 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
     if (overflow && lost) {
         verdict.text += ' ' + lost_text(plan, losses);
     }
-    if (overflow || late || growths.any() || (lost && losses.by_producers > 0)) {
-        add_cause(follows_a_loss(producers, facts)
-                      ? Finding{Cause::consumers_lost, "until then every set was on time."}
-                      : find_cause(plan, ranks, facts),
-                  facts, verdict);
-    } else if (lost) {
-        add_cause({Cause::losses, "no producer was held up."}, facts, verdict);
+    const bool held_up = !verdict.on_time.value_or(true) || (verdict.judged && !verdict.sustained);
+    if (!held_up) {
+        return;
+    }
+    if (facts.proved != nullptr) {
+        add_causes(*facts.proved, verdict);
+    } else if (!overflow && !late && !growths.any() && losses.by_producers == 0) {
+        add_causes(causes_of({Cause::losses, "no producer was held up."}, facts), verdict);
+    } else if (follows_a_loss(producers, facts)) {
+        add_causes(causes_of({Cause::consumers_lost, "until then every set was on time."}, facts), verdict);
+    } else {
+        add_causes(attribute_causes(plan, ranks, facts), verdict);
     }
 }
 
 }  // namespace
 
-const char* cause_name(Cause cause) {
-    switch (cause) {
-        case Cause::none:
-            return "none";
-        case Cause::consumers_blocked:
-            return "consumers_blocked";
-        case Cause::scheduler:
-            return "scheduler";
-        case Cause::network:
-            return "network";
-        case Cause::producer_late:
-            return "producer_late";
-        case Cause::losses:
-            return "losses";
-        case Cause::buffer:
-            return "buffer";
-        case Cause::consumers_lost:
-            return "consumers_lost";
-        case Cause::integrity:
-            return "integrity";
-    }
-    return "unknown";
+std::string_view cause_name(const Verdict& verdict) {
+    return verdict.causes.empty() ? "none" : name_of(verdict.causes.front().what);
 }
 
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
@@ -429,8 +384,8 @@ Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const R
         verdict.text += ' ' + recovery_text(*facts.recovery);
     }
     if (const std::string integrity = integrity_text(ranks, facts); !integrity.empty()) {
-        if (verdict.cause == Cause::none) {
-            verdict.cause = Cause::integrity;
+        if (verdict.causes.empty()) {
+            verdict.causes.push_back({.what = CauseKind::integrity, .share = 1, .text = integrity + "."});
         }
         if (verdict.on_time) {
             verdict.on_time = false;

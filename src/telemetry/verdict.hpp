@@ -12,10 +12,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
+#include "telemetry/causes.hpp"
 #include "telemetry/network_verdict.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/recovery.hpp"
@@ -23,20 +25,6 @@
 #include "telemetry/switch_counters.hpp"
 
 namespace weir::telemetry {
-
-enum class Cause : std::uint8_t {
-    none,
-    consumers_blocked,  ///< processing held the consumers' slots
-    scheduler,          ///< slots were free and streams too, but grants came late
-    network,            ///< transfers were under way and too slow
-    producer_late,      ///< the producer itself did not run or generate in time
-    losses,             ///< events did not arrive whole (transport datagram)
-    buffer,             ///< a set is larger than the buffer, and what does not fit is dropped
-    consumers_lost,     ///< the run went on without consumers that were lost
-    integrity,          ///< events were corrupt or duplicate, or the integrity check failed
-};
-/// "none", "consumers_blocked", ...: as in run.json.
-const char* cause_name(Cause cause);
 
 struct Verdict {
     /// False: neither sustained nor not (generation saturate, or the run ended early without an overflow).
@@ -64,12 +52,14 @@ struct Verdict {
 
     std::uint64_t lost_events = 0;  ///< wherever and whenever
 
-    /// Of overflow, late sets or losses: the main cause. Otherwise `none`, or `integrity` if what arrived was
-    /// not what was sent.
-    Cause cause = Cause::none;
+    /// Of overflow, late sets or losses, the worst first. Otherwise none, or `integrity` if what arrived was
+    /// not what was sent. What text and advice say of causes is made of these and of nothing else.
+    std::vector<NamedCause> causes;
     std::string text;    ///< a few sentences, with numbers
-    std::string advice;  ///< what to try about the cause; empty: nothing
+    std::string advice;  ///< what to try about the causes; empty: nothing
 };
+/// The first cause's name, as in run.json; "none": there is none.
+std::string_view cause_name(const Verdict& verdict);
 
 /// What is known of a run besides its ranks.
 struct RunFacts {
@@ -81,6 +71,9 @@ struct RunFacts {
     const NetworkVerdict* network = nullptr;
     const SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
     const Recovery* recovery = nullptr;      ///< of a run that outlives consumers
+    /// Causes that were found by simulating the run again, and then count instead of what rows tell; nullptr:
+    /// that was not tried.
+    const std::vector<NamedCause>* proved = nullptr;
 };
 
 Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "core/set_phase.hpp"
 #include "telemetry/formatting.hpp"
@@ -302,18 +303,7 @@ std::optional<Finding> transfers_slow(const core::Plan& plan, const Evidence& ev
 constexpr std::array rules{producer_stalled,  generated_late, buffer_below_set, datagrams_lost,
                            consumers_blocked, grants_late,    slots_receiving,  transfers_slow};
 
-}  // namespace
-
-Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
-    const Evidence evidence = gather(plan, ranks);
-    for (const auto& rule : rules) {
-        if (auto finding = rule(plan, evidence, facts)) {
-            return *std::move(finding);
-        }
-    }
-    return {};  // not reached: the last rule always applies
-}
-
+/// What to try next, without a capital; empty: nothing.
 std::string advice_for(Cause cause, bool simulated) {
     switch (cause) {
         case Cause::consumers_blocked:
@@ -338,11 +328,60 @@ std::string advice_for(Cause cause, bool simulated) {
         case Cause::consumers_lost:
             return "give producers more --buffer for the time in which a loss is not noticed, a shorter "
                    "--silence-timeout, or more consumers";
-        case Cause::integrity:
         case Cause::none:
             break;
     }
     return "";
+}
+
+/// The network is all that lies between two ranks: whose links, these rules do not tell; nor, of a measured
+/// run, who lost datagrams.
+CauseKind kind_of(Cause cause, bool simulated) {
+    switch (cause) {
+        case Cause::consumers_blocked:
+            return CauseKind::processing;
+        case Cause::scheduler:
+            return CauseKind::scheduler;
+        case Cause::producer_late:
+            return CauseKind::late_producer;
+        case Cause::losses:
+            return simulated ? CauseKind::switch_loss : CauseKind::not_told;
+        case Cause::buffer:
+            return CauseKind::buffer;
+        case Cause::consumers_lost:
+            return CauseKind::lost_consumers;
+        case Cause::network:
+        case Cause::none:
+            break;
+    }
+    return CauseKind::not_told;
+}
+
+}  // namespace
+
+Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
+    const Evidence evidence = gather(plan, ranks);
+    for (const auto& rule : rules) {
+        if (auto finding = rule(plan, evidence, facts)) {
+            return *std::move(finding);
+        }
+    }
+    return {};  // not reached: the last rule always applies
+}
+
+std::vector<NamedCause> causes_of(const Finding& finding, const RunFacts& facts) {
+    NamedCause cause;
+    cause.what = kind_of(finding.cause, facts.simulated != nullptr);
+    cause.share = 1;
+    cause.text = finding.text;
+    cause.remedy =
+        finding.advice.empty() ? advice_for(finding.cause, facts.simulated != nullptr) : finding.advice;
+    return {std::move(cause)};
+}
+
+std::vector<NamedCause> attribute_causes(const core::Plan& plan, std::span<const RankRecord> ranks,
+                                         const RunFacts& facts) {
+    return causes_of(find_cause(plan, ranks, facts), facts);
 }
 
 }  // namespace weir::telemetry

@@ -410,7 +410,7 @@ TEST_CASE("A run that broke names who broke it and is not judged") {
     CHECK(record.failure->host == "eb11");
     // What broke the run filled the buffers too: that is no verdict on the network.
     CHECK_FALSE(record.verdict.judged);
-    CHECK(record.verdict.cause == Cause::none);
+    CHECK(record.verdict.causes.empty());
     CHECK(record.verdict.advice.empty());
     CHECK(contains(record.verdict.text, "Not judged: the run failed after"));
     CHECK(report.exit_status(record) == exit_failed);

@@ -82,6 +82,14 @@ TEST_CASE("A verdict that contradicts its record is found") {
         record.ranks[0].summary.measured.generated.bytes = {4000};
         record.ranks[0].summary.measured.received.bytes = {3970};  // 8 by chance, 20 under way
     }
+    SECTION("late without a cause") {
+        record.verdict.on_time = false;
+        record.plan.buffer = {2000};
+        record.verdict.late_sets = 1;
+    }
+    SECTION("on time with a cause") {
+        record.verdict.causes.resize(1);
+    }
     SECTION("not judged, although it has a rate") {
         record.verdict.judged = false;
         record.verdict.sustained = false;

@@ -40,6 +40,37 @@ std::filesystem::path scratch(const char* name) {
 
 }  // namespace
 
+TEST_CASE("run.json names causes with their place, evidence and remedy") {
+    RunRecord record = good_record();
+    CHECK(to_json(record)["verdict"]["causes"] == nlohmann::json::array());
+    record.verdict.causes = {{.what = CauseKind::consumer_links,
+                              .where = NodeId{Role::consumer, 1},
+                              .host = "eb11",
+                              .share = 0.93,
+                              .evidence = CauseEvidence::counterfactual,
+                              .text = "with a link of 4.1 Gb/s, 1 of 20 sets would have been late.",
+                              .remedy = "a faster link"},
+                             {.what = CauseKind::slots, .together_with = CauseKind::consumer_links}};
+    const auto verdict = to_json(record)["verdict"];
+    CHECK(verdict["cause"] == "consumer-links");
+    const auto& first = verdict["causes"][0];
+    CHECK(first["what"] == "consumer-links");
+    CHECK(first["where"]["rank"] == record.ranks[4].rank);
+    CHECK(first["where"]["role"] == "consumer");
+    CHECK(first["where"]["name"] == "consumer 1");
+    CHECK(first["where"]["host"] == "eb11");
+    CHECK(first["share"] == 0.93);
+    CHECK(first["evidence"] == "counterfactual");
+    CHECK(first["together_with"].is_null());
+    CHECK(first["remedy"] == "a faster link");
+    CHECK(first["text"] == "with a link of 4.1 Gb/s, 1 of 20 sets would have been late.");
+    const auto& second = verdict["causes"][1];
+    CHECK(second["where"].is_null());
+    CHECK(second["evidence"] == "attribution");
+    CHECK(second["together_with"] == "consumer-links");
+    CHECK(second["remedy"].is_null());
+}
+
 TEST_CASE("run.json has the stable names") {
     const auto json = to_json(good_record());
     CHECK(json["schema"] == "weir-run/1");
