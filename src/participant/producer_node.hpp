@@ -54,6 +54,8 @@ class ProducerNode : public Node {
     [[nodiscard]] core::Bytes backlog() const { return core_.backlog(); }
     [[nodiscard]] const core::Producer& state_machine() const { return core_; }
     [[nodiscard]] telemetry::RankSummary summary() const override;
+    /// As far as they are known now.
+    [[nodiscard]] const telemetry::SetsInTime& sets_in_time() const { return recorder_.sets_in_time(); }
     [[nodiscard]] NodeAccount account() const override;
 
   private:

@@ -53,7 +53,7 @@ class Run {
         result_.end = simulator.run([&](core::Instant now) {
             collector_.poll(now);
             signal = watchers_.interruption ? watchers_.interruption(now) : 0;
-            return signal == 0;
+            return signal == 0 && (!watchers_.worth_going_on || watchers_.worth_going_on(simulator));
         });
         close_logs();
         report_.add_network(run_.network, recorder_.hosts(), recorder_.switches());
@@ -167,6 +167,11 @@ class Run {
             note(report_.write_traffic());
         }
         telemetry::RunRecord record = report_.complete(collector_);
+        if (watchers_.causes) {
+            if (const auto causes = watchers_.causes(record)) {
+                report_.judge_again(record, *causes);
+            }
+        }
         const int status = report_.exit_status(record);
         result_.unmet_requirements = report_.unmet_requirements(record);
         return finish(std::move(record), status);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "participant/run_record_builder.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/simulator.hpp"
+#include "telemetry/causes.hpp"
 #include "telemetry/run_record.hpp"
 #include "telemetry/second_collector.hpp"
 
@@ -28,11 +30,16 @@ struct SimulatedRun {
     Simulator::SchedulerMaker scheduler{};  ///< tests: another scheduler than weir's
 };
 
-/// Called while the simulation goes on; both may be empty.
+/// Called while the simulation goes on; all may be empty.
 struct Watchers {
     std::function<void(const telemetry::ClusterSecond&)> second;
     /// Asked every 10 ms of virtual time; a signal's number ends the run, 0 does not.
     std::function<int(core::Instant now)> interruption;
+    /// Likewise, with what has happened so far: false ends the run.
+    std::function<bool(const Simulator&)> worth_going_on{};
+    /// Asked once with the record of a run that reached its end, before it is written: causes that take the
+    /// place of what the rows tell (counterfactuals.hpp); nothing: the rows' stay.
+    std::function<std::optional<std::vector<telemetry::NamedCause>>(const telemetry::RunRecord&)> causes{};
 };
 
 struct SimulationResult {

@@ -91,6 +91,8 @@ class ProducerRecorder {
     [[nodiscard]] const ProducerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
     /// Of all rows emitted so far. Ledger and closing check are the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
+    /// As far as they are known now; the summary has them as of the last row.
+    [[nodiscard]] const SetsInTime& sets_in_time() const { return deadlines_.account(); }
 
   private:
     void move_to(core::Instant now);

@@ -1,0 +1,57 @@
+// What held a simulated run up, proved: the plan is simulated again with one thing relaxed (relaxations.hpp),
+// with the same seed, and what puts the run on time is a cause. Nothing else is evidence for "it was the
+// network".
+//
+// One number says how bad a run was, in sets and intervals: of each producer its late sets times the worst
+// lateness, and what was lost. Chosen because both factors only grow while a run goes on: one that has shown
+// that it is hardly better is broken off, so that most simulations are short. Rejected: late sets alone, for
+// which a link that is ten times too slow and one that is a little too slow are the same, and which weighs a
+// set that was late by a hair like one that was late by seconds.
+//
+// A relaxation with which every set is on time, nothing is lost and the run is sustained suffices; one that
+// takes away nine tenths of the late sets and losses is named behind those. If there is neither, pairs are
+// tried. A remedy is offered only as it was simulated: of a cause that suffices, the smallest step that does
+// is looked for.
+//
+// Deterministic: which simulations are made depends on the plan and its record alone, and not on the time
+// that they take or on the number of cores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "simulation/explain_budget.hpp"
+#include "simulation/simulated_run.hpp"
+#include "telemetry/causes.hpp"
+#include "telemetry/run_record.hpp"
+
+namespace weir::simulation {
+
+/// Of a run's lateness and losses, so much must be gone for a cause that does not suffice.
+inline constexpr double most_share = 0.9;
+
+/// Whether there is something to explain: a complete run that was judged, and was not on time or not
+/// sustained.
+bool needs_explanation(const telemetry::RunRecord& record);
+
+/// How a search goes on; both may be empty. Called from its threads.
+struct SearchWatchers {
+    /// Simulations that are done, of those that are foreseen. By one thread at a time.
+    std::function<void(std::size_t done, std::size_t foreseen)> progress{};
+    std::function<bool()> interrupted{};  ///< true: stop. By several threads at a time
+};
+
+struct ProvedCauses {
+    std::vector<telemetry::NamedCause> causes;  ///< the cheapest remedy first; `not_told` if nothing helps
+    std::size_t simulations = 0;
+    bool interrupted = false;  ///< then there are no causes
+};
+
+/// `record`: of the run, which needs_explanation(). Simulates at most `jobs` plans at a time.
+ProvedCauses prove_causes(const SimulatedRun& run, const telemetry::RunRecord& record,
+                          const ExplainBudget& budget, std::uint32_t jobs,
+                          const SearchWatchers& watchers = {});
+
+}  // namespace weir::simulation

@@ -1,0 +1,44 @@
+#include "simulation/explain_budget.hpp"
+
+#include <algorithm>
+
+namespace weir::simulation {
+
+double simulation_seconds(const SimulatedRun& run, const telemetry::RunRecord& record) {
+    // Of a core of about 3 GHz.
+    constexpr double transmissions_per_second = 15e6;  // of packets; cli/packet_forecast.cpp
+    constexpr double events_per_second = 5e5;
+    constexpr double ticks_per_second = 3e6;  // 10 ms of one node
+    const core::Plan& plan = run.run.plan;
+    const telemetry::FlowTotals totals = telemetry::totals_of(record);
+    const double ticks = (plan.warmup + plan.duration).in_seconds() * 100 * (plan.producers + plan.consumers);
+    double seconds =
+        static_cast<double>(totals.generated.events) / events_per_second + ticks / ticks_per_second;
+    if (run.network.model == core::NetworkModel::packet) {
+        const double packets = static_cast<double>(totals.generated.bytes.count) /
+                               static_cast<double>(std::max<std::int64_t>(1, run.network.mtu.count));
+        seconds += 2 * packets / transmissions_per_second;
+    }
+    return seconds;
+}
+
+ExplainBudget explain_budget(Explain explain, double simulation_seconds) {
+    constexpr double dear_seconds = 1.5;
+    constexpr double cheap_seconds = 0.02;
+    switch (explain) {
+        case Explain::off:
+            return {};
+        case Explain::fast:
+            if (simulation_seconds > dear_seconds) {
+                return {};
+            }
+            return {.simulations = static_cast<std::size_t>(
+                        std::clamp(1 / std::max(simulation_seconds, 1e-6), 16.0, 150.0)),
+                    .refines_all = simulation_seconds < cheap_seconds};
+        case Explain::full:
+            return {.simulations = 400, .refines_all = true};
+    }
+    return {};
+}
+
+}  // namespace weir::simulation

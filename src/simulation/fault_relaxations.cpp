@@ -1,0 +1,126 @@
+#include "simulation/fault_relaxations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "telemetry/formatting.hpp"
+
+namespace weir::simulation {
+
+namespace {
+
+using core::NodeId;
+using core::Role;
+using telemetry::CauseKind;
+
+constexpr std::size_t most_single_faults = 16;
+
+CauseKind cause_of(const Disturbance& disturbance) {
+    const Role role = disturbance.node.role;
+    switch (disturbance.kind) {
+        case Disturbance::Kind::pause:
+            return role == Role::producer ? CauseKind::late_producer : CauseKind::stalled_rank;
+        case Disturbance::Kind::die:
+        case Disturbance::Kind::cut:
+            return CauseKind::lost_consumers;
+        case Disturbance::Kind::slow:
+            return role == Role::scheduler ? CauseKind::scheduler : CauseKind::processing;
+        case Disturbance::Kind::degrade:
+            return role == Role::producer ? CauseKind::producer_links : CauseKind::consumer_links;
+        case Disturbance::Kind::delay:
+            return CauseKind::control_latency;
+        case Disturbance::Kind::drift:
+            return CauseKind::shaping;
+        case Disturbance::Kind::flood:
+            return CauseKind::switch_loss;
+    }
+    return CauseKind::not_told;
+}
+
+struct FaultWords {
+    std::string with;
+    std::string remedy;
+};
+
+/// `who`: "consumer 0", or "ranks" for several.
+FaultWords words_of(const Disturbance& disturbance, const std::string& who) {
+    switch (disturbance.kind) {
+        case Disturbance::Kind::pause:
+            return {"if " + who + " had not stood still", "keep " + who + " running"};
+        case Disturbance::Kind::die:
+        case Disturbance::Kind::cut:
+            return {"if " + who + " had not been lost", "keep " + who + " from being lost"};
+        case Disturbance::Kind::slow:
+            return {"if " + who + " had not been slow", "look for what slows " + who + " down"};
+        case Disturbance::Kind::degrade:
+            return {"with full links of " + who, "repair the link of " + who};
+        case Disturbance::Kind::delay:
+            return {"without the delay of control messages", "control messages without that delay"};
+        case Disturbance::Kind::drift:
+            return {"with a true clock of " + who, "set the clock of " + who + " right"};
+        case Disturbance::Kind::flood:
+            return {"if the switch had known the port of " + who, "keep the switch from flooding"};
+    }
+    return {};
+}
+
+bool is_same(const Disturbance& a, const Disturbance& b) {
+    return a.kind == b.kind && (a.node == b.node || a.kind == Disturbance::Kind::delay);
+}
+
+template <typename Same>
+RelaxedStep without(const Disturbance& disturbance, const std::string& who, Same same) {
+    FaultWords words = words_of(disturbance, who);
+    return {[disturbance, same](SimulatedRun& changed) {
+                std::erase_if(changed.disturbances,
+                              [&](const Disturbance& one) { return same(one, disturbance); });
+            },
+            std::move(words.with), std::move(words.remedy)};
+}
+
+std::string name_of_node(NodeId node) {
+    return (node.role == Role::scheduler ? "the " : "") + telemetry::node_text(node);
+}
+
+}  // namespace
+
+std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturbances) {
+    std::vector<Disturbance> different;
+    for (const Disturbance& disturbance : disturbances) {
+        if (std::none_of(different.begin(), different.end(),
+                         [&](const Disturbance& one) { return is_same(one, disturbance); })) {
+            different.push_back(disturbance);
+        }
+    }
+    std::vector<Relaxation> table;
+    for (const Disturbance& disturbance : different) {
+        if (table.size() == most_single_faults) {
+            break;
+        }
+        const bool of_node = disturbance.kind != Disturbance::Kind::delay;
+        table.push_back({.what = cause_of(disturbance),
+                         .where = of_node ? std::optional(disturbance.node) : std::nullopt,
+                         .steps = {without(disturbance, name_of_node(disturbance.node), is_same)}});
+    }
+    const auto same_cause = [](const Disturbance& a, const Disturbance& b) {
+        return cause_of(a) == cause_of(b);
+    };
+    for (std::size_t i = 0; i < different.size(); ++i) {
+        const auto is_like = [&](const Disturbance& one) { return same_cause(one, different[i]); };
+        const auto begin = different.begin();
+        const auto here = begin + static_cast<std::ptrdiff_t>(i);
+        if (std::any_of(here + 1, different.end(), is_like) && std::none_of(begin, here, is_like)) {
+            const std::string who =
+                different[i].node.role == Role::producer ? "those producers" : "those consumers";
+            table.push_back({.what = cause_of(different[i]),
+                             .where = {},
+                             .steps = {without(different[i], who, same_cause)}});
+        }
+    }
+    return table;
+}
+
+}  // namespace weir::simulation

@@ -1,0 +1,36 @@
+// What may hold a simulated run up, each with the ways in which it can be relaxed: more slots, faster links,
+// no fault. A table over the plan, the network and the disturbances; counterfactuals.hpp simulates what it
+// offers.
+//
+// A relaxation has steps, from a little less tight to so wide that it is no limit any more. The widest
+// decides whether this is a cause; the others are tried for a remedy that can be had.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "simulation/simulated_run.hpp"
+#include "telemetry/causes.hpp"
+
+namespace weir::simulation {
+
+struct RelaxedStep {
+    std::function<void(SimulatedRun&)> apply;
+    std::string with;    ///< "with 3 slots instead of 1", "if consumer 0 had not stood still"
+    std::string remedy;  ///< "--slots 3"
+};
+
+struct Relaxation {
+    telemetry::CauseKind what = telemetry::CauseKind::not_told;
+    std::optional<core::NodeId> where;  ///< the rank that it concerns; nothing: all of a role, or none
+    std::vector<RelaxedStep> steps;     ///< the tightest first, one at least
+};
+
+/// All that apply to the run, those with the cheapest remedy first: what is broken, options of the run, the
+/// scheduler and processing, the links of single ranks, memory, and all links last. At most some forty.
+std::vector<Relaxation> relaxations_of(const SimulatedRun& run);
+
+}  // namespace weir::simulation

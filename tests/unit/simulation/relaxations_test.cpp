@@ -1,0 +1,169 @@
+// Which limits of a plan can be relaxed, and how.
+#include "simulation/relaxations.hpp"
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "ranks_in_order.hpp"
+
+using namespace weir::core;
+using namespace weir::simulation;
+using weir::telemetry::CauseKind;
+
+namespace {
+
+SimulatedRun plain_run() {
+    SimulatedRun run;
+    Plan& plan = run.run.plan;
+    plan.producers = 2;
+    plan.consumers = 4;
+    plan.interval = Duration::seconds(1);
+    plan.rate = {800'000'000};
+    plan.event_size = {.kind = DistributionKind::fixed, .mean = 10e6, .trace = {}};
+    plan.slot_size = {10'000'000};
+    plan.chunk_size = {1'000'000};
+    plan.buffer = {100'000'000};
+    plan.window = 4;
+    plan.slots = 4;
+    plan.streams = 4;
+    run.network.producer_link = run.network.consumer_link = {1'000'000'000};
+    run.network.mtu = {4096};
+    run.network.latency = Duration::microseconds(5);
+    run.network.scheduler_time = Duration::microseconds(1);
+    return run;
+}
+
+const Relaxation* find(const std::vector<Relaxation>& table, CauseKind what,
+                       std::optional<NodeId> where = std::nullopt) {
+    const auto found = std::find_if(table.begin(), table.end(), [&](const Relaxation& one) {
+        return one.what == what && one.where == where;
+    });
+    return found == table.end() ? nullptr : &*found;
+}
+
+SimulatedRun widest(const SimulatedRun& run, const Relaxation* relaxation) {
+    REQUIRE(relaxation != nullptr);
+    SimulatedRun changed = run;
+    relaxation->steps.back().apply(changed);
+    return changed;
+}
+
+Disturbance fault(Disturbance::Kind kind, NodeId node) {
+    Disturbance disturbance;
+    disturbance.kind = kind;
+    disturbance.node = node;
+    return disturbance;
+}
+
+}  // namespace
+
+TEST_CASE("A plan offers what it limits, and nothing else") {
+    const SimulatedRun run = plain_run();
+    const auto table = relaxations_of(run);
+    for (const CauseKind what :
+         {CauseKind::slots, CauseKind::streams, CauseKind::buffer, CauseKind::scheduler,
+          CauseKind::control_latency, CauseKind::producer_links, CauseKind::consumer_links}) {
+        CHECK(find(table, what) != nullptr);
+    }
+    // 10 events of each of 2 producers are 5 for each of 4 consumers.
+    CHECK(table.size() == 7);
+    CHECK(widest(run, find(table, CauseKind::slots)).run.plan.slots == 64);
+    CHECK(find(table, CauseKind::slots)->steps.front().with == "with 6 slots instead of 4");
+    CHECK(find(table, CauseKind::slots)->steps.front().remedy == "--slots 6");
+    CHECK(widest(run, find(table, CauseKind::consumer_links)).network.consumer_link.bits_per_second ==
+          100'000'000'000);
+    CHECK(find(table, CauseKind::consumer_links)->steps.front().with ==
+          "with consumers' links of 1.100 Gb/s instead of 1.000 Gb/s");
+    CHECK(widest(run, find(table, CauseKind::scheduler)).network.scheduler_time < Duration::nanoseconds(10));
+}
+
+TEST_CASE("Options that hold data back can be left out") {
+    SimulatedRun run = plain_run();
+    Plan& plan = run.run.plan;
+    plan.pattern = Pattern::build;
+    plan.initiation = Initiation::pull;
+    plan.requests = 1;
+    plan.assigned_events = 3;
+    plan.high_water = 3;
+    plan.low_water = 2;
+    plan.shaping = {
+        .kind = ShapingKind::bucket, .rate = {900'000'000}, .burst = {1'000'000}, .grid = {}, .tick = {}};
+    plan.busy = {.kind = DistributionKind::exponential, .mean = 1e6, .trace = {}};
+    plan.busy_consumers = {2};
+    const auto table = relaxations_of(run);
+    CHECK(widest(run, find(table, CauseKind::requests)).run.plan.requests == 64);
+    CHECK(widest(run, find(table, CauseKind::outstanding)).run.plan.assigned_events == 64);
+    CHECK(widest(run, find(table, CauseKind::high_water)).run.plan.high_water == 0);
+    CHECK(widest(run, find(table, CauseKind::shaping)).run.plan.shaping == Shaping{});
+    CHECK(widest(run, find(table, CauseKind::window)).run.plan.window == 64);
+    CHECK(widest(run, find(table, CauseKind::processing, NodeId{Role::consumer, 2})).run.plan.busy.mean ==
+          1e4);
+}
+
+TEST_CASE("More slots are no remedy for consumers that cannot keep up") {
+    SimulatedRun run = plain_run();  // 20 events in a second for 4 consumers
+    run.run.plan.busy = {.kind = DistributionKind::exponential, .mean = 190e6, .trace = {}};
+    CHECK(find(relaxations_of(run), CauseKind::slots) != nullptr);
+    run.run.plan.busy.mean = 200e6;
+    CHECK(find(relaxations_of(run), CauseKind::slots) == nullptr);
+    CHECK(find(relaxations_of(run), CauseKind::processing) != nullptr);
+}
+
+TEST_CASE("Events that do not divide evenly can be made to") {
+    SimulatedRun run = plain_run();
+    run.run.plan.event_size.mean = 30e6;  // 4 of a set of 100 MB: 8 of both, 2 for each consumer
+    const auto table = relaxations_of(run);
+    CHECK(widest(run, find(table, CauseKind::event_size)).run.plan.event_size.mean == 25e6);
+    run.run.plan.producers = 3;
+    run.run.plan.event_size.mean = 50e6;  // 2 of each of 3: 6 for 4 consumers; 4 of 25 MB are 12
+    CHECK(widest(run, find(relaxations_of(run), CauseKind::event_size)).run.plan.event_size.mean == 25e6);
+}
+
+TEST_CASE("A rank whose link is slower than the others' stands alone") {
+    SimulatedRun run = plain_run();
+    run.network.own_consumer_links = {{1, 1, {100'000'000}}, {2, 3, {2'000'000'000}}};
+    const auto table = relaxations_of(run);
+    const SimulatedRun changed =
+        widest(run, find(table, CauseKind::consumer_links, NodeId{Role::consumer, 1}));
+    CHECK(changed.network.own_consumer_links[0].rate.bits_per_second == 10'000'000'000);
+    CHECK(changed.network.own_consumer_links[1].rate.bits_per_second == 2'000'000'000);
+    CHECK(changed.network.consumer_link == run.network.consumer_link);
+    const SimulatedRun all = widest(run, find(table, CauseKind::consumer_links));
+    CHECK(all.network.own_consumer_links[0].rate.bits_per_second == 10'000'000'000);
+}
+
+TEST_CASE("A fault is relaxed by leaving it out, those of one node together") {
+    SimulatedRun run = plain_run();
+    const NodeId producer{Role::producer, 1};
+    const NodeId consumer{Role::consumer, 0};
+    using Kind = Disturbance::Kind;
+    run.disturbances = {fault(Kind::pause, producer),         fault(Kind::pause, producer),
+                        fault(Kind::pause, consumer),         fault(Kind::pause, scheduler_node()),
+                        fault(Kind::degrade, consumer),       fault(Kind::slow, scheduler_node()),
+                        fault(Kind::delay, scheduler_node()), fault(Kind::die, consumer)};
+    const auto table = relaxations_of(run);
+    CHECK(widest(run, find(table, CauseKind::late_producer, producer)).disturbances.size() == 6);
+    CHECK(widest(run, find(table, CauseKind::stalled_rank, consumer)).disturbances.size() == 7);
+    CHECK(widest(run, find(table, CauseKind::stalled_rank, scheduler_node())).disturbances.size() == 7);
+    CHECK(widest(run, find(table, CauseKind::stalled_rank)).disturbances.size() == 6);
+    CHECK(widest(run, find(table, CauseKind::consumer_links, consumer)).disturbances.size() == 7);
+    CHECK(widest(run, find(table, CauseKind::scheduler, scheduler_node())).disturbances.size() == 7);
+    CHECK(widest(run, find(table, CauseKind::lost_consumers, consumer)).disturbances.size() == 7);
+    CHECK(find(table, CauseKind::stalled_rank, consumer)->steps.front().with ==
+          "if consumer 0 had not stood still");
+}
+
+TEST_CASE("A switch can be relaxed as far as it limits") {
+    SimulatedRun run = plain_run();
+    run.network.model = NetworkModel::packet;
+    CHECK(find(relaxations_of(run), CauseKind::pfc) == nullptr);
+    run.network.fabric.switches.lossless = mask_of(3);
+    run.network.fabric.switches.ecn.on = run.network.fabric.nics.dcqcn.on = true;
+    run.network.fabric.hosts.socket_buffer = {1000};
+    const auto table = relaxations_of(run);
+    CHECK(widest(run, find(table, CauseKind::pfc)).network.fabric.switches.lossless == 0);
+    CHECK_FALSE(widest(run, find(table, CauseKind::ecn)).network.fabric.switches.ecn.on);
+    CHECK(widest(run, find(table, CauseKind::switch_loss)).network.fabric.switches.pool ==
+          run.network.fabric.switches.pool * 100);
+    CHECK(widest(run, find(table, CauseKind::host_loss)).network.fabric.hosts.socket_buffer == Bytes{});
+}
