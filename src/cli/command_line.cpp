@@ -116,7 +116,7 @@ std::optional<std::string_view> syntax_of(std::string_view name) {
 
 /// Options of a command that are none of a run.
 struct ExtraTexts {
-    std::vector<std::string> explore, find, find_events, seeds, jobs, probe, root;
+    std::vector<std::string> explore, find, find_events, seeds, jobs, explain, probe, root;
 };
 
 void add_extra(CLI::App& command, const char* name, std::vector<std::string>& values) {
@@ -158,6 +158,7 @@ std::optional<std::uint64_t> number(const char* name, const std::vector<std::str
 void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
     line.find = single("--find", texts.find).value_or("");
     line.find_events = single("--find-events", texts.find_events).value_or("");
+    line.explain = single("--explain", texts.explain).value_or("");
     line.probe = single("--probe", texts.probe).value_or("");
     line.root = single("--root", texts.root).value_or("");
     line.explore = number("--explore", texts.explore, 1000000000000);
@@ -174,6 +175,11 @@ void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
     }
     if (line.jobs && !line.find.empty()) {
         throw UsageError("--jobs: cannot be combined with --find");
+    }
+    if (!line.explain.empty() && (line.explore || !line.find.empty())) {
+        throw UsageError(
+            fmt::format("--explain: cannot be combined with {}, which asks for no cause; leave it out",
+                        line.explore ? "--explore" : "--find"));
     }
 }
 
@@ -199,6 +205,7 @@ class Parser {
         add_extra(*simulate_, "--find-events", extra_.find_events);
         add_extra(*simulate_, "--seeds", extra_.seeds);
         add_extra(*simulate_, "--jobs", extra_.jobs);
+        add_extra(*simulate_, "--explain", extra_.explain);
         scenarios_->add_option("NAME", line_.name);
         switches_->add_option("NAME", line_.name);
     }

@@ -24,7 +24,8 @@ struct CommandLine {
     std::string find;                      ///< the quantity whose limit is looked for; empty: none
     std::string find_events;               ///< scale or hold, as written; empty: not said
     std::optional<std::uint64_t> seeds;    ///< of find
-    std::optional<std::uint64_t> jobs;     ///< of explore
+    std::optional<std::uint64_t> jobs;     ///< of explore, groups and explain
+    std::string explain;                   ///< off, fast or full, as written; empty: not said
 
     // Of check.
     std::string probe;  ///< how long, as written; empty: not said

@@ -26,8 +26,12 @@ constexpr CommandOption simulate_options[] = {
     {.name = "explore", .syntax = "N", .help = "check the rules on N random scenarios, from --seed on"},
     {.name = "jobs",
      .syntax = "N",
-     .help = "scenarios of --explore, or --groups, at the same time",
-     .default_text = "all cores"}};
+     .help = "simulations of --explore, --groups, --explain at a time",
+     .default_text = "all cores"},
+    {.name = "explain",
+     .syntax = "off|fast|full",
+     .help = "prove what held the run up by simulating it again",
+     .default_text = "fast"}};
 
 constexpr CommandOption check_options[] = {{.name = "probe",
                                             .syntax = "TIME",
@@ -96,7 +100,6 @@ writes the same run directory; the same seed gives equal files. Default: 3 produ
 )",
      .examples =
          R"(  weir simulate --scenario lhcb2021-5              row 5 of the paper, at 100 Gb/s, in a second
-  weir simulate --scenario lhcb2021-farm           500 producers, 4000 consumers
   weir simulate --producers 14 --consumers 72 --rate 80Gb/s --consumer-link 25Gb/s
 )",
      .has_run_options = true,

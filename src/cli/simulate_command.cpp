@@ -14,6 +14,7 @@
 
 #include "cli/assertion_report.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/explanation.hpp"
 #include "cli/explore.hpp"
 #include "cli/find_limit.hpp"
 #include "cli/forecast.hpp"
@@ -106,7 +107,8 @@ void make_directory(const RunRequest& request, participant::RunDescription& run)
     run.directory = std::filesystem::absolute(directory).string();
 }
 
-int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulated) {
+int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulated,
+              Explanation& explanation) {
     const bool text = request.output == config::OutputForm::text;
     const bool terminal = runtime::colours_wanted();
     Progress progress(simulated.run.plan, text);
@@ -124,6 +126,11 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
                         [&](core::Instant now) {
                             progress.at(now);
                             return runtime::caught_signal();
+                        },
+                    .causes =
+                        [&](const telemetry::RunRecord& record) {
+                            progress.clear();
+                            return explanation.causes(record);
                         }});
     progress.clear();
     if (!result.cannot_write.empty()) {
@@ -137,10 +144,14 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
         fmt::print("{}\n", telemetry::final_summary_json(result.record));
     }
     std::fflush(stdout);
+    if (text && !explanation.account().empty()) {
+        fmt::print(stderr, "weir simulate: {}\n", explanation.account());
+    }
     for (const std::string& unmet : result.unmet_requirements) {
         fmt::print(stderr, "weir simulate: {}\n", unmet);
     }
-    return result.exit_status;
+    return explanation.interrupted() ? participant::exit_signal_base + runtime::caught_signal()
+                                     : result.exit_status;
 }
 
 std::uint32_t jobs_of(const CommandLine& line) {
@@ -173,6 +184,7 @@ int simulate_command(const CommandLine& line) {
     if (line.explore) {
         return explore_as_asked(line);
     }
+    const simulation::Explain explain = parse_explain(line.explain);
     RunRequest request = config::resolve(line.options, true);
     if (!request.injections.empty()) {
         throw UsageError("--inject: is for `weir run`; a simulation has --fault");
@@ -183,11 +195,11 @@ int simulate_command(const CommandLine& line) {
         return find_command(find, line.options);
     }
     const bool has_groups = config::number_of_groups(request) > 1;
-    if (line.jobs && !has_groups) {
-        throw UsageError("--jobs: needs --explore or --groups; one simulation uses one core");
+    if (line.jobs && !has_groups && explain == simulation::Explain::off) {
+        throw UsageError("--jobs: needs --explore, --groups or --explain; one simulation uses one core");
     }
     if (has_groups && !request.dry_run) {
-        return simulate_groups(request, jobs_of(line));
+        return simulate_groups(request, jobs_of(line), explain);
     }
     simulation::SimulatedRun simulated = simulated_run(request);
     if (request.dry_run) {
@@ -198,7 +210,8 @@ int simulate_command(const CommandLine& line) {
     }
     check_simulation_memory(simulated.run.plan);
     make_directory(request, simulated.run);
-    return carry_out(request, simulated);
+    Explanation explanation(simulated, explain, jobs_of(line), request.output == config::OutputForm::text);
+    return carry_out(request, simulated, explanation);
 }
 
 }  // namespace weir::cli

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/explanation.hpp"
 #include "cli/forecast.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
@@ -35,8 +36,9 @@ using config::RunRequest;
 /// What the workers share. A group belongs to the worker that took its number.
 class SimulatedJob {
   public:
-    SimulatedJob(const RunRequest& job, std::uint32_t jobs)
+    SimulatedJob(const RunRequest& job, std::uint32_t jobs, simulation::Explain explain)
         : job_(job),
+          explain_(explain),
           groups_(config::number_of_groups(job)),
           jobs_(std::min(jobs, groups_)),
           progress_(groups_),
@@ -105,12 +107,18 @@ class SimulatedJob {
         simulated.run.directory = record_.directory + "/" + directory_of(group);
         const core::Plan& plan = simulated.run.plan;
         const double length = (plan.warmup + plan.duration).in_seconds();
+        // The other workers have the other cores.
+        Explanation explanation(simulated, explain_, 1, false);
         const simulation::SimulationResult result = simulation::simulate(
-            simulated, {.second = {}, .interruption = [&](core::Instant now) {
-                            const double done = ((now - core::Instant{}) + plan.warmup).in_seconds();
-                            progress_[group].store(std::min(1.0, done / length), std::memory_order_relaxed);
-                            return runtime::caught_signal();
-                        }});
+            simulated,
+            {.second = {},
+             .interruption =
+                 [&](core::Instant now) {
+                     const double done = ((now - core::Instant{}) + plan.warmup).in_seconds();
+                     progress_[group].store(std::min(1.0, done / length), std::memory_order_relaxed);
+                     return runtime::caught_signal();
+                 },
+             .causes = [&](const telemetry::RunRecord& record) { return explanation.causes(record); }});
         progress_[group].store(1, std::memory_order_relaxed);
         nlohmann::ordered_json run = telemetry::to_json(result.record);
         if (group == 0) {
@@ -184,6 +192,7 @@ class SimulatedJob {
     }
 
     const RunRequest& job_;
+    simulation::Explain explain_;
     std::uint32_t groups_;
     std::uint32_t jobs_;
     std::atomic<std::uint32_t> next_{0};
@@ -197,8 +206,8 @@ class SimulatedJob {
 
 }  // namespace
 
-int simulate_groups(const RunRequest& job, std::uint32_t jobs) {
-    return SimulatedJob(job, jobs).run();
+int simulate_groups(const RunRequest& job, std::uint32_t jobs, simulation::Explain explain) {
+    return SimulatedJob(job, jobs, explain).run();
 }
 
 }  // namespace weir::cli

@@ -1,0 +1,91 @@
+#include "cli/explanation.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "cli/forecast.hpp"
+#include "config/checks.hpp"
+#include "config/usage_error.hpp"
+#include "runtime/signals.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+/// As many at a time as memory holds beside the run itself.
+std::uint32_t jobs_that_fit(const core::Plan& plan, std::uint32_t jobs) {
+    const double need = std::max(simulation_memory_bytes(plan), 1.0);
+    const auto available = static_cast<double>(config::available_memory().count);
+    if (available <= 0) {
+        return jobs;
+    }
+    return static_cast<std::uint32_t>(std::clamp(available / need, 1.0, static_cast<double>(jobs)));
+}
+
+}  // namespace
+
+simulation::Explain parse_explain(const std::string& text) {
+    if (text.empty() || text == "fast") {
+        return simulation::Explain::fast;
+    }
+    if (text == "full") {
+        return simulation::Explain::full;
+    }
+    if (text != "off") {
+        throw config::UsageError(fmt::format("--explain: '{}' is not one of: off, fast, full", text));
+    }
+    return simulation::Explain::off;
+}
+
+std::optional<std::vector<telemetry::NamedCause>> Explanation::causes(const telemetry::RunRecord& record) {
+    using Clock = std::chrono::steady_clock;
+    if (explain_ == simulation::Explain::off || !simulation::needs_explanation(record)) {
+        return std::nullopt;
+    }
+    const double each = simulation::simulation_seconds(run_, record);
+    const simulation::ExplainBudget budget = simulation::explain_budget(explain_, each);
+    if (budget.simulations == 0) {
+        account_ = fmt::format(
+            "the cause is what the rows tell; to prove it takes some twenty simulations of up to {} each: "
+            "--explain full",
+            seconds_text(each));
+        return std::nullopt;
+    }
+    const Clock::time_point begin = Clock::now();
+    simulation::ProvedCauses proved = simulation::prove_causes(
+        run_, record, budget, jobs_that_fit(run_.run.plan, jobs_),
+        {.progress = [this](std::size_t done, std::size_t known) { show(done, known); },
+         .interrupted = [] { return runtime::caught_signal() != 0; }});
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (shown_) {
+        fmt::print(stderr, "\r\x1b[K");
+        std::fflush(stderr);
+    }
+    interrupted_ = proved.interrupted;
+    // A fraction of a second is of interest to someone who looks on, and not to a script.
+    if (seconds >= 1 || interrupted_ || isatty(STDERR_FILENO) != 0) {
+        account_ = fmt::format("{} simulations with something relaxed, for the cause, in {:.2f} s{}",
+                               proved.simulations, seconds,
+                               interrupted_ ? ", interrupted: it is what the rows tell" : "");
+    }
+    if (proved.interrupted) {
+        return std::nullopt;
+    }
+    return std::move(proved.causes);
+}
+
+void Explanation::show(std::size_t done, std::size_t known) {
+    if (!shows_ || isatty(STDERR_FILENO) == 0) {
+        return;
+    }
+    fmt::print(stderr, "\rweir simulate: looking for the cause: {} of {} simulations\x1b[K", done, known);
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+}  // namespace weir::cli

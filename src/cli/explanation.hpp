@@ -1,0 +1,46 @@
+// `weir simulate --explain`: why a simulated run was late, found by simulating it again
+// (simulation/counterfactuals.hpp), with what it costs said and bounded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulation/counterfactuals.hpp"
+#include "simulation/simulated_run.hpp"
+
+namespace weir::cli {
+
+/// Of --explain, as written; empty: the default, fast. Throws config::UsageError.
+simulation::Explain parse_explain(const std::string& text);
+
+/// Of one run. Stops when a signal was caught.
+class Explanation {
+  public:
+    /// `run` must outlive this. `jobs`: simulations at a time, fewer where memory is short. `shows`: progress
+    /// on a terminal.
+    Explanation(const simulation::SimulatedRun& run, simulation::Explain explain, std::uint32_t jobs,
+                bool shows)
+        : run_(run), explain_(explain), jobs_(jobs), shows_(shows) {}
+
+    /// For simulation::Watchers. Nothing: there is nothing to explain, it is too dear, or not wanted.
+    std::optional<std::vector<telemetry::NamedCause>> causes(const telemetry::RunRecord& record);
+
+    /// What was done and how long it took, or why nothing was; empty: nothing was to be done.
+    [[nodiscard]] const std::string& account() const { return account_; }
+    [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+  private:
+    void show(std::size_t done, std::size_t known);
+
+    const simulation::SimulatedRun& run_;
+    simulation::Explain explain_;
+    std::uint32_t jobs_;
+    bool shows_;
+    bool shown_ = false;
+    bool interrupted_ = false;
+    std::string account_;
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,244 @@
+// Runs with a planted limit, written as options: simulating them again must name what was planted, before
+// anything else.
+#include "cli/explanation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "cli/random_scenario.hpp"
+#include "cli/simulation_setup.hpp"
+#include "config/resolve.hpp"
+#include "config/usage_error.hpp"
+#include "simulation/relaxations.hpp"
+
+using namespace weir;
+using simulation::Explain;
+using telemetry::CauseKind;
+using telemetry::NamedCause;
+
+namespace {
+
+std::vector<config::GivenOption> options_of(const std::string& line) {
+    std::vector<config::GivenOption> options;
+    std::istringstream words(line);
+    for (std::string name, value; words >> name >> value;) {
+        options.push_back({name.substr(2), value});
+    }
+    return options;
+}
+
+simulation::SimulatedRun run_of(const std::string& line) {
+    config::RunRequest request = config::resolve(options_of(line), true);
+    return cli::simulated_run(request);
+}
+
+struct Explained {
+    telemetry::RunRecord record;
+    std::vector<NamedCause> causes;
+    std::size_t simulations = 0;
+};
+
+Explained explain(const std::string& line, std::uint32_t jobs = 2) {
+    INFO(line);
+    const simulation::SimulatedRun run = run_of(line);
+    Explained explained;
+    explained.record = simulation::simulate(run).record;
+    REQUIRE(simulation::needs_explanation(explained.record));
+    simulation::ProvedCauses proved =
+        simulation::prove_causes(run, explained.record, {.simulations = 150, .refines_all = false}, jobs);
+    CHECK_FALSE(proved.interrupted);
+    explained.causes = std::move(proved.causes);
+    explained.simulations = proved.simulations;
+    REQUIRE_FALSE(explained.causes.empty());
+    return explained;
+}
+
+bool names(const std::vector<NamedCause>& causes, CauseKind what) {
+    return std::any_of(causes.begin(), causes.end(), [&](const NamedCause& one) { return one.what == what; });
+}
+
+struct Planted {
+    std::string options;
+    std::vector<CauseKind> truths;  ///< one of them comes first
+    std::optional<core::NodeId> where{};
+};
+
+constexpr core::NodeId consumer_0{core::Role::consumer, 0};
+constexpr core::NodeId producer_2{core::Role::producer, 2};
+
+const std::string four = "--producers 4 --consumers 4 --duration 4s --warmup 1s ";
+const std::string wide = "--producer-link 10Gb/s --consumer-link 10Gb/s ";
+
+const std::vector<Planted> planted{
+    {four + "--rate 4Gb/s --consumer-link 3.5Gb/s --busy exponential:200us --slots 1",
+     {CauseKind::consumer_links}},
+    {four + "--rate 4Gb/s --producer-link 3.5Gb/s --consumer-link 10Gb/s", {CauseKind::producer_links}},
+    {four + wide + "--rate 4Gb/s --fault degrade:consumer=0,factor=0.02",
+     {CauseKind::consumer_links},
+     consumer_0},
+    {four + "--rate 4Gb/s --event-size 1MB --scheduler-time 700us --slots 1", {CauseKind::scheduler}},
+    {four + "--rate 4Gb/s --event-size 1MB --pattern build --initiation pull --requests 1 --latency 1ms",
+     {CauseKind::requests}},
+    {four + "--rate 4Gb/s --busy exponential:33ms --slots 1", {CauseKind::slots, CauseKind::processing}},
+    {four + "--rate 2Gb/s --fault pause:consumer=0,at=1s,for=1500ms", {CauseKind::stalled_rank}, consumer_0},
+    {four + "--rate 2Gb/s --fault pause:scheduler,at=1s,for=1500ms",
+     {CauseKind::stalled_rank},
+     core::scheduler_node()},
+    {"--producers 4 --consumers 4 --warmup 1s --rate 1Gb/s --generation steady --event-size 100MB "
+     "--consumer-link 0.7Gb/s --duration 3s",
+     {CauseKind::consumer_links}},
+    {"--producers 1 --consumers 1 --rate 4Gb/s --event-size 1MB --latency 5ms --duration 4s",
+     {CauseKind::control_latency, CauseKind::streams, CauseKind::slots}},
+    {"--producers 4 --consumers 5 --duration 30s --rate 2Gb/s --on-failure continue " + wide +
+         "--fault die:consumer=0,at=1s,back=2s --fault degrade:producer=2,at=20s,factor=0.1",
+     {CauseKind::producer_links},
+     producer_2},
+    // As packets, at a quarter of the rates and sizes that were reported.
+    {"--network packet --producers 6 --consumers 4 --duration 1s --warmup 300ms --interval 100ms "
+     "--producer-link "
+     "2.5Gb/s --consumer-link 2.5Gb/s --rate 1Gb/s --event-size 500kB --fault degrade:consumer=0,factor=0.05",
+     {CauseKind::consumer_links},
+     consumer_0},
+};
+
+}  // namespace
+
+TEST_CASE("What was planted is named first") {
+    for (const Planted& one : planted) {
+        const Explained explained = explain(one.options);
+        const NamedCause& first = explained.causes.front();
+        INFO(one.options << "\nnamed: " << telemetry::name_of(first.what) << ": " << first.text);
+        CHECK(std::find(one.truths.begin(), one.truths.end(), first.what) != one.truths.end());
+        CHECK(first.where == one.where);
+        CHECK(first.evidence == telemetry::CauseEvidence::counterfactual);
+        CHECK(first.share >= simulation::most_share);
+        CHECK_FALSE(first.remedy.empty());
+    }
+}
+
+TEST_CASE("What suffices is all named, the cheapest remedy first") {
+    const Explained explained = explain(four + "--rate 4Gb/s --busy exponential:33ms --slots 1");
+    CHECK(explained.causes.front().what == CauseKind::slots);
+    CHECK(names(explained.causes, CauseKind::processing));
+    CHECK_FALSE(names(explained.causes, CauseKind::producer_links));
+}
+
+TEST_CASE("A remedy is as small as a few more simulations can tell") {
+    // 4 Gb/s of payload are 4.08 Gb/s of packets, with headers a little more; an event more or less for a
+    // consumer is 1 %.
+    const Explained explained =
+        explain(four + "--rate 4Gb/s --event-size 4MB --consumer-link 3.5Gb/s --producer-link 10Gb/s");
+    const NamedCause& first = explained.causes.front();
+    CHECK(first.text ==
+          "with consumers' links of 4.200 Gb/s instead of 3.500 Gb/s, every set would have been on time.");
+    CHECK(first.remedy == "consumers' links of 4.200 Gb/s (--consumer-link)");
+}
+
+TEST_CASE("Two limits, one behind the other, are named together") {
+    const Explained explained =
+        explain(four + "--rate 4Gb/s --producer-link 3.5Gb/s --consumer-link 3.5Gb/s");
+    REQUIRE(explained.causes.size() == 2);
+    CHECK(explained.causes[0].what == CauseKind::producer_links);
+    CHECK(explained.causes[0].together_with == CauseKind::consumer_links);
+    CHECK(explained.causes[1].what == CauseKind::consumer_links);
+    CHECK(explained.causes[1].together_with == CauseKind::producer_links);
+    CHECK(explained.causes[0].remedy == explained.causes[1].remedy);
+}
+
+TEST_CASE("Where three limits hold a run up, none is called the cause") {
+    const Explained explained = explain(
+        four +
+        "--rate 4Gb/s --producer-link 3Gb/s --consumer-link 3Gb/s --event-size 1MB --scheduler-time 1ms");
+    REQUIRE(explained.causes.size() == 1);
+    CHECK(explained.causes.front().what == CauseKind::not_told);
+    CHECK(explained.causes.front().remedy.empty());
+}
+
+TEST_CASE("Causes do not depend on the number of cores") {
+    const std::string line = four + "--rate 4Gb/s --busy exponential:33ms --slots 1 --consumer-link 6Gb/s";
+    const Explained one = explain(line, 1);
+    const Explained many = explain(line, 5);
+    CHECK(one.simulations == many.simulations);
+    REQUIRE(one.causes.size() == many.causes.size());
+    for (std::size_t i = 0; i < one.causes.size(); ++i) {
+        CHECK(one.causes[i].what == many.causes[i].what);
+        CHECK(one.causes[i].text == many.causes[i].text);
+        CHECK(one.causes[i].remedy == many.causes[i].remedy);
+    }
+}
+
+TEST_CASE("The record and its sentences are made of what was proved") {
+    const simulation::SimulatedRun run = run_of(planted[0].options);
+    cli::Explanation explanation(run, Explain::fast, 2, false);
+    const telemetry::RunRecord record =
+        simulation::simulate(
+            run, {.second = {},
+                  .interruption = {},
+                  .causes = [&](const telemetry::RunRecord& one) { return explanation.causes(one); }})
+            .record;
+    REQUIRE_FALSE(record.verdict.causes.empty());
+    CHECK(telemetry::cause_name(record.verdict) == "consumer-links");
+    CHECK(record.verdict.text.find("Main cause: links of consumers. With consumers' links of ") !=
+          std::string::npos);
+    CHECK(record.verdict.advice.starts_with("Consumers' links of "));
+}
+
+TEST_CASE("A run that is on time, or has nothing to be on time for, is not simulated again") {
+    for (const std::string& line : {four + "--rate 1Gb/s", four + "--generation saturate"}) {
+        const simulation::SimulatedRun run = run_of(line);
+        const telemetry::RunRecord record = simulation::simulate(run).record;
+        CHECK_FALSE(simulation::needs_explanation(record));
+        cli::Explanation explanation(run, Explain::full, 1, false);
+        CHECK_FALSE(explanation.causes(record));
+        CHECK(explanation.account().empty());
+    }
+}
+
+TEST_CASE("The rules hold for every plan with something relaxed") {
+#if defined(__SANITIZE_ADDRESS__)
+    constexpr std::uint64_t seeds = 15;
+#else
+    constexpr std::uint64_t seeds = 60;
+#endif
+    const std::string traces =
+        std::filesystem::temp_directory_path() / ("weir-relaxed-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(traces);
+    std::size_t simulated = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        config::RunRequest request = config::resolve(cli::random_scenario(seed, traces), true);
+        const simulation::SimulatedRun run = cli::simulated_run(request);
+        for (const simulation::Relaxation& relaxation : simulation::relaxations_of(run)) {
+            for (const simulation::RelaxedStep* step :
+                 {&relaxation.steps.front(), &relaxation.steps.back()}) {
+                simulation::SimulatedRun changed = run;
+                step->apply(changed);
+                const simulation::SimulationEnd end = simulation::simulate(changed).end;
+                INFO("seed " << seed << ", " << step->with << ": " << end.what);
+                CHECK(end.kind != simulation::SimulationEnd::Kind::rule_broken);
+                CHECK(end.kind != simulation::SimulationEnd::Kind::stuck);
+                ++simulated;
+            }
+        }
+    }
+    std::filesystem::remove_all(traces);
+    CHECK(simulated > 10 * seeds);
+}
+
+TEST_CASE("What a search may cost is bounded") {
+    CHECK(simulation::explain_budget(Explain::off, 0.01).simulations == 0);
+    CHECK(simulation::explain_budget(Explain::fast, 0.0001).simulations == 150);
+    CHECK(simulation::explain_budget(Explain::fast, 0.02).simulations == 50);
+    CHECK(simulation::explain_budget(Explain::fast, 1).simulations == 16);
+    CHECK(simulation::explain_budget(Explain::fast, 1.6).simulations == 0);
+    CHECK(simulation::explain_budget(Explain::full, 100).simulations == 400);
+    CHECK(cli::parse_explain("") == Explain::fast);
+    CHECK(cli::parse_explain("full") == Explain::full);
+    CHECK_THROWS_AS(cli::parse_explain("much"), config::UsageError);
+}
