@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "participant/exit_status.hpp"
+#include "telemetry/busiest_link.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/ledger_check.hpp"
@@ -278,7 +279,10 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
             own.missing_datagrams = record.datagrams->missing;
             own.dropped_at_sockets = record.datagrams->explained.socket;
         }
-        record.network = telemetry::judge_network(record.hosts, payload, own);
+        record.network =
+            telemetry::judge_network(record.hosts, payload, own,
+                                     record.switches ? telemetry::busiest_link_text(*record.switches)
+                                                     : telemetry::busiest_link_text(record.hosts));
     }
     telemetry::RunFacts facts = facts_of(record);
     facts.ledger_differences = record.ledger_differences;

@@ -157,11 +157,11 @@ NetworkAdvice of_simulated(const core::Plan& plan, const RunFacts& facts) {
             case Mechanism::controlled_by_ecn:
             case Mechanism::slowed_by_cnp:
                 return of_simulated_marks(*facts.switches);
-            case Mechanism::uncongested:
+            case Mechanism::nothing_counted:
                 if (facts.switches->consumer_ports().least >= full_use) {
                     return lower_the_rate(used_text(*facts.switches));
                 }
-                return {"The network had room: no losses, pauses or marks.",
+                return {"No loss, pause, mark or notification was counted. " + used_text(*facts.switches),
                         "try more slots (--slots) or streams (--streams)"};
             case Mechanism::unknown:
                 break;
@@ -211,11 +211,11 @@ NetworkAdvice of_measured(const RunFacts& facts) {
             return {fmt::format("CNPs slowed senders down: {}.", network.counted),
                     fmt::format("packets may be lost or reordered, of which NICs notify too: {}{}", ports,
                                 first)};
-        case Mechanism::uncongested:
+        case Mechanism::nothing_counted:
         case Mechanism::unknown:
             break;
     }
-    return {"The network had room: hosts counted no losses, pauses or marks to speak of.",
+    return {"Hosts counted no losses, pauses, marks or notifications to speak of.",
             "try more slots (--slots) or streams (--streams); --scenario ceiling measures what the network "
             "transfers without a scheduler"};
 }

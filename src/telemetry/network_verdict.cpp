@@ -181,7 +181,7 @@ class VerdictWriter {
         }
     }
 
-    void add_uncongested(core::Bytes payload) {
+    void add_nothing_counted(core::Bytes payload, const std::string& busiest) {
         if (found_.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts_of_nothing) {
             add(NetworkMechanism::unknown,
                 fmt::format(
@@ -193,11 +193,15 @@ class VerdictWriter {
             {Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::pause_received,
              Meaning::pause_received_us, Meaning::pause_sent, Meaning::marked, Meaning::notified},
             true);
-        add(NetworkMechanism::uncongested,
-            fmt::format("uncongested: {} in {} of {}{}{}",
-                        few.empty() ? "no trace of losses, pauses, marks or CNPs" : "no more than " + few,
-                        counted(found_.counters, "counter"), counted(found_.hosts, "host"),
-                        without_loss_counters(found_), without_pause_counters(found_)));
+        const std::string where =
+            fmt::format("in {} of {}", counted(found_.counters, "counter"), counted(found_.hosts, "host"));
+        add(NetworkMechanism::nothing_counted,
+            fmt::format("{}{}{}{}{}",
+                        few.empty() ? "no loss, pause, mark or notification was counted " + where
+                                    : "no losses, pauses, marks or notifications to speak of were counted: " +
+                                          few + " " + where,
+                        without_loss_counters(found_), without_pause_counters(found_),
+                        busiest.empty() ? "" : "; ", busiest));
     }
 
     [[nodiscard]] bool empty() const { return verdict_.mechanisms.empty(); }
@@ -229,8 +233,8 @@ const char* mechanism_name(NetworkMechanism mechanism) {
             return "controlled_by_ecn";
         case NetworkMechanism::slowed_by_cnp:
             return "slowed_by_cnp";
-        case NetworkMechanism::uncongested:
-            return "uncongested";
+        case NetworkMechanism::nothing_counted:
+            return "nothing_counted";
         case NetworkMechanism::unknown:
             break;
     }
@@ -242,7 +246,8 @@ NetworkVerdict network_not_judged() {
             "unknown: the run ended before hosts handed in their sums; hosts/*.csv has each second"};
 }
 
-NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload, const OwnLosses& own) {
+NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload, const OwnLosses& own,
+                             const std::string& busiest) {
     const NetworkFindings found = find_in_counters(hosts, own.datagrams);
     const std::string lost = own_losses(own);
     VerdictWriter writer(found);
@@ -257,7 +262,7 @@ NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes pa
     writer.add_pauses();
     writer.add_marks();
     if (writer.empty()) {
-        writer.add_uncongested(payload);
+        writer.add_nothing_counted(payload, busiest);
     } else {
         writer.add_short_pauses();
     }

@@ -1,13 +1,14 @@
 // The mechanism by which the network affected the run, from the hosts' counters and the run's own losses:
-// none, senders stopped by pause frames, senders slowed down by marks and notifications, or lost packets. It
-// stands beside the verdict of the run: that one judges whether data was gone in time, this one explains how
-// the network behaved.
+// senders stopped by pause frames, senders slowed down by marks and notifications, or lost packets. Where
+// none of these was counted, this is said, and how full the busiest link was: not that the network had room.
+// It stands beside the verdict of the run: that one judges whether data was gone in time, this one explains
+// how the network behaved.
 //
 // A few counts of anything are normal: a mechanism is named from ten counts and one in a million packets on;
 // of counters that count bursts, from ten on; pauses only if they stopped some host for a thousandth of the
 // time, where that is counted. Counters count a host and not a process, so they are taken for
 // the run's only if the hosts received at least a hundredth of the run's payload through their interfaces,
-// and "uncongested" needs a quarter.
+// and `nothing_counted` needs a quarter.
 //
 // What endpoints cannot observe is stated. Packets that a switch drops are counted by the switch; hosts see
 // them as out of order or retransmitted. CNPs do not prove that the switch marks. A switch may ignore pauses.
@@ -30,16 +31,16 @@ enum class NetworkMechanism : std::uint8_t {
     pauses_sent,        ///< hosts sent pause frames and received few or none
     controlled_by_ecn,  ///< packets were marked
     slowed_by_cnp,      ///< notifications without any mark that was counted
-    uncongested,
+    nothing_counted,    ///< no loss, pause, mark or notification
     unknown,
 };
 /// "held_back_by_pfc": as in run.json.
 const char* mechanism_name(NetworkMechanism mechanism);
 
 struct NetworkVerdict {
-    /// The worst first; one at least. `uncongested` and `unknown` stand alone.
+    /// The worst first; one at least. `nothing_counted` and `unknown` stand alone.
     std::vector<NetworkMechanism> mechanisms;
-    std::string evidence;   ///< begins with the mechanism
+    std::string evidence;   ///< begins with the mechanism, in words
     std::string counted{};  ///< the counters that the first mechanism is named by; empty: none
     // Hosts with the largest counts; empty: none.
     std::string worst_host{};     ///< of those counters
@@ -57,9 +58,10 @@ struct OwnLosses {
     std::uint64_t given_up_events = 0;    ///< by consumers: begun and never completed
 };
 
-/// `payload`: what the consumers received in the measured seconds.
+/// `payload`: what the consumers received in the measured seconds. `busiest`: busiest_link_text(); empty: no
+/// link was counted.
 NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload,
-                             const OwnLosses& own = {});
+                             const OwnLosses& own = {}, const std::string& busiest = {});
 
 /// When the hosts could not hand in their sums.
 NetworkVerdict network_not_judged();

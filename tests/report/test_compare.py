@@ -389,7 +389,7 @@ def networks(make, name, *mechanisms):
 @pytest.fixture
 def other_networks(make):
     return (networks(make, "ECN", "lossy", "lossy", None, "lossy", "lossy"),
-            networks(make, "PFC", *["uncongested"] * 5))
+            networks(make, "PFC", *["nothing_counted"] * 5))
 
 
 def test_another_mechanism_of_the_network_stands_out(capsys, other_networks):
@@ -397,11 +397,11 @@ def test_another_mechanism_of_the_network_stands_out(capsys, other_networks):
     status, out, _ = run(capsys, *new, "--against", *baseline, "--fail-on", "worse,different")
     assert status == 0  # nothing was tested, so nothing is called
     lines = out.splitlines()
-    assert "network   uncongested 5 of 5 | lossy 4, unknown 1" in lines
-    assert lines[-1] == ("The network's mechanism differs: lossy 4, unknown 1 instead of uncongested 5 of 5 "
+    assert "network   nothing to speak of 5 of 5 | lossy 4, unknown 1" in lines
+    assert lines[-1] == ("The network's mechanism differs: lossy 4, unknown 1 instead of nothing to speak of 5 of 5 "
                          "(counted, not tested).")
     _, record = compared(capsys, new, baseline)
-    assert [group["network"] for group in record["groups"]] == [{"uncongested": 5}, {"lossy": 4, "unknown": 1}]
+    assert [group["network"] for group in record["groups"]] == [{"nothing to speak of": 5}, {"lossy": 4, "unknown": 1}]
     assert record["comparisons"][0]["network_differs"] is True
     assert "the network's mechanism differs: lossy 4, unknown 1 instead of" in record["conclusion"]
 
@@ -409,7 +409,7 @@ def test_another_mechanism_of_the_network_stands_out(capsys, other_networks):
 def test_another_mechanism_stands_out_where_too_few_runs_can_be_judged(capsys, other_networks):
     new, baseline = other_networks
     _, out, _ = run(capsys, *new[:2], "--against", *baseline)
-    assert "network   uncongested 5 of 5 | lossy 2 of 2" in out.splitlines()
+    assert "network   nothing to speak of 5 of 5 | lossy 2 of 2" in out.splitlines()
     assert "mechanism differs: lossy 2 of 2 instead of" in out and "not judged" in out.splitlines()[-1]
 
 
@@ -419,18 +419,19 @@ def test_the_mechanism_is_in_csv_and_page(capsys, other_networks, tmp_path):
     _, out, _ = run(capsys, *new, "--against", *baseline, "--csv", "-", "--page", page)
     rows = list(csv.DictReader(io.StringIO(out)))
     assert rows and all((row["baseline_network"], row["new_network"]) ==
-                        ("uncongested 5 of 5", "lossy 4, unknown 1") for row in rows)
+                        ("nothing to speak of 5 of 5", "lossy 4, unknown 1") for row in rows)
     text = page.read_text()
-    assert re.search(r"network \(counted, not tested\)</td>.*differs.*uncongested 5 of 5.*lossy 4, unknown 1", text)
-    assert re.search(r"<b>[^<]*</b>: lossy 4, unknown 1", text) and re.search(r"<b>[^<]*</b>: uncongested 5 of 5", text)
+    assert re.search(r"network \(counted, not tested\)</td>.*differs.*nothing to speak of 5 of 5.*lossy 4, unknown 1", text)
+    assert re.search(r"<b>[^<]*</b>: lossy 4, unknown 1", text) and re.search(r"<b>[^<]*</b>: nothing to speak of 5 of 5", text)
 
 
 @pytest.mark.parametrize("old, new, differs", [
     (["lossy"] * 3, ["lossy"] * 3, False),
-    (["lossy", "lossy", "uncongested"], ["lossy", "lossy", "lossy", "uncongested"], False),
+    (["lossy", "lossy", "nothing_counted"], ["lossy", "lossy", "lossy", "nothing_counted"], False),
     (["lossy", "lossy", None], ["lossy", "lossy", "lossy"], False),
-    (["uncongested"] * 3, ["uncongested", "uncongested", "lossy"], True),
-    (["lossy", "lossy", "uncongested"], ["lossy", "uncongested", "uncongested"], True),
+    (["nothing_counted"] * 3, ["nothing_counted", "nothing_counted", "lossy"], True),
+    (["lossy", "lossy", "nothing_counted"], ["lossy", "nothing_counted", "nothing_counted"], True),
+    (["uncongested"] * 3, ["nothing_counted"] * 3, False),  # the same, of an older version
     ([None] * 3, ["lossy"] * 3, None),
     ([None] * 3, [None] * 3, None),
 ])

@@ -1,5 +1,6 @@
 """By which mechanism the network slowed runs down (run.json), counted over the runs of a side. Counted
-and shown, not tested: a name is no number, and what it rests on is written in each run."""
+and shown, not tested: a name is no number, and what it rests on is written in each run. "nothing to speak of": no loss, pause, mark or
+notification, or hardly any, which a full link does not rule out."""
 
 import collections
 
@@ -10,9 +11,10 @@ WORDS = {
     "pauses_sent": "pauses sent",
     "controlled_by_ecn": "controlled by ECN",
     "slowed_by_cnp": "slowed by CNPs",
-    "uncongested": "uncongested",
+    "nothing_counted": "nothing to speak of",
+    "uncongested": "nothing to speak of",  # in stored runs of earlier builds
 }
-_ORDER = [*WORDS.values(), UNKNOWN, SIMULATED]
+_ORDER = [*dict.fromkeys(WORDS.values()), UNKNOWN, SIMULATED]
 
 
 def mechanism(run):
@@ -32,7 +34,7 @@ def count(group):
 
 
 def text(group):
-    """uncongested 5 of 5; lossy 4, unknown 1"""
+    """nothing to speak of 5 of 5; lossy 4, unknown 1"""
     counts = count(group)
     if len(counts) == 1:
         return f"{next(iter(counts))} {len(group.runs)} of {len(group.runs)}"

@@ -109,7 +109,7 @@ void check_verdict(const RunRecord& record, std::string_view text, std::string_v
 
 }  // namespace
 
-TEST_CASE("A network with room for all is uncongested") {
+TEST_CASE("A network with room for all counts no loss, pause or mark") {
     SimulatedRun run = packet_run(2, 2, {1'000'000'000});
     run.run.plan.slots = run.run.plan.streams = 1;
     turn_on_pfc(run);
@@ -118,7 +118,9 @@ TEST_CASE("A network with room for all is uncongested") {
     run.network.fabric.switches.ecn.all_above = {400'000};
     const RunRecord record = record_of(run);
     INFO(record.network->evidence);
-    CHECK(record.network->mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(record.network->mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
+    CHECK(record.network->evidence.find("no loss, pause, mark or notification was counted in ") == 0);
+    CHECK(record.network->evidence.find("; the busiest port, to ") != std::string::npos);
     CHECK(record.switches->sum().pauses_sent == 0);
     CHECK(record.switches->sum().marked_packets == 0);
     CHECK(record.hosts.size() == 5);

@@ -79,8 +79,9 @@ TEST_CASE("Marks and CNPs: thresholds and losses") {
     CHECK(contains(verdict.advice, "drop counters"));
 }
 
-TEST_CASE("A network with room, and one that is not known") {
-    CHECK(contains(verdict_with({}).text, "The network had room"));
+TEST_CASE("A network of which nothing was counted, and one that is not known") {
+    CHECK(contains(verdict_with({}).text, "Hosts counted no losses, pauses, marks or notifications"));
+    CHECK_FALSE(contains(verdict_with({}).text, "had room"));
     const Plan plan = test::small_plan();
     const NetworkAdvice unknown = advise_on_network(plan, {});
     CHECK(unknown.text.empty());

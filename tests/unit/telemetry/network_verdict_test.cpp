@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "catch.hpp"
+#include "telemetry/busiest_link.hpp"
 #include "telemetry/counter_meaning.hpp"
 
 using namespace weir::core;
@@ -47,18 +48,61 @@ void check_says(const NetworkVerdict& verdict, const std::vector<std::string>& p
 
 }  // namespace
 
-TEST_CASE("Nothing happened: uncongested") {
+TEST_CASE("Nothing happened: nothing was counted") {
     const NetworkVerdict verdict = judged({roce_host("eb01", {}), roce_host("eb02", {})});
-    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::uncongested});
-    CHECK(verdict.evidence ==
-          "uncongested: no trace of losses, pauses, marks or CNPs in 16 counters of 2 hosts");
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
+    CHECK(verdict.evidence == "no loss, pause, mark or notification was counted in 16 counters of 2 hosts");
 }
 
 TEST_CASE("A few counts of anything are normal, and reported") {
     const NetworkVerdict verdict = judged({roce_host("eb01", {{"tcp.timeouts", 9}})});
-    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
     CHECK(verdict.evidence ==
-          "uncongested: no more than 9 tcp.timeouts (each for a burst, on eb01) in 9 counters of 1 host");
+          "no losses, pauses, marks or notifications to speak of were counted: 9 tcp.timeouts (each for a "
+          "burst, "
+          "on eb01) in 9 counters of 1 host");
+}
+
+TEST_CASE("A full link without losses has no room: how full the busiest one was is said") {
+    // 10 GB in 10 s are 8 Gb/s.
+    HostCounters full = roce_host("eb01", {});
+    HostCounters idle = roce_host("eb02", {});
+    idle.sums[0].sum = 1'000'000'000;
+    std::vector hosts{full, idle};
+    CHECK(busiest_link_text(hosts) ==
+          "the busiest interface, mlx5_0 on eb01, received 8.000 Gb/s, and its speed is not known");
+    for (HostCounters& host : hosts) {
+        host.settings =
+            R"({"interfaces": [{"name": "eth0", "speed_bits_per_second": 10000000000}],
+                "rdma_ports": [{"device": "mlx5_0", "port": 1, "speed_bits_per_second": 10000000000}]})";
+    }
+    CHECK(busiest_link_text(hosts) ==
+          "the busiest interface, mlx5_0 on eb01, received 8.000 Gb/s, 80 % of its 10.00 Gb/s");
+    const NetworkVerdict verdict = judge_network(hosts, {10'000'000'000}, {}, busiest_link_text(hosts));
+    CHECK(
+        verdict.evidence ==
+        "no loss, pause, mark or notification was counted in 16 counters of 2 hosts; the busiest interface, "
+        "mlx5_0 on eb01, received 8.000 Gb/s, 80 % of its 10.00 Gb/s");
+}
+
+TEST_CASE("A slow link counts before a fast one that carries more, in both directions") {
+    HostCounters fast = roce_host("eb01", {});
+    fast.sums = {{"eth0.rx_bytes", 10'000'000'000}, {"tcp.retransmitted_segments", 0}};
+    fast.settings = R"({"interfaces": [{"name": "eth0", "speed_bits_per_second": 100000000000}]})";
+    HostCounters slow = fast;
+    slow.host = "eb02";
+    slow.sums[0] = {"eth0.tx_bytes", 1'200'000'000};
+    slow.settings = R"({"interfaces": [{"name": "eth0", "speed_bits_per_second": 1000000000}]})";
+    CHECK(busiest_link_text(std::vector{fast, slow}) ==
+          "the busiest interface, eth0 on eb02, sent 960.0 Mb/s, 96 % of its 1.000 Gb/s");
+    // One speed that is not known: the most bytes.
+    slow.settings =
+        R"({"interfaces": [{"name": 7, "speed_bits_per_second": "fast"}, null], "rdma_ports": 3})";
+    CHECK(busiest_link_text(std::vector{fast, slow}).find("eth0 on eb01, received 8.000 Gb/s, 8.0 %") !=
+          std::string::npos);
+    fast.seconds = 0;
+    slow.handed_in = false;
+    CHECK(busiest_link_text(std::vector{fast, slow}).empty());
 }
 
 TEST_CASE("One in a million packets is few, too") {
@@ -67,7 +111,7 @@ TEST_CASE("One in a million packets is few, too") {
     few.push_back({"mlx5_1.out_of_sequence", 102});
     CHECK(judged({roce_host("eb01", few)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
     few.back().sum = 101;
-    CHECK(judged({roce_host("eb01", few)}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(judged({roce_host("eb01", few)}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 }
 
 TEST_CASE("Pauses: held back, with the time where it is known") {
@@ -148,7 +192,7 @@ TEST_CASE("A NAK stands for a burst, so few of them are not few") {
     sums.push_back({"mlx5_1.packet_seq_err", 20});
     CHECK(judged({roce_host("eb01", sums)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
     sums.back() = {"mlx5_1.out_of_sequence", 20};
-    CHECK(judged({roce_host("eb01", sums)}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(judged({roce_host("eb01", sums)}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 }
 
 TEST_CASE("The run's own losses are always reported") {
@@ -164,7 +208,7 @@ TEST_CASE("The run's own losses are always reported") {
     // One is not few here: it is the run's own, and no noise of the host.
     CHECK(judged(quiet, {.datagrams = true, .missing_datagrams = 1}).mechanisms ==
           Mechanisms{NetworkMechanism::lossy});
-    CHECK(judged(quiet, {.datagrams = true}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(judged(quiet, {.datagrams = true}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 
     // Also where counters know nothing.
     verdict = judge_network({}, {0}, {.datagrams = true, .missing_datagrams = 5, .given_up_events = 2});
@@ -177,8 +221,8 @@ TEST_CASE("The run's own losses are always reported") {
 TEST_CASE("Pauses that stopped nobody for long are shown, and are no mechanism") {
     const Sums few = {{"eth0.rx_prio3_pause", 400}, {"eth0.rx_prio3_pause_duration", 9'999}};
     NetworkVerdict verdict = judged({roce_host("eb01", few)});
-    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::uncongested});
-    check_says(verdict, {"no more than", "400 rx_prio3_pause", "of rx_prio3_pause_duration"});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
+    check_says(verdict, {"to speak of were counted: ", "400 rx_prio3_pause", "of rx_prio3_pause_duration"});
 
     Sums marked = few;
     marked.push_back({"mlx5_0.np_ecn_marked_roce_packets", 5000});
@@ -244,7 +288,7 @@ TEST_CASE("Data that did not come through the interfaces cannot be judged by the
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::unknown});
 }
 
-TEST_CASE("A run that went through memory is not called uncongested") {
+TEST_CASE("A run that went through memory says nothing of the network") {
     HostCounters host = roce_host("eb01", {});
     host.sums[0].sum = 10'000'000'000 / 12;
     const NetworkVerdict verdict = judged({host});
@@ -254,7 +298,7 @@ TEST_CASE("A run that went through memory is not called uncongested") {
         "unknown: only 833.3 MB of 10.00 GB came through interfaces, without losses, pauses or marks (ranks "
         "on one host exchange data through memory)");
     host.sums[0].sum = 5'000'000'000;
-    CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 
     // A run that received nothing says nothing about the network.
     CHECK(judge_network(std::vector{host}, {0}).mechanisms == Mechanisms{NetworkMechanism::unknown});
@@ -270,10 +314,10 @@ TEST_CASE("An RDMA device that does not count lost packets does not prove that t
                  {"eth0.rx_bytes", 4000},
                  {"tcp.retransmitted_segments", 0}};
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::unknown});
-    check_says(judged({host, roce_host("b", {})}),
-               {"uncongested: ", "; lost packets are not counted on 1 of 2 hosts"});
+    check_says(judged({host, roce_host("b", {})}), {"no loss, pause, mark or notification was counted",
+                                                    "; lost packets are not counted on 1 of 2 hosts"});
     host.sums.push_back({"irdma0.Nak_Sequence_Error", 0});
-    CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::uncongested});
+    CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 }
 
 TEST_CASE("Hosts without counters of pauses are named") {
@@ -282,7 +326,8 @@ TEST_CASE("Hosts without counters of pauses are named") {
     host.handed_in = true;
     host.seconds = 1;
     host.sums = {{"veth0.rx_bytes", 10'000'000'000}, {"tcp.retransmitted_segments", 0}};
-    check_says(judged({host}), {"uncongested: ", "; pause frames are not counted on these hosts"});
+    check_says(judged({host}), {"no loss, pause, mark or notification was counted",
+                                "; pause frames are not counted on these hosts"});
     check_says(judged({host, roce_host("b", {})}), {"; pause frames are not counted on 1 of 2 hosts"});
 }
 

@@ -1,0 +1,24 @@
+// How full the busiest link of a run was, beside what was counted of losses, pauses and marks: a full link
+// without any of these has no room either. Of hosts the interfaces' own bytes and the speed that was read
+// when the run began; of a simulation packet by packet the switches' ports.
+//
+// Where all speeds are known, the busiest is the one with the largest share of its speed, else the one with
+// the most bytes. Means over the measured seconds: a burst does not show in them.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "telemetry/host_counters.hpp"
+#include "telemetry/switch_counters.hpp"
+
+namespace weir::telemetry {
+
+/// "the busiest interface, eth0 on eb01, received 8.20 Gb/s, 82 % of its speed"; where the speed is not
+/// known, this is said. Empty: no interface counts bytes.
+std::string busiest_link_text(std::span<const HostCounters> hosts);
+
+/// "the busiest port, to consumer-0, was used 98 % of 10.00 Gb/s". Empty: nothing was sent.
+std::string busiest_link_text(const SwitchTotals& switches);
+
+}  // namespace weir::telemetry
