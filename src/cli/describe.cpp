@@ -1,5 +1,6 @@
 #include "cli/describe.hpp"
 
+#include "cli/plan_pressure.hpp"
 #include "config/option_table.hpp"
 
 namespace weir::cli {
@@ -17,6 +18,7 @@ void describe(const config::RunRequest& request, participant::RunDescription& ru
     for (const auto& option : config::plan_values(request)) {
         run.plan_options.emplace_back(option.name, option.value);
     }
+    run.pressure = pressure_of(request, run);
 }
 
 }  // namespace weir::cli

@@ -8,6 +8,7 @@
 
 #include "cli/forecast.hpp"
 #include "cli/packet_forecast.hpp"
+#include "cli/plan_pressure.hpp"
 #include "config/checks.hpp"
 #include "config/groups.hpp"
 #include "config/option_table.hpp"
@@ -17,6 +18,7 @@
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
 #include "telemetry/plan_text.hpp"
+#include "telemetry/pressure_text.hpp"
 
 namespace weir::cli {
 
@@ -192,6 +194,21 @@ void add_packets(const config::RunRequest& request, const Forecast& f, const Lin
     }
 }
 
+template <typename Line>
+void add_pressure(const config::RunRequest& request, const Line& line) {
+    const auto pressure = pressure_of(request);
+    if (!pressure) {
+        return;
+    }
+    line("pressure", telemetry::under_way_text(*pressure));
+    for (const core::Pressure::Acting& acting : pressure->settings) {
+        line("", telemetry::setting_text(*pressure, acting));
+    }
+    if (const std::string unknown = telemetry::unknown_text(*pressure); !unknown.empty()) {
+        line("", unknown);
+    }
+}
+
 }  // namespace
 
 std::string dry_run_text(const config::RunRequest& request) {
@@ -227,6 +244,7 @@ std::string dry_run_text(const config::RunRequest& request) {
         line("short rows", bursts_text(plan, f));
     }
     add_packets(request, f, line);
+    add_pressure(request, line);
     text += '\n' + figures_text(f);
     if (const core::Bytes available = config::available_memory(); available.count > 0) {
         const bool short_of_it =
@@ -285,6 +303,8 @@ std::string dry_run_json(const config::RunRequest& request) {
         json["bursts"] = {{"rows_per_second", f.layout_known() ? Json(need.rows_per_second) : Json(nullptr)},
                           {"bytes", f.layout_known() ? Json(need.bytes.count) : Json(nullptr)}};
     }
+    const auto pressure = pressure_of(request);
+    json["pressure"] = pressure ? telemetry::to_json(*pressure) : Json();
     if (packet_by_packet(request)) {
         const PacketCost cost = packet_cost(request, f);
         json["packets"] = {{"transmissions", cost.transmissions},

@@ -34,20 +34,9 @@ Bytes whole(double size) {
     return {static_cast<std::int64_t>(std::ceil(size))};
 }
 
-/// The largest event that the distribution gives; of a drawn one: where it is cut unless a slot says
-/// otherwise.
+/// Of a drawn size: where it is cut unless a slot says otherwise.
 Bytes largest_event(const core::Distribution& sizes) {
-    switch (sizes.kind) {
-        case DistributionKind::trace:
-            return {*std::max_element(sizes.trace.begin(), sizes.trace.end())};
-        case DistributionKind::normal:
-        case DistributionKind::lognormal:
-            return whole(sizes.maximum > 0 ? sizes.maximum : sizes.mean + 4 * sizes.deviation);
-        case DistributionKind::mixture:
-            return whole(std::max(sizes.mean, sizes.large));
-        default:
-            return whole(sizes.mean);
-    }
+    return {core::largest_size(sizes)};
 }
 
 // Sizes: set, event, slot, buffer, chunk, in this order.

@@ -108,6 +108,16 @@ constexpr Option output_rows[] = {
      .default_value = "on",
      .set = [](RunRequest& r, Text text) { r.counters = choose(text, switches); },
      .get = [](const RunRequest& r) { return chosen(r.counters, switches); }},
+    {.name = "acts-at",
+     .syntax = "SIZE",
+     .help = "bytes in a port at which the switch pauses, marks or drops",
+     .default_text = "not known",
+     .set =
+         [](RunRequest& r, Text text) {
+             r.acts_at = bounded(parse_bytes(text), core::Bytes{1}, core::Bytes{std::int64_t{1} << 50});
+         },
+     .get = [](const RunRequest& r) { return r.acts_at ? to_text(*r.acts_at) : std::string{}; },
+     .only_measured = true},
     {.name = "row-interval",
      .syntax = "TIME",
      .completions = "10ms|100ms|1s",

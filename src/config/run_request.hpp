@@ -88,6 +88,8 @@ struct RunRequest {
     core::Bytes socket_buffer;     ///< of datagrams' sockets; 0: the kernel's default
     std::string datagram_network;  ///< interface or network of datagrams; empty: chosen
     core::EnginePlan engine;       ///< of a measured run
+    std::optional<core::Bytes>
+        acts_at;  ///< in a port, with which the switch under test acts; nothing: not said
 
     /// What a simulation assumes; `simulated`: this is one.
     bool simulated = false;

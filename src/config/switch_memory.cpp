@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-#include <vector>
-
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
+#include "core/switch_memory.hpp"
 
 namespace weir::config {
 
@@ -18,20 +15,6 @@ using core::Bytes;
 
 constexpr Bytes pause_frame{84};
 
-Bytes headroom_of(const core::FabricPlan& fabric, BitRate rate) {
-    const core::SwitchPlan& plan = fabric.switches;
-    return core::headroom(plan, rate) * (plan.pauses_whole_links ? 1 : std::popcount(plan.lossless));
-}
-
-/// In the order in which leaves have them: the scheduler, the producers, the consumers.
-std::vector<BitRate> host_links(const RunRequest& request) {
-    std::vector<BitRate> links = core::producer_links(request.network, request.plan.producers);
-    links.insert(links.begin(), request.network.producer_link);
-    const std::vector<BitRate> consumers = core::consumer_links(request.network, request.plan.consumers);
-    links.insert(links.end(), consumers.begin(), consumers.end());
-    return links;
-}
-
 }  // namespace
 
 Bytes full_packet(const core::NetworkPlan& network) {
@@ -40,18 +23,7 @@ Bytes full_packet(const core::NetworkPlan& network) {
 }
 
 Bytes largest_headroom(const RunRequest& request) {
-    const core::FabricPlan& fabric = request.network.fabric;
-    const core::TopologyPlan& topology = fabric.topology;
-    const bool star = topology.kind == core::TopologyKind::star;
-    const std::size_t leaves = star ? 1 : topology.leaves;
-    const std::vector<BitRate> links = host_links(request);
-    const Bytes of_uplink = headroom_of(fabric, topology.uplink_rate);
-    std::vector<Bytes> of_leaf(leaves, star ? Bytes{} : of_uplink * topology.spines * topology.uplinks);
-    for (std::size_t host = 0; host < links.size(); ++host) {
-        of_leaf[host * leaves / links.size()] += headroom_of(fabric, links[host]);
-    }
-    const Bytes of_spine = star ? Bytes{} : of_uplink * topology.leaves * topology.uplinks;
-    return std::max(of_spine, *std::max_element(of_leaf.begin(), of_leaf.end()));
+    return core::largest_headroom(request.network, request.plan.producers, request.plan.consumers);
 }
 
 Bytes pause_takes(const core::NetworkPlan& network, BitRate rate) {

@@ -1,4 +1,4 @@
-// How the memory of switches is divided in one run: known when the ports are.
+// Whether the memory of switches suffices in one run: known when the ports are.
 #pragma once
 
 #include "config/run_request.hpp"
@@ -8,7 +8,7 @@ namespace weir::config {
 /// On the wire.
 core::Bytes full_packet(const core::NetworkPlan& network);
 
-/// Headroom of all ports and lossless priorities of the switch that has most of it. Needs the layout.
+/// core::largest_headroom of this run. Needs the layout.
 core::Bytes largest_headroom(const RunRequest& request);
 
 /// What arrives on a link of this rate after a pause was decided: for the time that the pause takes to the

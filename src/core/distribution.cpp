@@ -146,6 +146,21 @@ bool is_valid(const Distribution& distribution) {
     }
 }
 
+std::int64_t largest_size(const Distribution& sizes) {
+    const auto whole = [](double size) { return static_cast<std::int64_t>(std::ceil(size)); };
+    switch (sizes.kind) {
+        case DistributionKind::trace:
+            return *std::max_element(sizes.trace.begin(), sizes.trace.end());
+        case DistributionKind::normal:
+        case DistributionKind::lognormal:
+            return whole(sizes.maximum > 0 ? sizes.maximum : sizes.mean + 4 * sizes.deviation);
+        case DistributionKind::mixture:
+            return whole(std::max(sizes.mean, sizes.large));
+        default:
+            return whole(sizes.mean);
+    }
+}
+
 double expected_mean(const Distribution& distribution) {
     WEIR_ASSERT(is_valid(distribution));
     const double limit = limit_of(distribution);

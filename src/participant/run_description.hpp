@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/plan.hpp"
+#include "core/pressure.hpp"
 #include "core/role_map.hpp"
 
 namespace weir::participant {
@@ -33,6 +35,7 @@ struct RunDescription {
     // For run.json.
     std::vector<std::pair<std::string, std::string>> labels;
     std::vector<std::pair<std::string, std::string>> plan_options;
+    std::optional<core::Pressure> pressure;
     std::string environment = "{}";  ///< a JSON object
 };
 

@@ -29,6 +29,7 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
         trace_times_.emplace(run.plan);
     }
     base_.plan_options = run.plan_options;
+    base_.pressure = run.pressure;
     base_.environment = run.environment;
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
         const RankPlace& place = run.rank_places[static_cast<std::size_t>(rank)];

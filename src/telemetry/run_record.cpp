@@ -9,13 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/distribution.hpp"
-#include "core/set_phase.hpp"
 #include "telemetry/fairness.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
 #include "telemetry/json_values.hpp"
 #include "telemetry/ledger_check.hpp"
+#include "telemetry/plan_json.hpp"
 #include "telemetry/rank_json.hpp"
 #include "telemetry/rate_window.hpp"
 #include "telemetry/verdict_json.hpp"
@@ -39,60 +38,6 @@ Json json_of(const LatencyDigest& digest) {
     add("p99_9_us", digest.p99_9_us);
     add("max_us", digest.max_us);
     json["buckets"] = {{"upper_us", digest.buckets.upper_us}, {"events", digest.buckets.events}};
-    return json;
-}
-
-const char* generation_name(core::Generation generation) {
-    switch (generation) {
-        case core::Generation::sets:
-            return "sets";
-        case core::Generation::steady:
-            return "steady";
-        case core::Generation::saturate:
-            return "saturate";
-    }
-    return "unknown";
-}
-
-/// When after the beginning of each interval the producers generate their sets.
-Json set_phases(const core::Plan& plan) {
-    Json phases = Json::array();
-    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
-        phases.push_back(core::set_phase(plan, {producer}).in_seconds());
-    }
-    return phases;
-}
-
-/// The plan in plain numbers, for programs: the options beside it are text with units.
-Json resolved(const core::Plan& plan) {
-    Json json = {{"producers", plan.producers},
-                 {"consumers", plan.consumers},
-                 {"generation", generation_name(plan.generation)},
-                 {"rate_bits_per_second", plan.rate.bits_per_second},
-                 {"interval_s", plan.interval.in_seconds()},
-                 {"set_bytes", plan.set_bytes().count},
-                 {"event_size_mean_bytes", plan.event_size.mean},
-                 {"buffer_bytes", plan.buffer.count},
-                 {"chunk_size_bytes", plan.chunk_size.count},
-                 {"slot_size_bytes", plan.slot_size.count},
-                 {"window", plan.window},
-                 {"slots", plan.slots},
-                 {"streams", plan.streams},
-                 {"busy_mean_s", plan.busy.mean * 1e-9},
-                 {"result_size_mean_bytes", core::expected_mean(plan.result_size)},
-                 {"duration_s", plan.duration.in_seconds()},
-                 {"warmup_s", plan.warmup.in_seconds()},
-                 {"drain_s", plan.drain.in_seconds()},
-                 {"seed", plan.seed}};
-    if (plan.addressed()) {
-        json["traffic"] = to_json(*plan.traffic);
-    }
-    if (plan.row_interval.ns > 0) {
-        json["row_interval_s"] = plan.row_interval.in_seconds();
-    }
-    if (plan.is_staggered()) {
-        json["set_phases_s"] = set_phases(plan);
-    }
     return json;
 }
 
@@ -405,7 +350,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     for (const auto& [option, value] : record.plan_options) {
         plan[option] = value;
     }
-    plan["resolved"] = resolved(record.plan);
+    plan["resolved"] = resolved_json(record.plan, record.pressure);
     json["plan"] = std::move(plan);
     json["environment"] = parse_json(record.environment);
     if (record.late_starts) {

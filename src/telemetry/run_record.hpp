@@ -16,6 +16,7 @@
 #include "core/actions.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
+#include "core/pressure.hpp"
 #include "core/producer.hpp"
 #include "telemetry/datagram_account.hpp"
 #include "telemetry/event_series.hpp"
@@ -72,8 +73,9 @@ struct RunRecord {
 
     core::Plan plan;
     std::vector<std::pair<std::string, std::string>>
-        plan_options;                ///< option name without "--", canonical text
-    std::string environment = "{}";  ///< a JSON object
+        plan_options;                        ///< option name without "--", canonical text
+    std::optional<core::Pressure> pressure;  ///< of the plan; nothing: not worked out
+    std::string environment = "{}";          ///< a JSON object
     /// In `environment`; nothing before the end of the run.
     std::optional<std::vector<std::string>> late_starts;
     /// Likewise, engine ucx: what UCX has chosen on any rank, for "control" and "data".

@@ -225,6 +225,23 @@ class DryRun(CommandTest):
             self.assertNotIn("bursts", self.forecast(*without))
             self.assertNotIn("row-interval", self.forecast(*without)["plan"])
 
+    def test_a_plan_that_cannot_see_a_setting_of_the_switch_is_told(self):
+        incast = ("--producers", "32", "--consumers", "1", "--generation", "saturate", "--network", "packet", "--pfc", "on")
+        for size, can_act in (("512KiB", False), ("1MiB", False), ("2MiB", True), ("16MiB", True)):
+            words = ("simulate", *incast, "--event-size", size, "--dry-run")
+            pressure = json.loads(self.succeeds(*words, "--json"))["pressure"]
+            self.assertEqual([(entry["setting"], entry["can_act"]) for entry in pressure["settings"]], [("pfc", can_act)], size)
+            said = "it cannot act in this plan, but with events of "
+            (self.assertNotIn if can_act else self.assertIn)(said, self.succeeds(*words))
+        # A real switch: bytes alone, or against what is known of it.
+        real = ("run", "--producers", "32", "--consumers", "1", "--event-size", "1MiB", "--dry-run")
+        self.assertIn("--acts-at SIZE says it", self.succeeds(*real))
+        self.assertEqual(self.forecast(*real[1:5], "--event-size", "1MiB")["pressure"]["settings"], [])
+        known = self.forecast(*real[1:5], "--event-size", "1MiB", "--acts-at", "8MB")["pressure"]["settings"][0]
+        self.assertEqual((known["setting"], known["acts_at_bytes"], known["can_act"]), ("switch", 8000000, False))
+        self.assertIsNone(self.forecast()["pressure"])  # the layout is not known
+        self.refused(["simulate", "--acts-at", "1MiB"], "--acts-at: is for `weir run`", command="weir simulate")
+
     def test_the_launcher_tells_the_layout(self):
         forecast = self.forecast(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="8")
         self.assertEqual((forecast["plan"]["producers"], forecast["plan"]["consumers"]), ("3", "4"))

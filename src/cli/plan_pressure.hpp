@@ -1,0 +1,19 @@
+// The pressure of a plan as options give it: what core/pressure.hpp takes, out of a request.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "config/run_request.hpp"
+#include "core/pressure.hpp"
+#include "participant/run_description.hpp"
+
+namespace weir::cli {
+
+/// Of a dry run; consumers are taken to share hosts as options say. Nothing while the layout is not known.
+std::optional<core::Pressure> pressure_of(const config::RunRequest& request);
+
+/// Of a run whose ranks have their hosts.
+core::Pressure pressure_of(const config::RunRequest& request, const participant::RunDescription& run);
+
+}  // namespace weir::cli

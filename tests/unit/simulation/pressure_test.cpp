@@ -1,0 +1,152 @@
+// The pressure of a plan (core/pressure.hpp) against packets: below 1 a setting never acts, and no queue is
+// longer than it says.
+#include "core/pressure.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "catch.hpp"
+#include "ranks_in_order.hpp"
+#include "simulation/simulated_run.hpp"
+
+using namespace weir::core;
+using namespace weir::simulation;
+using Setting = Pressure::Setting;
+
+namespace {
+
+constexpr std::int64_t kibibyte = 1024;
+
+/// At full load, with the default options of weir and its switch `shallow`.
+SimulatedRun saturated(std::uint32_t producers, std::uint32_t consumers, std::int64_t event_bytes) {
+    SimulatedRun run;
+    Plan& plan = run.run.plan;
+    plan.producers = producers;
+    plan.consumers = consumers;
+    plan.generation = Generation::saturate;
+    plan.interval = Duration::seconds(1);
+    plan.rate = {10'000'000'000};
+    plan.event_size = {
+        .kind = DistributionKind::fixed, .mean = static_cast<double>(event_bytes), .trace = {}};
+    plan.slot_size = {event_bytes};
+    plan.chunk_size = {std::min(event_bytes, 1024 * kibibyte)};
+    plan.buffer = {2 * event_bytes};
+    plan.window = plan.slots = plan.streams = 4;
+    plan.duration = Duration::milliseconds(10);
+    plan.drain = Duration::seconds(1);
+    plan.seed = 1;
+    run.network.model = NetworkModel::packet;
+    run.network.producer_link = run.network.consumer_link = {100'000'000'000};
+    run.network.mtu = {4096};
+    run.network.latency = Duration::microseconds(5);
+    run.network.scheduler_time = Duration::microseconds(1);
+    return run;
+}
+
+void turn_on_pfc(SimulatedRun& run) {
+    run.network.fabric.switches.lossless = mask_of(run.network.fabric.data_priority);
+}
+
+Pressure pressure_of(const SimulatedRun& run) {
+    return simulated_pressure(run.run.plan, run.network, false);
+}
+
+/// Of all ports; the queue is that of consumers' ports, for only data is in the pressure of a plan.
+weir::telemetry::SwitchRow counted(SimulatedRun& run) {
+    weir::simulation::test::assign_ranks(run);
+    const SimulationResult result = simulate(run);
+    INFO(result.end.what);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    weir::telemetry::SwitchRow sum = result.record.switches->sum();
+    sum.queue_peak = {};
+    for (const auto& [key, total] : result.record.switches->ports) {
+        if (total.port.node && total.port.node->role == Role::consumer) {
+            sum.queue_peak = std::max(sum.queue_peak, total.row.queue_peak);
+        }
+    }
+    return sum;
+}
+
+std::uint64_t acts(const weir::telemetry::SwitchRow& sum, Setting setting) {
+    return setting == Setting::pause  ? sum.pauses_sent
+           : setting == Setting::mark ? sum.marked_packets
+                                      : sum.dropped_packets;
+}
+
+}  // namespace
+
+TEST_CASE("32 to 1 at full load with PFC: the size of events decides whether there are pauses") {
+    struct Case {
+        std::int64_t event_kibibytes;
+        bool pauses;
+    };
+    for (const Case& one :
+         {Case{512, false}, Case{1024, false}, Case{2048, true}, Case{4096, true}, Case{16384, true}}) {
+        SimulatedRun run = saturated(32, 1, one.event_kibibytes * kibibyte);
+        turn_on_pfc(run);
+        const Pressure pressure = pressure_of(run);
+        const auto sum = counted(run);
+        INFO("events of " << one.event_kibibytes << " KiB, pressure " << pressure.settings.at(0).pressure
+                          << ", " << sum.pauses_sent << " pauses");
+        CHECK(pressure.settings.at(0).can_act() == one.pauses);
+        CHECK((sum.pauses_sent > 0) == one.pauses);
+        CHECK(sum.dropped_packets == 0);
+        if (!one.pauses) {
+            // What waits is what the formula says, within what lies on the wire.
+            const auto queue = static_cast<double>(pressure.settings.at(0).queue.count);
+            const auto longest = static_cast<double>(sum.queue_peak.count);
+            CHECK(longest <= queue);
+            CHECK(longest > 0.85 * queue);
+        }
+    }
+}
+
+TEST_CASE("Below a pressure of 1 no setting acts, in whatever plan") {
+    std::size_t below = 0;
+    std::size_t above_and_acted = 0;
+    for (const std::uint32_t producers : {2U, 5U, 16U}) {
+        for (const std::uint32_t consumers : {1U, 3U}) {
+            for (const std::uint32_t slots : {1U, 2U, 5U}) {
+                for (const std::int64_t event : {100 * kibibyte, 1000 * kibibyte}) {
+                    for (const bool pfc : {false, true}) {
+                        SimulatedRun run = saturated(producers, consumers, event);
+                        Plan& plan = run.run.plan;
+                        plan.slots = slots;
+                        plan.duration = Duration::milliseconds(2);
+                        plan.policy = producers == 5 ? PolicyKind::none : PolicyKind::balanced;
+                        if (producers == 2) {
+                            plan.pattern = Pattern::build;
+                        }
+                        SwitchPlan& switches = run.network.fabric.switches;
+                        switches.pool = {4'000'000};
+                        switches.ecn.on = run.network.fabric.nics.dcqcn.on = true;
+                        switches.ecn.none_below = {400'000};
+                        switches.ecn.all_above = {500'000};
+                        if (pfc) {
+                            turn_on_pfc(run);
+                        }
+                        const Pressure pressure = pressure_of(run);
+                        const auto sum = counted(run);
+                        for (const Pressure::Acting& acting : pressure.settings) {
+                            INFO(producers << " x " << consumers << ", " << slots << " slots, events of "
+                                           << event << (pfc ? ", PFC" : "") << ": setting "
+                                           << static_cast<int>(acting.setting) << ", pressure "
+                                           << acting.pressure);
+                            if (!acting.can_act()) {
+                                ++below;
+                                CHECK(acts(sum, acting.setting) == 0);
+                            } else {
+                                above_and_acted += acts(sum, acting.setting) > 0 ? 1U : 0U;
+                            }
+                            if (sum.dropped_packets == 0) {  // else packets are sent again
+                                CHECK(sum.queue_peak.count <= acting.queue.count);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CHECK(below >= 30);
+    CHECK(above_and_acted >= 30);
+}
