@@ -14,6 +14,7 @@ import numpy as np
 from . import answer_headline, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics, victims
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, KeyFigure, key_figures
+from .plan_pressure import PlanPressure
 from .run_groups import Group
 from .run_pairs import find_pairs
 
@@ -88,6 +89,7 @@ class Answer:
     next: str  # one sentence
     names: tuple  # of the settings as shown, in the order of the groups
     measured: ranking.Ranking
+    pressure: PlanPressure = PlanPressure()
 
 
 def deciding_figures():
@@ -95,12 +97,12 @@ def deciding_figures():
     return [figure.name for figure in KEY_FIGURES if figure.is_scored]
 
 
-def make_answer(groups, settings, capacity=None):
+def make_answer(groups, settings, capacity=None, pressure=PlanPressure()):
     """`groups`: usable runs, two settings or more. `settings`: figure_results.Settings; its decide_by names the figure that
     decides. `capacity`: a capacity.Capacity, which then decides; the groups are those of its settings, by name, and one is
-    enough."""
+    enough. `pressure`: whether settings of the switch can act in these runs at all."""
     if capacity is not None:
-        return _of_capacity(groups, settings, capacity)
+        return _of_capacity(groups, settings, capacity, pressure)
     values = {figure.name: [] for figure in KEY_FIGURES}
     for group in groups:
         of_runs = [key_figures(run) for run in group.runs]
@@ -109,10 +111,10 @@ def make_answer(groups, settings, capacity=None):
     ranked = ranking.rank(_chain(groups, values, settings.decide_by), values, settings, _times_of(groups) if settings.pairs else None)
     columns = _columns(ranked)
     details = [tuple(value_of(figure, values[figure.name][index]) for figure in columns) for index in range(len(groups))]
-    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings)
+    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings, pressure)
 
 
-def _of_capacity(groups, settings, capacity):
+def _of_capacity(groups, settings, capacity, pressure):
     if settings.decide_by not in (None, "capacity"):
         raise ReportError(f"--decide-by: '{settings.decide_by}' is not what was searched for; a measured capacity decides")
     by_name = {group.name: group for group in groups}
@@ -123,7 +125,7 @@ def _of_capacity(groups, settings, capacity):
     names = short_names([setting.name for setting in capacity.settings])
     beyond = [capacity_ranking.runs_beyond(setting, group) for setting, group in zip(capacity.settings, groups)]
     return _made(beyond, names, ranked, (figure,), details, {figure.name: [[detail[0].value] for detail in details]}, settings,
-                 capacity)
+                 pressure, capacity)
 
 
 def _limit_value(figure, limit):
@@ -135,16 +137,16 @@ def _limit_value(figure, limit):
                  f"{limit.bound} {text}" if limit.bound else text)
 
 
-def _made(groups, names, ranked, columns, details, values, settings, capacity=None):
+def _made(groups, names, ranked, columns, details, values, settings, pressure, capacity=None):
     rows = _ranked(ranked, details, names)
     at = "in the runs next to the limit" if capacity else None
     why = [answer_why.why(groups[row.index], names[row.index], at) for row in rows]
     there = [row.index for row in rows if groups[row.index].runs]
     suffering = victims.find_victims([groups[index] for index in there], [names[index] for index in there])
-    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity)
+    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity, pressure)
     return Answer(
         headline=answer_headline.headline(found, suffering),
-        winner=None if ranked.winner is None else names[ranked.winner],
+        winner=None if ranked.winner is None or pressure.cannot_differ else names[ranked.winner],
         decided_by=ranked.decided_by,
         chosen=settings.decide_by is not None,
         columns=columns,
@@ -154,7 +156,8 @@ def _made(groups, names, ranked, columns, details, values, settings, capacity=No
         not_told=answer_next.not_told(found),
         next=answer_next.next_step(found),
         names=names,
-        measured=ranked)
+        measured=ranked,
+        pressure=pressure)
 
 
 def _chain(groups, values, decide_by):

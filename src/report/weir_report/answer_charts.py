@@ -123,6 +123,8 @@ def _note(answer, ranked, figure, following):
 def _certainty(answer, ranked, following):
     if following is None:
         return ""
+    if answer.pressure.cannot_differ:
+        return "cannot differ"
     if not ranked.certain:
         return f"not told apart from {following.setting}"
     if ranked.told_by is None or ranked.difference is None:

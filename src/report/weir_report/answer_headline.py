@@ -13,6 +13,9 @@ PORTS_MAX = 2
 
 def headline(found, suffering=()):
     """A few sentences out of answer_text.Findings, and of ports that stand out (`suffering`: of victims.Victims)."""
+    if found.pressure.cannot_differ:
+        other = [] if found.ranked.winner is None else ["What differs between these runs all the same has another cause."]
+        return " ".join([found.pressure.headline, *other])
     parts = [None if found.capacity else _nothing_on_time(found)]
     if found.ranked.decided_by is None:
         parts.append("No winner: no figure that could decide differs between these runs.")

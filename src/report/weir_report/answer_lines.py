@@ -55,6 +55,8 @@ def against_next(row, answer):
     """certain: 46 ms less; not told apart: 0.1 ms"""
     if row.certain is None:
         return ""
+    if answer.pressure.cannot_differ:
+        return "cannot differ"
     figure = row.told_by or answer.decided_by
     if row.difference is None:
         return "certain" if row.certain else "not told apart"

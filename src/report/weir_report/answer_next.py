@@ -16,6 +16,8 @@ _ZERO_WITH = {"switch_marked_packets": "ecn_marked_packets"} | {
 
 def not_told(found):
     """What these runs could not tell, and how many would."""
+    if found.pressure.cannot_differ:
+        return []
     sentences = []
     for one, other in zip(found.rows, found.rows[1:]):
         if one.certain or found.few:
@@ -23,7 +25,7 @@ def not_told(found):
         more = runs_for(found, one.index, other.index)
         if more:
             sentences.append(more)
-    return sentences[:SENTENCES_MAX] + _counted_by_some(found)
+    return sentences[:SENTENCES_MAX] + [f"{sentence}." for sentence in found.pressure.sentences] + _counted_by_some(found)
 
 
 def _counted_by_some(found):
@@ -76,6 +78,8 @@ def _rounds_for(found, pair):
 
 def next_step(found):
     """One piece of advice."""
+    if found.pressure.cannot_differ:
+        return found.pressure.next
     if found.capacity:
         return _next_round(found)
     if found.few:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from . import statistics, units
+from .plan_pressure import PlanPressure
 
 # What a setting does, by the figure that decides. {}: the value.
 _PHRASES = {
@@ -39,6 +40,7 @@ class Findings:
     settings: object
     why: list
     capacity: object | None = None  # capacity.Capacity, if that decides
+    pressure: PlanPressure = PlanPressure()
 
     @property
     def few(self):

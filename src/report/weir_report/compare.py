@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from . import statistics, switch_counters
+from . import plan_pressure, statistics, switch_counters
 from .answer import Answer, make_answer
 from .errors import ReportError
 from .figure_results import (BETTER, INCONCLUSIVE, NO_DIFFERENCE, SEED, WORSE, FigureResult, Settings, Side,  # noqa: F401
@@ -71,6 +71,8 @@ class Report:
 
     def deciding_calls(self):
         """The call of the deciding figure for each setting against the first one, the baseline."""
+        if self.answer.pressure.cannot_differ:
+            return [INCONCLUSIVE] * (len(self.answer.ranking) - 1)
         ranked, runs = self.answer.measured, [row.runs for row in sorted(self.answer.ranking, key=lambda row: row.index)]
         return [_deciding_call(ranked, runs, index) for index in range(1, len(runs))]
 
@@ -102,7 +104,10 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     remarks += _switch(groups) + _stalls(groups)
     comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
     _judge(comparisons, settings)
-    return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings))
+    pressure = plan_pressure.found(groups, differences, by)
+    if pressure.cannot_differ:
+        _leave_open(comparisons)
+    return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings, pressure=pressure))
 
 
 def compare_capacities(capacity, groups, settings=Settings()):
@@ -111,7 +116,17 @@ def compare_capacities(capacity, groups, settings=Settings()):
     remarks = []
     kept = [usable(group, remarks) for group in groups if any(run.status == "complete" for run in group.runs)]
     remarks += _switch(kept) + _stalls(kept)
-    return Report([], {}, kept, remarks, None, settings, make_answer(kept, settings, capacity), capacity)
+    # Runs of one search differ in the rate, and in what follows from it.
+    differences = {option: values for option, values in plan_differences(kept).items() if option not in ("rate", "buffer")}
+    pressure = plan_pressure.found(kept, differences) if capacity.find == "rate" else plan_pressure.PlanPressure()
+    return Report([], {}, kept, remarks, None, settings, make_answer(kept, settings, capacity, pressure), capacity)
+
+
+def _leave_open(comparisons):
+    """Figures of settings that cannot differ in the plan: that they do not is no finding."""
+    for result in (result for comparison in comparisons for result in comparison.scored):
+        if result.call == NO_DIFFERENCE:
+            result.call, result.reason = INCONCLUSIVE, "the settings cannot differ in this plan"
 
 
 def _switch(groups):

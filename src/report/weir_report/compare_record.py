@@ -174,6 +174,8 @@ def answer_record(answer):
             "causes": list(each.causes),
             "ports": list(each.ports),
         } for each in answer.victims],
+        "pressure": {"cannot_differ": answer.pressure.cannot_differ, "sentences": list(answer.pressure.sentences),
+                     "remedy": answer.pressure.remedy},
         "not_told": list(answer.not_told),
         "next": answer.next,
     }

@@ -144,6 +144,8 @@ def table(report, colour=False, hints=True):
     lines += ["", *_notes(report, hints)]
     for comparison in report.comparisons:
         lines += ["", *_findings(comparison, colour)]
+    if report.answer.pressure.cannot_differ:
+        lines += ["", report.answer.headline]
     return "\n".join(lines)
 
 
@@ -404,7 +406,7 @@ def conclude(comparison):
 
 def conclusion(report):
     """One sentence."""
-    if not report.comparisons:
+    if not report.comparisons or report.answer.pressure.cannot_differ:
         return report.answer.headline
     if len(report.comparisons) == 1:
         comparison = report.comparisons[0]

@@ -2,7 +2,7 @@
 taken from it; rows are only drawn."""
 
 from . import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts, lost_consumers, page_parts, phase_charts, phase_times,
-               switch_charts, switch_counters, switch_reading_charts, time_charts, transfer_sizes)
+               plan_pressure, switch_charts, switch_counters, switch_reading_charts, time_charts, transfer_sizes)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -86,7 +86,7 @@ def section(run, position, decisive_charts, charts):
     return {
         "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": _what(run), "tone": tone,
         "short_verdict": verdict, "verdict_text": verdict_text(run), "advice": sentence(record["verdict"].get("advice")),
-        "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
+        "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"), "cannot_act": plan_pressure.cannot_act(run),
         "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts, "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"),
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},

@@ -11,7 +11,7 @@ NEVER_A_DIFFERENCE = ("seed",)
 # Options that describe the simulated network. Between groups they are what is compared, as the settings of a real
 # switch are.
 OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
-                  "port-buffer", "mtu")
+                  "port-buffer", "mtu", "acts-at")
 
 
 @dataclasses.dataclass

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 
+from . import sweep_plan
 from .errors import ReportError
 from .sweep_file import seconds_of
 
@@ -36,6 +37,7 @@ class Forecast:
     memory_bytes: float = 0.0
     cpu_s: float | None = None  # known with packets only
     burst_bytes: float = 0.0  # of one run, with --row-interval
+    pressure: dict | None = None  # as in the dry run; None: the layout is not known
 
     @property
     def ranks(self):
@@ -49,7 +51,7 @@ class Forecast:
 def in_world(setting, world_options, simulated, of_point=()):
     """A setting's options where [local] or [simulation] change some, in the simulator what stands for the switch, and what one
     point changes."""
-    options = _changed(setting.options, world_options)
+    options = _changed(sweep_plan.simulated_options(setting) if simulated else setting.options, world_options)
     return _changed(_changed(options, setting.simulate) if simulated else options, of_point)
 
 
@@ -125,7 +127,8 @@ def _forecast(document, start_s):
                     warnings=tuple(document.get("warnings", ())),
                     memory_bytes=_memory_bytes(document),
                     cpu_s=(document.get("packets") or {}).get("cpu_seconds"),
-                    burst_bytes=(document.get("bursts") or {}).get("bytes") or 0.0)
+                    burst_bytes=(document.get("bursts") or {}).get("bytes") or 0.0,
+                    pressure=document.get("pressure"))
 
 
 def _memory_bytes(document):

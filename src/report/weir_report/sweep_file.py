@@ -327,6 +327,7 @@ def _no_doubles(table, key, values):
 def _switch(table):
     if not table.content:
         return None
+    acts_at = table.text("acts-at", None)
     values = table.read("settings", None, list, "a list of names")
     if not values:
         raise ReportError(f"{table.where('settings')}: missing; [switch] needs the names of its settings, such as "
@@ -337,6 +338,9 @@ def _switch(table):
             made.append(_compound(table, "settings", value))
         else:
             made.append(Value(_plain(table, "settings", value)))
+    if acts_at is not None:  # of those that say nothing else
+        made = [value if "acts-at" in dict(value.options) else
+                dataclasses.replace(value, options=(*value.options, ("acts-at", _plain(table, "acts-at", acts_at)))) for value in made]
     _no_doubles(table, "settings", made)
     switch = Switch(
         axis=Axis("switch", tuple(made), False),

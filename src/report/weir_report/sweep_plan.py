@@ -23,6 +23,8 @@ from . import sweep_find
 
 SCHEMA = "weir-sweep/1"
 SAFE_NAME_MAX = 80
+# Options of `weir run` that say something about a real switch.
+OF_A_REAL_SWITCH = ("acts-at",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +171,11 @@ def simulation_key(plan, point):
 
 
 def _simulation_of(setting):
-    return tuple(sorted(setting.options)), tuple(sorted(setting.simulate))
+    return tuple(sorted(simulated_options(setting))), tuple(sorted(setting.simulate))
+
+
+def simulated_options(setting):
+    return tuple(pair for pair in setting.options if pair[0] not in OF_A_REAL_SWITCH)
 
 
 def simulated_settings(plan):
@@ -196,7 +202,7 @@ def axes_without_options(plan):
         options = {}
         for setting in plan.settings:
             others = setting.values[:position] + setting.values[position + 1:]
-            options.setdefault(others, set()).add((setting.options, setting.simulate))
+            options.setdefault(others, set()).add((simulated_options(setting), setting.simulate))
         if all(len(of_others) == 1 for of_others in options.values()):
             found.append(axis)
     return found

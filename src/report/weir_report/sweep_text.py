@@ -2,7 +2,7 @@
 
 import math
 
-from . import capacity, sweep_find, sweep_find_text, sweep_plan, sweep_simulate, sweep_slurm
+from . import capacity, plan_pressure, sweep_find, sweep_find_text, sweep_plan, sweep_simulate, sweep_slurm
 from .sweep_campaign import STATES, counts
 from .sweep_find_state import FindState
 from .sweep_submit import job_limit_s
@@ -26,6 +26,7 @@ def plan_record(prepared):
         "changes": sum(sweep_plan.changes(prepared.plan, part) for part in jobs) if prepared.hook else 0,
         "expected_s": expected if prepared.world != "simulation" else None,
         "disk_bytes": prepared.disk_bytes,
+        "pressure": {setting.name: forecast.pressure for setting, forecast in zip(prepared.plan.settings, prepared.forecasts)},
         "jobs": None,
         "plan": sweep_plan.as_record(prepared.plan),
     }
@@ -77,6 +78,7 @@ def plan_lines(prepared, with_points=True):
         note = " (makes no difference here)" if axis.name in left_out else ""
         lines.append(f"axis        {axis.name}: " + ", ".join(value.name for value in axis.values) + note)
     lines += _order(prepared, record)
+    lines += _pressure(prepared)
     lines.append(f"disk        about {size(record['disk_bytes'])} in {record['directory']} ({size(prepared.free_bytes)} free)")
     warnings = {}
     for setting, forecast in zip(plan.settings, prepared.forecasts):
@@ -91,6 +93,23 @@ def plan_lines(prepared, with_points=True):
     lines += [f"{point.name}  {point.repetition:<10}  {plan.setting_of(point).name}" for point in shown]
     if len(shown) < len(prepared.points):
         lines.append(f"... and {len(prepared.points) - len(shown)} more (--json has all)")
+    return lines
+
+
+def _pressure(prepared):
+    """How much can be under way into a port, and from where on settings of the switch act."""
+    known = [(setting.name, forecast.pressure) for setting, forecast in zip(prepared.plan.settings, prepared.forecasts) if forecast.pressure]
+    told = {}
+    for name, pressure in known:
+        entries = pressure["settings"]
+        for sentence in (pressure["text"], *([pressure["unknown"]] if pressure["unknown"] else []), *map(plan_pressure.sentence, entries)):
+            told.setdefault(sentence, []).append(name)
+    lines = [f"{'pressure' if number == 0 else '':<12}{sentence}" + ("" if len(names) == len(known) else f" ({', '.join(names[:3])})")
+             for number, (sentence, names) in enumerate(told.items())]
+    entries = [entry for _, pressure in known for entry in pressure["settings"]]
+    if len(known) > 1 and all(pressure["settings"] for _, pressure in known) and not any(entry["can_act"] for entry in entries):
+        nearest = max(entries, key=lambda entry: entry["pressure"])
+        lines.append("warning     settings of the switch cannot differ in this plan, for none can act; they can with " + nearest["remedy"])
     return lines
 
 
