@@ -199,7 +199,8 @@ void warn_of_short_rows(const config::RunRequest& request, Forecast& f) {
     const core::BitRate link = std::min(request.network.producer_link, request.network.consumer_link);
     const bool known = request.simulated || request.given("producer-link") || request.given("consumer-link");
     const core::Bytes fitting = core::bytes_in(link, plan.row_interval);
-    if (known && plan.row_interval.ns > 0 && plan.chunk_size * 2 > fitting) {
+    const bool asked_for = plan.row_interval_asked_for && plan.row_interval.ns > 0;
+    if (known && asked_for && plan.chunk_size * 2 > fitting) {
         f.warnings.push_back(fmt::format(
             "--row-interval: bytes count when their chunk is whole, and a chunk of {} takes {} on a link of "
             "{}: intervals of {} show when chunks ended, not how fast they came; make --chunk-size smaller",

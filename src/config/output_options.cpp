@@ -73,10 +73,15 @@ void set_row_interval(RunRequest& request, std::string_view text) {
                         to_text(interval)));
     }
     request.plan.row_interval = interval == second ? core::Duration{} : interval;
+    request.plan.row_interval_asked_for = true;
 }
 
+/// Empty: a short run has its own.
 std::string row_interval_text(const RunRequest& request) {
-    return request.plan.row_interval.ns > 0 ? to_text(request.plan.row_interval) : std::string{};
+    const core::Plan& plan = request.plan;
+    return !plan.row_interval_asked_for ? std::string{}
+           : plan.row_interval.ns > 0   ? to_text(plan.row_interval)
+                                        : std::string{"1s"};
 }
 
 std::string tags_text(const RunRequest& request) {
@@ -121,8 +126,8 @@ constexpr Option output_rows[] = {
     {.name = "row-interval",
      .syntax = "TIME",
      .completions = "10ms|100ms|1s",
-     .help = "below 1s: also a row for each such part of a second, from 10ms",
-     .default_text = "1s",
+     .help = "rows of this length, too, from 10ms",
+     .default_text = "1s; short runs: 50 rows",
      .set = set_row_interval,
      .get = row_interval_text},
     {.name = "label",

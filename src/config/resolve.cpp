@@ -145,6 +145,7 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     request.command_line.assign(command_line.begin(), command_line.end());
     derive(request);
     derive_silence_timeout(request);
+    derive_row_interval(request);
     check_row_interval(request.plan);
     return request;
 }
@@ -160,6 +161,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     check_amounts(request);
     check_headroom(request);
     derive_silence_timeout(request);
+    derive_row_interval(request);
     check_row_interval(request.plan);
 }
 

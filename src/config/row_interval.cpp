@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "config/groups.hpp"
 #include "config/limits.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
@@ -23,6 +24,16 @@ constexpr Bytes producer_row{58};
 constexpr Bytes consumer_row{42};
 constexpr Bytes scheduler_row{46};
 
+/// Whole parts of a second in whole 10 ms.
+constexpr int lengths_ms[] = {10, 20, 40, 50, 100, 200, 250, 500};
+
+// Of a short run without --row-interval.
+constexpr Duration short_run_time = Duration::seconds(20);
+constexpr std::int64_t short_run_wanted = 50;
+constexpr std::int64_t short_run_least = 20;
+constexpr std::uint64_t short_run_ranks = 1000;
+constexpr Bytes short_run_bytes{std::int64_t{64} << 20};
+
 /// Of all ranks' rows of one interval.
 Bytes bytes_per_interval(const core::Plan& plan) {
     return producer_row * plan.producers + consumer_row * plan.consumers + scheduler_row;
@@ -30,7 +41,7 @@ Bytes bytes_per_interval(const core::Plan& plan) {
 
 /// The shortest interval above the plan's with which it fits; 1 s: with none.
 Duration fitting_interval(core::Plan plan) {
-    for (const int milliseconds : {20, 40, 50, 100, 200, 250, 500}) {
+    for (const int milliseconds : lengths_ms) {
         const auto longer = Duration::milliseconds(milliseconds);
         if (longer > plan.row_interval) {
             plan.row_interval = longer;
@@ -40,6 +51,29 @@ Duration fitting_interval(core::Plan plan) {
         }
     }
     return one_second;
+}
+
+/// 0: rows of seconds are enough, or the layout is not known, or short ones would be too many.
+Duration interval_of_short_run(const RunRequest& request) {
+    core::Plan plan = request.plan;
+    const std::uint64_t ranks = std::uint64_t{1} + plan.producers + plan.consumers;
+    if (plan.producers == 0 || plan.consumers == 0 || plan.duration >= short_run_time ||
+        ranks * number_of_groups(request) > short_run_ranks) {
+        return {};
+    }
+    Duration chosen;
+    for (const int milliseconds : lengths_ms) {
+        plan.row_interval = Duration::milliseconds(milliseconds);
+        const std::int64_t points = plan.duration.ns / plan.row_interval.ns;
+        // Of 10 ms there may be fewer: there are no shorter ones.
+        const std::int64_t least = chosen.ns > 0        ? short_run_wanted
+                                   : milliseconds == 10 ? 2
+                                                        : short_run_least;
+        if (points >= least && burst_need(plan).bytes <= short_run_bytes) {
+            chosen = plan.row_interval;
+        }
+    }
+    return chosen;
 }
 
 }  // namespace
@@ -54,6 +88,16 @@ BurstNeed burst_need(const core::Plan& plan) {
     const core::WideInteger bytes = bytes_per_interval(plan).count * intervals * seconds;
     need.bytes = {static_cast<std::int64_t>(std::min<core::WideInteger>(bytes, std::int64_t{1} << 62))};
     return need;
+}
+
+void derive_row_interval(RunRequest& request) {
+    const Duration interval = interval_of_short_run(request);
+    if (!request.given("row-interval")) {
+        request.plan.row_interval = interval;
+    }
+    if (!request.given("switch-rows")) {
+        request.packets.row_length = interval.ns > 0 ? interval : one_second;
+    }
 }
 
 void check_row_interval(const core::Plan& plan) {

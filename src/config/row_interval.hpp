@@ -4,10 +4,15 @@
 // reached in two minutes. Rejected: to leave rows out when there are too many (a burst would be missing
 // without a word), and to aggregate ranks (the leader would get every interval of every rank over the network
 // that is measured).
+//
+// A run of a few seconds has too few rows of seconds to be drawn, so it gets short rows unless --row-interval
+// says otherwise: 50 to 100 in the measured time where rows of 10 ms allow it, 20 at least. Not with more
+// than 1000 ranks, which would be as many files more, and never so many that they come to 64 MiB.
 #pragma once
 
 #include <cstdint>
 
+#include "config/run_request.hpp"
 #include "core/plan.hpp"
 
 namespace weir::config {
@@ -21,6 +26,10 @@ struct BurstNeed {
 
 /// Of a plan with a row interval; producers and consumers that are not known yet count as none.
 BurstNeed burst_need(const core::Plan& plan);
+
+/// Sets the row interval of a short run, and of its simulated switches, where no option does. While the
+/// layout is not known there is none.
+void derive_row_interval(RunRequest& request);
 
 /// Refuses more than burst_bytes_limit. Throws UsageError with the need and what would fit.
 void check_row_interval(const core::Plan& plan);

@@ -90,7 +90,7 @@ constexpr Option switch_rows[] = {
     {.name = "switch-rows",
      .syntax = "TIME",
      .help = "length of the rows in switch/NAME.csv",
-     .default_text = "1s",
+     .default_text = "1s; short runs: 50 rows",
      .set =
          [](RunRequest& r, Text text) {
              r.packets.row_length =

@@ -141,6 +141,8 @@ struct Plan {
     Verify verify = Verify::header;
     std::uint64_t seed = 0;
     Duration row_interval{};  ///< ranks also write a row for each such part of a second; 0: they do not
+    bool row_interval_asked_for =
+        false;  ///< and not config's choice for a short run: live lines show it, too
 
     bool operator==(const Plan&) const = default;
 

@@ -54,7 +54,7 @@ nlohmann::ordered_json rate_json(const RateRange& range) {
 LiveView::LiveView(const core::Plan& plan, LiveForm form, bool terminal, LineSink sink)
     : consumers_(plan.consumers),
       duration_s_((plan.duration.ns + ns_per_second - 1) / ns_per_second),
-      row_interval_(plan.row_interval),
+      row_interval_(plan.row_interval_asked_for ? plan.row_interval : core::Duration{}),
       form_(form),
       terminal_(terminal),
       sink_(std::move(sink)) {

@@ -40,7 +40,7 @@ class LiveView {
 
     std::uint32_t consumers_;
     std::int64_t duration_s_;
-    core::Duration row_interval_;  ///< 0: bursts are not recorded
+    core::Duration row_interval_;  ///< 0: bursts are not shown
     LiveForm form_;
     bool terminal_;
     LineSink sink_;

@@ -61,6 +61,7 @@ nlohmann::ordered_json resolved_json(const core::Plan& plan, const std::optional
     }
     if (plan.row_interval.ns > 0) {
         json["row_interval_s"] = plan.row_interval.in_seconds();
+        json["row_interval_asked_for"] = plan.row_interval_asked_for;
     }
     if (plan.is_staggered()) {
         json["set_phases_s"] = set_phases(plan);

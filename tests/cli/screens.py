@@ -221,9 +221,19 @@ class DryRun(CommandTest):
         self.assertIn("short rows  10 per second of each rank", self.succeeds("run", "--dry-run", *words[4:]))
         simulated = json.loads(self.succeeds("simulate", *words, "--consumer-link", "100Mb/s", "--chunk-size", "1MB", "--dry-run", "--json"))
         self.assertRegex(simulated["warnings"][-1], "--row-interval: .* a chunk of 1 MB takes 80 ms on a link of 100 Mb/s: intervals of 100 ms")
-        for without in (words[:-2], (*words[:-1], "1s")):
-            self.assertNotIn("bursts", self.forecast(*without))
-            self.assertNotIn("row-interval", self.forecast(*without)["plan"])
+        for without in ((*words[:-2], "--duration", "20s"), (*words[:-1], "1s")):
+            forecast = self.forecast(*self.once(without))
+            self.assertNotIn("bursts", forecast)
+            self.assertEqual(forecast["plan"].get("row-interval"), "1s" if without[-1] == "1s" else None)
+        # A short run has them anyway, and without a place among the options.
+        forecast = self.forecast(*words[:-2])
+        self.assertEqual((forecast["bursts"]["rows_per_second"], forecast["plan"].get("row-interval")), (80, None))
+
+    @staticmethod
+    def once(words):
+        """Each option once, with its last value."""
+        pairs = dict(zip(words[::2], words[1::2]))
+        return [word for pair in pairs.items() for word in pair]
 
     def test_a_plan_that_cannot_see_a_setting_of_the_switch_is_told(self):
         incast = ("--producers", "32", "--consumers", "1", "--generation", "saturate", "--network", "packet", "--pfc", "on")

@@ -75,7 +75,7 @@ def without():
     run = weir(6, *LAYOUT, "--duration", "1s", "--warmup", "0s", "--row-interval", "1s")
     check(run.status == 0, f"exit status {run.status}\n{run.stderr}")
     check(not (run.directory / "bursts").exists(), "bursts/ is there")
-    check("row-interval" not in run.json["plan"] and "burst" not in run.stdout, run.stdout)
+    check(run.json["plan"]["row-interval"] == "1s" and "burst" not in run.stdout, run.stdout)
 
 
 main(recorded, killed, without)

@@ -68,9 +68,13 @@ def test_they_sum_up_to_the_rows_of_seconds(overflowing):
 
 
 def test_runs_without_the_option_have_none(simulate):
+    """A short run has short rows, but for its charts over time only."""
     run = read_run(simulate("--duration", "1s"))
-    assert burst_charts.bursts(run) == [] and "row_interval_s" not in run.resolved
-    assert not (run.directory / "bursts").exists()
+    assert burst_charts.bursts(run) == [] and run.resolved["row_interval_asked_for"] is False
+    for options in (("--duration", "20s"), ("--duration", "1s", "--row-interval", "1s")):
+        run = read_run(simulate(*options))
+        assert burst_charts.bursts(run) == [] and "row_interval_s" not in run.resolved
+        assert not (run.directory / "bursts").exists()
 
 
 def test_the_page_has_them(overflowing, no_pictures, tmp_path):

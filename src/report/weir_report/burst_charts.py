@@ -12,10 +12,11 @@ SECONDS_MAX = 3
 
 
 def bursts(run):
-    """A chart for each of the worst seconds, and a heat map of the first of them; none without rows of bursts."""
+    """A chart for each of the worst seconds, and a heat map of the first of them; none if --row-interval did not ask for them: the
+    charts over time show the short rows of a short run."""
     chosen = worst_seconds(run)
     interval = run.resolved.get("row_interval_s")
-    if not interval or not chosen:
+    if not interval or not chosen or not run.resolved.get("row_interval_asked_for", True):
         return []
     stretches = [(second - 1, second + 1) for second in chosen]
     found = {role: run.bursts(role, tuple(stretches)) for role in ("producer", "consumer", "scheduler")}

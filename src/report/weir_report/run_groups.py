@@ -6,8 +6,8 @@ from . import statistics
 from .errors import ReportError
 from .units import counted
 
-# Different seeds are what makes simulated repetitions different.
-NEVER_A_DIFFERENCE = ("seed",)
+# Different seeds are what makes simulated repetitions different; how long rows are is no part of what was run.
+NEVER_A_DIFFERENCE = ("seed", "row-interval", "switch-rows")
 # Options that describe the simulated network. Between groups they are what is compared, as the settings of a real
 # switch are.
 OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
