@@ -203,7 +203,7 @@ USER = """<script>(async () => {
 
 def test_the_pointer_shows_values_and_zooms(simulate, in_browser, tmp_path):
     directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
-                         "poisson:60ms,quantum=10ms", "--warmup", "0s", "--duration", "8s")
+                         "poisson:60ms,quantum=10ms", "--warmup", "0s", "--duration", "8s", "--row-interval", "1s")
     page = tmp_path / "page.html"
     assert report_command.main([str(directory), "--quiet", "--out", str(page)]) == 0
     page.write_text(page.read_text().replace("</body>", USER + "</body>"))

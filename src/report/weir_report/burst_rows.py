@@ -18,12 +18,12 @@ class Bursts:
 
     def __init__(self, begins, columns):
         self.begins = begins  # of the intervals, s
-        self._columns = columns
+        self.columns = columns
         self._nothing = np.full_like(columns["covered_s"], np.nan)
 
     def column(self, name):
         """Ranks x intervals; NaN only where no file has the column."""
-        return self._columns.get(name, self._nothing)
+        return self.columns.get(name, self._nothing)
 
 
 def read_bursts(paths, stretches, interval):

@@ -4,6 +4,7 @@ import numpy as np
 
 from .charts import HeatMap, HeatView
 from .series import column, compared_rates, over_window
+from .steps import each, length_s
 from .time_charts import group_edges, group_names
 from .units import scale, text
 
@@ -21,17 +22,22 @@ def ranks_by_second(run):
             ("producer", "Producers: occupancy", column(run, "producer", "occupancy_peak"), "1", "high"),
             ("producer", over_window(run, "Producers: throughput"), compared_rates(run, "producer"), "b/s", "low"),
             ("consumer", over_window(run, "Consumers: throughput"), compared_rates(run, "consumer"), "b/s", "low"),
-            ("consumer", "Consumers: blocked share", column(run, "consumer", "blocked_s"), "1", "high")):
+            ("consumer", "Consumers: blocked share", _blocked_shares(run), "1", "high")):
         if values is None or not np.isfinite(values).any():
             continue
         views.append(worst_view(title, values, unit, run, role, worst, run.rows(role).seconds))
         grouped = grouped or len(views[-1].row_names) < len(values)
     if not views:
         return None
-    return HeatMap("heat-map", "Every rank in every second", "second", views,
+    return HeatMap("heat-map", f"Every rank in every {each(run)}", "second", views,
                    ("One line for a group of ranks: the slowest, fullest or most blocked of them. " if grouped else
                     "One line per rank. ") + about_columns(views[0], run.rows("producer").seconds)
                    + "Dark is more. A rank that lags is a pale line of throughput; a full or blocked one is a dark line.")
+
+
+def _blocked_shares(run):
+    blocked = column(run, "consumer", "blocked_s")
+    return None if blocked is None else blocked / length_s(run)
 
 
 def worst_view(title, values, unit, run, role, worst, x):

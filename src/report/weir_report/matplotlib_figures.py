@@ -64,7 +64,8 @@ def _time(chart):
                       rasterized=len(members) > 30)
         for line in panel.lines:
             if line.style != "member":
-                axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.1,
+                one_point = np.count_nonzero(np.isfinite(np.asarray(line.y, float))) == 1  # no line goes through it
+                axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.1, marker="." if one_point else None,
                           linestyle="--" if line.style in DASHED else "-", label=line.name)
         axis.set_title(panel.title)
         axis.set_ylabel(panel.unit)

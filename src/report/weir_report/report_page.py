@@ -2,7 +2,7 @@
 taken from it; rows are only drawn."""
 
 from . import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts, lost_consumers, page_parts, phase_charts, phase_times,
-               plan_pressure, switch_charts, switch_counters, switch_reading_charts, time_charts, transfer_sizes)
+               plan_pressure, steps, switch_charts, switch_counters, switch_reading_charts, time_charts, transfer_sizes)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -15,6 +15,8 @@ _DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
 _CHARTS = (phase_charts.over_time, time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
            latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, counter_charts.counters,
            switch_reading_charts.readings)
+# Drawn by the short rows of a run of a few seconds.
+_IN_STEPS = (time_charts.buffers, time_charts.throughput, heat_maps.ranks_by_second)
 _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy", "blocked_share",
              "delivery_p99_9")
 
@@ -26,7 +28,7 @@ def write_report(runs, page, figures_directory, formats, footer):
     for position, run in enumerate(runs):
         directory = figures_directory if len(runs) == 1 else figures_directory / f"{position + 1}-{_safe(run.name)}"
         shown = {}
-        made = [(make, chart) for make in _DECISIVE + _CHARTS for chart in _listed(make(run))]
+        made = [(make, chart) for make in _DECISIVE + _CHARTS for chart in _listed(make(steps.drawn(run) if make in _IN_STEPS else run))]
         written += figure_files.write(directory, [chart for _, chart in made], formats, run.title)
         for make, chart in made:
             shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(f"run-{position + 1}-{chart.name}", chart))

@@ -1,11 +1,11 @@
-"""Charts of a comparison that come from the runs themselves: seconds of a typical run of each setting side by side, and all
-runs of each setting by every key figure. Data only; svg_figures.py draws them."""
+"""Charts of a comparison that come from the runs themselves: seconds (or steps, see steps.py) of a typical run of each setting side by
+side, and all runs of each setting by every key figure. Data only; svg_figures.py draws them."""
 
 import re
 
 import numpy as np
 
-from . import series, units
+from . import series, steps, units
 from .charts import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row, RowChart
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
@@ -55,9 +55,11 @@ def _occupancy(groups, chosen, colours, most):
 
 
 def _rates(groups, chosen, colours, most):
-    row = _row("Slowest consumer: rate received", "b/s", groups, chosen, colours, most, "consumer",
-               lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")), "min",
-               "too few events for a rate")
+    # In a short step a consumer may receive nothing and be none the slower.
+    in_steps = any(isinstance(steps.drawn(run), steps.InSteps) for group in groups for run in group.runs)
+    row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", groups, chosen, colours, most,
+               "consumer", lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")),
+               "mean" if in_steps else "min", "too few events for a rate")
     if not row:
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
@@ -103,7 +105,7 @@ def _without_short_ends(run, role, values):
     if values is None or ends is None:
         return values
     outside = (rows.seconds < ends[0]) | (rows.seconds > ends[1])
-    return np.where(outside & (rows.column("covered_s") < SHORT_S), np.nan, values)
+    return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length_s(run)), np.nan, values)
 
 
 def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missing="not recorded"):
@@ -117,14 +119,15 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missi
             plots.append(Panel(group.name, "", lines, colour=colour_of))
             continue
         for run in (*others, group.runs[middle]):
-            values = values_of(run)
+            shown = steps.drawn(run)
+            values = values_of(shown)
             if values is None or not np.isfinite(values).any():
                 continue
-            x, y = _thinned(run.rows(role).seconds, _over_ranks(values, how), how, most)
+            x, y = _thinned(shown.rows(role).seconds, _over_ranks(values, how), how, most)
             is_typical = run is group.runs[middle]
             lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY,
                               points=is_typical and len(x) <= FEW_POINTS))
-        ends = series.measured_seconds(group.runs[middle])
+        ends = series.measured_seconds(steps.drawn(group.runs[middle]))
         is_drawn = any(line.style != "member" for line in lines)
         plots.append(Panel(group.name, "", lines, note=_short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"),
                            colour=colour_of, measured=ends))

@@ -114,8 +114,8 @@ def mean(values):
 
 
 def measured_seconds(run):
-    """The first and the last second that count; None: there is none."""
+    """The first and the last second (or step, see steps.py) that count; None: there is none."""
     seconds = run.rows("consumer").measured_seconds
     if not len(seconds):
         seconds = run.rows("producer").measured_seconds
-    return (int(seconds[0]), int(seconds[-1])) if len(seconds) else None
+    return (seconds[0].item(), seconds[-1].item()) if len(seconds) else None

@@ -229,7 +229,7 @@ def _line(line, x, y, most):
     colour = f'stroke="var(--{line.ink})"'
     dashes = f' stroke-dasharray="{line.dashes}"' if line.dashes else ""
     parts = [f'<path class="line{kind}"{name} d="{drawn}" {colour}{dashes}/>']
-    if line.points:
+    if line.points or np.count_nonzero(known) == 1:  # no line goes through one point
         parts += _intervals(line, x, y, colour)
         parts.append(f'<path class="dots" d="{"".join(f"M{one} {other}l0 0" for one, other, there in zip(across, down, known) if there)}" {colour}/>')
     return "".join(parts)
@@ -357,7 +357,8 @@ def plot(panel, row):
     x = Axis.of(x_low, x_high, _x_of(row.plots), X_DIGITS, row.x_log)
     y_low, y_high = row.y_range()
     y = Axis.of(y_low, y_high, [line.y for one in row.plots for line in one.lines], Y_DIGITS)
-    ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5, 1.0)]
+    whole = all((values == np.rint(values)).all() for values in _x_of(row.plots))  # seconds, and not steps
+    ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5, 1.0 if whole else 0.0)]
     given = attributes(panel, x, y, row.x_title, row.unit)
     return Markup(box(area_of(panel, x, y, row.limits, panel.measured), y_labels(y.ticks(4), y), x_labels(ticks, x), given))
 

@@ -6,10 +6,13 @@ from . import lost_consumers
 from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, BarChart, Line, Panel, TimeChart
 from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds,
                      over_window, rates, target_rate)
+from .steps import InSteps, by_second, each
 from .units import scale, text
 
 # More ranks than this are drawn as a band: single lines could not be told apart.
 MEMBERS_MAX = 100
+# Fewer seconds than this are drawn as steps.
+FEW_SECONDS = 6
 # More bars than this are grouped.
 BARS_MAX = 240
 
@@ -41,17 +44,18 @@ def buffers(run):
     panels = []
     if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
         peaks = producers.column("occupancy_peak")
-        panel = occupancy_panel(run, "Buffer occupancy, peak of each second", producers.seconds, peaks)
+        panel = occupancy_panel(run, f"Buffer occupancy, peak of each {each(run)}", producers.seconds, peaks)
         one_set = set_occupancy(run)
         if one_set is not None and one_set < 0.99:
             panel.lines.append(Line(f"one new set: {one_set:.3g}", producers.seconds[[0, -1]], np.full(2, one_set), "target"))
         panels.append(panel)
     for role, title, name in (("producer", "Late sets", "late_sets"), ("producer", "Events lost at producers", "lost_events"),
                               ("consumer", "Events lost on the way", "lost_events")):
-        values = column(run, role, name)
+        values = column(by_second(run), role, name)
         if values is not None and np.nansum(values):
             panels.append(Panel(title, "in the second", whole_numbers=True, lines=[
-                Line(f"all {role}s", run.rows(role).seconds, np.nansum(values, axis=0), "highest")]))
+                Line(f"all {role}s", by_second(run).rows(role).seconds, np.nansum(values, axis=0), "highest",
+                     points=isinstance(run, InSteps))]))
     if not panels:
         return None
     return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE)
@@ -115,14 +119,17 @@ def throughput(run):
                                   [(target_name(role, target), target, "target"),
                                    (f"line rate {text(link, 'b/s')}", link, "link")]))
     blocked = blocked_at_once(run)
-    if blocked is not None:
+    if blocked is None:
+        panels += _blocked_on_average(run)
+    else:
         x = run.rows("consumer").seconds
         panels.append(Panel("Blocked consumers", f"of {len(run.rows('consumer'))}", whole_numbers=True, least_top=1.0, lines=[
             Line("most at one instant", x, blocked[1], "highest"), Line("mean", x, blocked[0], "mean")]))
-    lost = lost_consumers.panel(run)
+    lost = lost_consumers.panel(by_second(run))
     if lost is not None:
         panels.append(lost)
-    fairness = fairness_by_second(run)
+    # What came in a step is that of a few chunks.
+    fairness = None if isinstance(run, InSteps) else fairness_by_second(run)
     if fairness is not None:
         x = run.rows("consumer").seconds
         panels.append(Panel(over_window(run, "Fairness of consumers"), "", least_top=1.05, lines=[
@@ -133,7 +140,8 @@ def throughput(run):
         return None
     many = max(len(run.rows("producer")), len(run.rows("consumer"))) > MEMBERS_MAX
     return TimeChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
-                     "One value per rank and second. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
+                     f"One value per rank and {each(run)}. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
+                     + ("Bytes count when their chunk is whole. " if isinstance(run, InSteps) else "")
                      + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE)
 
 
@@ -141,8 +149,20 @@ def target_name(role, target):
     return f"target {text(target, 'b/s')}" if role == "producer" else f"needed in the mean {text(target, 'b/s')}"
 
 
+def _blocked_on_average(run):
+    """Where rows have no samples of who is blocked at once."""
+    rows = run.rows("consumer")
+    if "blocked_s" not in rows or not np.nansum(rows.column("blocked_s")):
+        return []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = rows.column("blocked_s") / rows.column("covered_s")
+    return [Panel("Blocked consumers", f"of {len(rows)}", least_top=1.0, lines=[
+        Line("mean", rows.seconds, np.nansum(np.where(np.isfinite(shares), shares, np.nan), axis=0), "mean")])]
+
+
 def _building_panels(run):
     """Pattern build: events that all consumers finished, and what was lost meanwhile. Nothing with other patterns."""
+    run = by_second(run)
     panels = []
     for title, parts in (("Events built", (("finished_events", "finished", "mean"), ("given_up_events", "given up", "lowest"))),
                          ("Fragments requested again", (("asked_again", "requested again", "highest"),))):
@@ -202,14 +222,28 @@ def where_the_time_went(run):
         covered = mean(rows.column("covered_s"))
         for shown, name, colour in parts:
             high = low + np.nan_to_num(mean(rows.column(name)) / covered)
-            areas.append(Area(shown, rows.seconds, 100 * low, 100 * high, colour))
+            areas.append(Area(shown, *_as_steps(rows.seconds, covered, 100 * low, 100 * high), colour))
             low = high
         panels.append(Panel(title, "% of time", areas=areas, largest=100.0))
     if not panels:
         return None
-    return TimeChart("where-the-time-went", "Where the time went", panels, measured_seconds(run),
+    measured = measured_seconds(run)
+    if measured and len(run.rows("scheduler").seconds) < FEW_SECONDS:
+        measured = (measured[0], measured[1] + 1)
+    return TimeChart("where-the-time-went", "Where the time went", panels, measured,
                      "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those that "
                      "wait for a grant by the scheduler; long transfers point to the network.")
+
+
+def _as_steps(seconds, covered, low, high):
+    """Of a few seconds each is drawn as wide as it is: an area through one point is nothing."""
+    if len(seconds) >= FEW_SECONDS:
+        return seconds, low, high
+    covered = np.clip(np.nan_to_num(covered, nan=1.0), 0.0, 1.0)
+    begins, ends = seconds.astype(float), seconds + covered
+    if len(seconds) > 1:  # of the first one, the end was recorded
+        begins[0], ends[0] = seconds[0] + 1.0 - covered[0], seconds[0] + 1.0
+    return np.stack([begins, ends], axis=1).ravel(), np.repeat(low, 2), np.repeat(high, 2)
 
 
 def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=MEMBERS_MAX):
