@@ -72,8 +72,9 @@ Levels levels_of(std::span<const double> points) {
     return levels;
 }
 
-BacklogGrowth growth_in(const core::Plan& plan, const PointsPlan& points, std::span<const double> values,
-                        std::uint32_t producers) {
+/// Over these points, the last ones of the run.
+BacklogGrowth growth_over(const core::Plan& plan, const PointsPlan& points, std::span<const double> values,
+                          std::uint32_t producers) {
     const Levels levels = levels_of(values);
     const std::span<const double> compared = std::span(levels.values).first(levels.count);
     const double grain = grain_bytes(plan, points, producers);
@@ -90,6 +91,28 @@ BacklogGrowth growth_in(const core::Plan& plan, const PointsPlan& points, std::s
     growth.last_at = points.at(points.points - 1) - core::Duration{points.step.ns * (neighbours - 1) / 2} +
                      core::Duration{points.means ? points.step.ns / 2 : 0};
     return growth;
+}
+
+/// Over the whole time, or, if it does not grow over that but at its end, over its last half or quarter.
+BacklogGrowth growth_in(const core::Plan& plan, const PointsPlan& points, std::span<const double> values,
+                        std::uint32_t producers) {
+    constexpr std::size_t least_points = 4;
+    constexpr double least_share = 0.02;  // of what is generated, where it is not the whole time
+    const double generated_per_second = static_cast<double>(plan.rate.bits_per_second) / 8 * producers;
+    const BacklogGrowth whole = growth_over(plan, points, values, producers);
+    for (const std::size_t parts : {4U, 2U}) {
+        const std::size_t late = values.size() / parts;
+        if (whole.grows() || late < least_points) {
+            continue;
+        }
+        const auto before = values.first(values.size() - late);
+        const BacklogGrowth growth = growth_over(plan, points, values.last(late), producers);
+        if (growth.grows() && growth.bytes_per_second() > least_share * generated_per_second &&
+            growth.last_bytes > *std::max_element(before.begin(), before.end())) {
+            return growth;
+        }
+    }
+    return whole;
 }
 
 /// Adds what is known of a producer; false: not all of it is.

@@ -12,6 +12,9 @@
 //  - the grain: events are whole. Of sets, 2 events, because what is left may be an event more at one end; of
 //    steady producers one event, or what of it a mean over many does not show. What the grain alone adds to
 //    the variance of a step is taken off s.
+// A backlog that grows at the end of the run only, such as after a link has become slower, is found in the
+// last quarter or half of the points, if it ends above all that was before, so that a queue that fills again
+// is none, and grows by 2 % of the rate or more.
 // Rejected: a line of least squares and its error, which take the points for independent of each other. A
 // backlog remembers; of stable queues near their limit such a test finds a trend in most short runs.
 #pragma once
@@ -26,7 +29,7 @@
 namespace weir::telemetry {
 
 struct BacklogGrowth {
-    double bytes = 0;            ///< from the first level to the last
+    double bytes = 0;            ///< from the first level to the last, of the run or of its end
     double tolerance_bytes = 0;  ///< what is more than this is a growth
     double last_bytes = 0;       ///< the last level
     core::Duration time;         ///< between the two levels

@@ -319,8 +319,8 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
         verdict.on_time = !late && !lost;
     }
     verdict.text = overflow            ? "NOT sustained: " + overflow_text(plan, producers, verdict)
-                   : lost              ? "NOT sustained: " + lost_text(plan, losses)
                    : growths.any()     ? "NOT sustained: " + growth_text(growths)
+                   : lost              ? "NOT sustained: " + lost_text(plan, losses)
                    : verdict.sustained ? sustained_text(plan, producers, growths)
                                        : not_judged_text(plan, producers);
     if (late) {
@@ -329,7 +329,7 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
         verdict.text += fmt::format(" {} (least slack {}).", capitalised(on_time_text(plan)),
                                     slack_text(plan, producers));
     }
-    if (overflow && lost) {
+    if ((overflow || growths.any()) && lost) {
         verdict.text += ' ' + lost_text(plan, losses);
     }
     const bool held_up = !verdict.on_time.value_or(true) || (verdict.judged && !verdict.sustained);
