@@ -56,7 +56,8 @@ void SchedulerNode::record(core::Instant now, const core::Actions& /*out*/) {
                               .credits_available = core_.consumer_available(),
                               .offers = core_.waiting_events(),
                               .credits = core_.free_slots(),
-                              .events_without_credit = core_.events_without_credit()});
+                              .events_without_credit = core_.events_without_credit(),
+                              .outstanding = core_.outstanding()});
 }
 
 telemetry::RankSummary SchedulerNode::summary() const {

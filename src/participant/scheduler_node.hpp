@@ -36,6 +36,8 @@ class SchedulerNode : public Node {
     void record_control_packets(core::Instant now, std::uint64_t packets) {
         recorder_.control_packets(now, packets);
     }
+    /// It handled messages for `time` until now.
+    void record_handling(core::Instant now, core::Duration time) { recorder_.handled(now, time); }
     void finish_recording(core::Instant now) override { recorder_.finish(now); }
 
     [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }

@@ -113,6 +113,11 @@ void RankLoop::turn_of_node(core::Instant now, core::Duration gap) {
     receive_packets(now);
     parts_.node->record(now, actions_);
     carry_out();
+    if (participant::SchedulerNode* const scheduler = parts_.node.scheduler();
+        scheduler != nullptr && found_.packets.size() > heartbeat_packets_) {
+        const core::Instant after = clock_now();
+        scheduler->record_handling(after, after - now);
+    }
     if (burner_) {
         burner_->set(parts_.node.consumer()->processing());
     }

@@ -113,6 +113,7 @@ class Simulator final : private NetworkClient {
     /// What disturbances make of a node.
     struct Condition {
         std::uint32_t pauses = 0;
+        core::Instant paused_since{};
         bool dead = false;
         // --on-failure continue, a consumer.
         std::uint32_t deaths = 0;  ///< of the disturbances that last

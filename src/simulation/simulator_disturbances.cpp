@@ -72,11 +72,15 @@ void Simulator::disturb(const Disturbance& disturbance, bool begins) {
 
 void Simulator::set_pause(FlatNode node, bool begins) {
     Condition& condition = conditions_[node];
+    if (begins && condition.pauses == 0) {
+        condition.paused_since = now_;
+    }
     condition.pauses = begins ? condition.pauses + 1 : condition.pauses - 1;
     set_link(node);
     if (condition.away()) {
         set_deadline(node);
     } else {
+        nodes_[node]->record_poll_gap(now_, now_ - condition.paused_since);
         resume(node);
     }
 }

@@ -121,6 +121,7 @@ void Simulator::message_handled(std::uint32_t index) {
         return;
     }
     at_scheduler_.pop();
+    scheduler_->record_handling(now_, scheduler_time_);
     if (!at_scheduler_.empty()) {
         serve_next();
     }

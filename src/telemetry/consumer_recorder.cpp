@@ -15,6 +15,7 @@ using core::Observation;
 ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, Instant start,
                                    Latencies& latencies, Sink sink)
     : duration_(plan.duration),
+      slots_(plan.slots),
       latencies_(latencies),
       sink_(std::move(sink)),
       clock_(start),
@@ -58,6 +59,12 @@ void ConsumerRecorder::integrate(Instant from, Duration length) {
     if (state_.processing) {
         time.processing += length;
     }
+    const std::uint32_t used = state_.free_slots + state_.receiving_slots + state_.queued_slots;
+    Load& load = current_.load;
+    load.free_slots += length * state_.free_slots;
+    load.receiving_slots += length * state_.receiving_slots;
+    load.queued_slots += length * state_.queued_slots;
+    load.withheld_slots += length * (slots_ - std::min(slots_, used));
     bursts_.over(from, length, [this](ConsumerBurst& burst, Duration part) {
         burst.blocked += state_.blocked() ? part : Duration{};
         burst.free_slots_min = std::min(burst.free_slots_min, state_.free_slots);
@@ -69,6 +76,15 @@ void ConsumerRecorder::received_since(Instant since) {
     const Duration time = waits_.remove_after(since);
     current_.time.waiting_for_data -= time;
     current_.time.receiving += time;
+}
+
+/// Likewise of the slot, which the state called free until now. Pattern `build`: only the first fragment of
+/// an event finds it free, and what is counted for the others is bounded by the time that slots were free.
+void ConsumerRecorder::slot_received_since(Instant since) {
+    const Duration free = builds_ ? Duration{} : clock_.position() - std::max(since, clock_.start());
+    const Duration moved = std::clamp(free, Duration{}, current_.load.free_slots);
+    current_.load.free_slots -= moved;
+    current_.load.receiving_slots += moved;
 }
 
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
@@ -93,6 +109,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     switch (observation.kind) {
         case Observation::Kind::transfer_noticed:
             received_since(now - observation.elapsed);
+            slot_received_since(now - observation.elapsed);
             break;
         case Observation::Kind::chunk_received:
             for (std::uint32_t chunk = 0; paced_ && chunk < observation.chunks; ++chunk) {
@@ -200,6 +217,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.processed = current_.processed;
     row.lost = current_.lost;
     row.time = current_.time;
+    row.load = current_.load;
     row.blocked_samples = current_.blocked_samples;
     row.free_slots_min = current_.free_slots_min;
     row.corrupt_events = current_.corrupt_events;
@@ -226,6 +244,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     facts.flow.building = row.building;
     facts.flow.datagrams = row.datagrams.flow;
     facts.time = row.time;
+    facts.load = row.load;
     facts.peak_10ms = row.received_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;
     facts.burst = bursts_.largest(row.bursts, &ConsumerBurst::received);

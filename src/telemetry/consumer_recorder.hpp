@@ -96,10 +96,12 @@ class ConsumerRecorder {
     void move_to(core::Instant now);
     void integrate(core::Instant from, core::Duration length);
     void received_since(core::Instant since);
+    void slot_received_since(core::Instant since);
     void count_received(core::Instant at, core::Bytes bytes);
     void close(std::int64_t second, core::Duration covered);
 
     core::Duration duration_;
+    std::uint32_t slots_;
     Latencies& latencies_;
     Sink sink_;
 
@@ -117,6 +119,7 @@ class ConsumerRecorder {
         Flow processed;
         Flow lost;
         TimeUse time;
+        Load load;
         BlockedSamples blocked_samples;
         std::uint32_t free_slots_min = 0;
         std::uint64_t corrupt_events = 0;

@@ -21,7 +21,8 @@ constexpr std::string_view producer_header =
     "sent_peak_10ms_bits_per_second,lost_events,lost_bytes,backlog_bytes,occupancy_mean,occupancy_peak,"
     "grants,"
     "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
-    "sent_datagrams,sent_frames,wire_bytes,send_retries,late_sets\n";
+    "sent_datagrams,sent_frames,wire_bytes,send_retries,late_sets,backlogged_s,sending_s,all_"
+    "streams_s\n";
 
 constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
@@ -29,12 +30,15 @@ constexpr std::string_view consumer_header =
     "min,"
     "corrupt_events,duplicate_events,poll_gap_max_us,"
     "received_datagrams,duplicate_datagrams,late_datagrams,corrupt_datagrams,socket_drops,socket_buffer_max_"
-    "bytes,finished_events,given_up_events,asked_again,lost_events,lost_bytes\n";
+    "bytes,finished_events,given_up_events,asked_again,lost_events,lost_bytes,free_slot_s,"
+    "receiving_slot_s,queued_slot_s,withheld_slot_s\n";
 
 constexpr std::string_view scheduler_header =
     "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,control_packets,"
     "events_without_credit,results,result_bytes,waiting_events,free_slots,"
-    "waiting_for_data_s,waiting_for_slot_s,waiting_for_stream_s,idle_s,poll_gap_max_us\n";
+    "waiting_for_data_s,waiting_for_slot_s,waiting_for_stream_s,idle_s,poll_gap_max_us,handling_s,free_slot_"
+    "s,"
+    "outstanding_event_s\n";
 
 /// Puts cells together into a line. A simulation writes thousands of lines per second: numbers go in without
 /// a format that would have to be read each time.
@@ -150,6 +154,9 @@ std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns
         .where(row.datagrams.known, {row.datagrams.flow.sent, row.datagrams.flow.sent_frames,
                                      row.datagrams.flow.wire_bytes, row.datagrams.flow.send_retries})
         .integer(row.late_sets)
+        .seconds(row.load.backlogged)
+        .seconds(row.load.sending)
+        .seconds(row.load.all_streams)
         .line();
 }
 
@@ -176,6 +183,10 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
         .where(row.asks_again, {row.building.asked_again})
         .integer(row.lost.events)
         .integer(row.lost.bytes.count)
+        .seconds(row.load.free_slots)
+        .seconds(row.load.receiving_slots)
+        .seconds(row.load.queued_slots)
+        .seconds(row.load.withheld_slots)
         .line();
 }
 
@@ -196,6 +207,9 @@ std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_n
         .seconds(row.time.waiting_for_stream)
         .seconds(row.time.idle)
         .microseconds(row.poll_gap_max)
+        .seconds(row.load.handling)
+        .seconds(row.load.free_slots)
+        .seconds(row.load.outstanding)
         .line();
 }
 

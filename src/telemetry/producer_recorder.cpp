@@ -35,6 +35,7 @@ ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, 
       bursts_(plan.row_interval),
       lowest_rate_(plan) {
     WEIR_ASSERT(streams_ > 0);
+    begun_.reserve(streams_);
     state_.waiting_for_data = streams_;
     slot_share_ = consumers_grant_ ? 1 : 0;
     summary_.node = core::node_of(id);
@@ -62,6 +63,11 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
     current_.transferring_ns += state_.transferring * length.ns;
     current_.unattributed_ns += state_.waiting_for_grant * length.ns;
     current_.data_ns += state_.waiting_for_data * length.ns;
+    current_.load.backlogged += state_.waiting_for_data < streams_ ? length : Duration{};
+    current_.load.sending += state_.transferring > 0 ? length : Duration{};
+    current_.load.transfers += length * state_.transferring;
+    transfers_ += length * state_.transferring;
+    current_.load.all_streams += state_.transferring == streams_ ? length : Duration{};
     bursts_.over(from, length, [this](CurrentBurst& burst, Duration part) {
         burst.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(part.ns);
         burst.backlog_peak = std::max(burst.backlog_peak, state_.backlog);
@@ -107,6 +113,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::transfer_started:
             add_latency(latencies_.grant_to_first_byte);
+            begin_transfer(observation.event);
             break;
         case Observation::Kind::chunk_sent:
             count_sent(observation.bytes);
@@ -114,15 +121,42 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
         case Observation::Kind::transfer_completed:
             ++current_.sent.events;
             add_latency(latencies_.transfer);
+            end_transfer(observation);
             break;
         default:
             break;
     }
 }
 
+void ProducerRecorder::begin_transfer(core::EventId event) {
+    if (begun_.size() == streams_) {
+        begun_.erase(begun_.begin());  // it was taken back, and did not end
+    }
+    begun_.push_back({event, transfers_, sent_});
+}
+
+void ProducerRecorder::end_transfer(const Observation& transfer) {
+    const auto begun = std::find_if(begun_.begin(), begun_.end(),
+                                    [&](const Begun& one) { return one.event == transfer.event; });
+    if (begun == begun_.end()) {
+        return;
+    }
+    if (transfer.elapsed > Duration{}) {
+        const auto elapsed_ns = static_cast<double>(transfer.elapsed.ns);
+        const auto rate = [&](Bytes bytes) { return static_cast<double>(bytes.count) * 8e9 / elapsed_ns; };
+        const double at_a_time = static_cast<double>((transfers_ - begun->transfers).ns) / elapsed_ns;
+        Load& load = current_.load;
+        load.transfer_rates.add(transfer.bytes, rate(transfer.bytes));
+        load.link_shares.add(transfer.bytes, rate(transfer.bytes) * at_a_time);
+        load.link_rates.add(transfer.bytes, rate(sent_ - begun->sent));
+    }
+    begun_.erase(begun);
+}
+
 void ProducerRecorder::count_sent(Bytes bytes) {
     current_.sent.bytes += bytes;
     generation_time_.count(clock_.position(), bytes);
+    sent_ += bytes;
     peak_bins_.add(clock_.position(), bytes);
     bursts_.at(clock_.position(), [&](CurrentBurst& burst) { burst.sent += bytes; });
 }
@@ -245,6 +279,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.time.waiting_for_slot = share(current_.slot_ns);
     row.time.waiting_for_grant = share(current_.grant_ns);
     row.time.waiting_for_data = share(current_.data_ns);
+    row.load = current_.load;
     row.late_sets = deadlines_.report_newly_late();
     row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
@@ -278,6 +313,7 @@ void ProducerRecorder::count_and_send(const ProducerRow& row) {
     facts.flow.grants = row.grants;
     facts.flow.datagrams = row.datagrams.flow;
     facts.time = row.time;
+    facts.load = row.load;
     facts.peak_10ms = row.sent_peak_10ms;
     facts.poll_gaps = current_.poll_gaps;
     facts.burst = bursts_.largest(row.bursts, &ProducerBurst::sent);

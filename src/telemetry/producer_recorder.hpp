@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/actions.hpp"
 #include "core/assertion.hpp"
@@ -111,6 +112,8 @@ class ProducerRecorder {
         }
     }
     void attribute_wait();
+    void begin_transfer(core::EventId event);
+    void end_transfer(const core::Observation& transfer);
     void count_sent(core::Bytes bytes);
     void end_bursts(core::Duration covered);
 
@@ -134,6 +137,15 @@ class ProducerRecorder {
     GenerationTime generation_time_;
     bool finished_ = false;
     ProducerState state_;
+    core::Duration transfers_;  ///< integral over time of the transfers under way, so far
+    core::Bytes sent_;          ///< so far
+    /// A transfer under way, and the two when it began.
+    struct Begun {
+        core::EventId event;
+        core::Duration transfers;
+        core::Bytes sent;
+    };
+    std::vector<Begun> begun_;
 
     /// Sums of the current second. Stream times are nanoseconds times streams.
     struct Current {
@@ -150,6 +162,7 @@ class ProducerRecorder {
         std::int64_t unattributed_ns = 0;  ///< waiting for a grant, cause not yet known
         bool overflowed = false;
         bool overflowed_in_measure = false;
+        Load load;
         PollGaps poll_gaps;
     };
     Current current_;

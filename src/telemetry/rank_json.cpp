@@ -61,6 +61,35 @@ Json time_json(const TimeUse& time, Role role) {
     return std::move(object).json();
 }
 
+/// Integrals carry the thing that is counted: "free_slot_s" is slots times seconds.
+Json load_json(const Load& load, Role role) {
+    DistinctFields object(7);
+    const auto add = [&](const char* name, core::Duration value) { object.add(name, value.in_seconds()); };
+    switch (role) {
+        case Role::producer:
+            add("backlogged_s", load.backlogged);
+            add("sending_s", load.sending);
+            add("all_streams_s", load.all_streams);
+            add("transfers_s", load.transfers);
+            object.add("transfer_rate_deviation", load.transfer_rates.relative_deviation());
+            object.add("link_share_deviation", load.link_shares.relative_deviation());
+            object.add("link_rate_deviation", load.link_rates.relative_deviation());
+            break;
+        case Role::consumer:
+            add("free_slot_s", load.free_slots);
+            add("receiving_slot_s", load.receiving_slots);
+            add("queued_slot_s", load.queued_slots);
+            add("withheld_slot_s", load.withheld_slots);
+            break;
+        case Role::scheduler:
+            add("handling_s", load.handling);
+            add("free_slot_s", load.free_slots);
+            add("outstanding_event_s", load.outstanding);
+            break;
+    }
+    return std::move(object).json();
+}
+
 void add_role_fields(const RankSummary& summary, DistinctFields& object) {
     const Role role = summary.node.role;
     if (role == Role::producer) {
@@ -110,7 +139,7 @@ void add_rates(const RankSummary& summary, DistinctFields& object) {
 Json rank_json(const RankRecord& rank) {
     const RankSummary& summary = rank.summary;
     const Role role = summary.node.role;
-    constexpr std::size_t most_fields = 36;
+    constexpr std::size_t most_fields = 37;
     DistinctFields object(most_fields);
     const auto add = [&object](const char* name, Json value) { object.add(name, std::move(value)); };
     add("rank", rank.rank);
@@ -129,6 +158,7 @@ Json rank_json(const RankRecord& rank) {
         add_rates(summary, object);
     }
     add("time", time_json(summary.time, role));
+    add("load", load_json(summary.load, role));
     add("poll_gap_max_us", summary.poll_gap_max.in_microseconds());
     add("poll_gap_max_second", second_or_null(summary.poll_gap_second));
     add("stalled_s", summary.stalled.in_seconds());

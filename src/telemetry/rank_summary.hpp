@@ -79,6 +79,7 @@ struct RankSummary {
     FlowTotals run;                        ///< all rows, warm-up and drain included
     FlowTotals measured;                   ///< rows of phase `measure`
     TimeUse time;                          ///< phase `measure`
+    Load load;                             ///< phase `measure`
     core::Duration covered;                ///< time recorded in phase `measure`
     MovedInTime in_time;                   ///< while data was generated; its rate is the mean
     std::int64_t whole_seconds = 0;        ///< complete seconds of phase `measure`
@@ -104,6 +105,11 @@ struct RankSummary {
     SocketSummary socket;  ///< where chunks are datagrams
 
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
+    /// The same from second 0 on with the drain: what stands still at the end of the measured time is known
+    /// after it.
+    core::Duration stalled_with_drain;
+    core::Duration poll_gap_max_with_drain;
+    std::int64_t poll_gap_second_with_drain = no_second;
     /// How much faster this rank's clock goes than the scheduler's, in parts per million, and how far from
     /// the truth that may be; nothing where both are one clock or before the end.
     std::optional<double> clock_drift_ppm;
@@ -114,6 +120,7 @@ struct RankSummary {
         run += earlier.run;
         measured += earlier.measured;
         time += earlier.time;
+        load += earlier.load;
         covered += earlier.covered;
         in_time += earlier.in_time;
         whole_seconds += earlier.whole_seconds;

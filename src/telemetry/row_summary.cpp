@@ -35,11 +35,19 @@ void count_row(RankSummary& summary, const RowFacts& row) {
     ++summary.rows;
     summary.last_second = row.start.second;
     summary.run += row.flow;
+    if (row.start.phase != Phase::warmup) {
+        summary.stalled_with_drain += row.poll_gaps.stalled();
+        if (row.poll_gaps.largest() > summary.poll_gap_max_with_drain) {
+            summary.poll_gap_max_with_drain = row.poll_gaps.largest();
+            summary.poll_gap_second_with_drain = row.start.second;
+        }
+    }
     if (row.start.phase != Phase::measure) {
         return;
     }
     summary.measured += row.flow;
     summary.time += row.time;
+    summary.load += row.load;
     summary.covered += row.start.covered;
     const std::int64_t second = row.start.second;
     // Written so that NaN (no occupancy) never wins and never loses its place.

@@ -37,6 +37,7 @@ struct RowFacts {
     RowStart start;
     FlowTotals flow;
     TimeUse time;
+    Load load;
     core::BitRate peak_10ms;
     core::Bytes burst;  ///< most in a whole interval of --row-interval; 0 without
     PollGaps poll_gaps;

@@ -3,6 +3,8 @@
 // all made from these.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -91,6 +93,76 @@ struct TimeUse {
     constexpr bool operator==(const TimeUse&) const = default;
 };
 
+/// Mean and spread of a rate over transfers, each with its bytes as weight.
+struct RateMoments {
+    double bytes = 0;
+    double rates = 0;    ///< bytes x bits per second
+    double squares = 0;  ///< bytes x that squared
+
+    constexpr void add(core::Bytes weight, double bits_per_second) {
+        const auto its_bytes = static_cast<double>(weight.count);
+        bytes += its_bytes;
+        rates += its_bytes * bits_per_second;
+        squares += its_bytes * bits_per_second * bits_per_second;
+    }
+    constexpr RateMoments& operator+=(const RateMoments& other) {
+        bytes += other.bytes;
+        rates += other.rates;
+        squares += other.squares;
+        return *this;
+    }
+    [[nodiscard]] double mean() const { return bytes > 0 ? rates / bytes : 0; }
+    /// Standard deviation over mean; 0: of nothing, or all are alike.
+    [[nodiscard]] double relative_deviation() const {
+        return rates > 0 ? std::sqrt(std::max(0.0, squares * bytes / (rates * rates) - 1)) : 0;
+    }
+    constexpr bool operator==(const RateMoments&) const = default;
+};
+
+/// Where work and room for it were, beside TimeUse, of which these are no part: times in which something was
+/// so, and integrals of a number over time (two slots for one second are 2 s). Each role fills its own.
+/// Together they tell of an event that was held up, and of a slot that was not used, who had it: what
+/// consumers call a free slot and the scheduler does not know as a credit is on its way, or unread.
+struct Load {
+    core::Duration backlogged{};   ///< producer: something is there to send, or on its way
+    core::Duration sending{};      ///< producer: some transfer is under way
+    core::Duration all_streams{};  ///< producer: all streams transfer
+    core::Duration free_slots{};  ///< integral. Consumer: its credit is given; scheduler: known and not spent
+    core::Duration
+        receiving_slots{};          ///< integral, consumer: from the first byte handed over to the last here
+    core::Duration queued_slots{};  ///< integral, consumer: a whole event waits for processing, or is in it
+    core::Duration withheld_slots{};  ///< integral, consumer: empty, without a credit (--high-water), or the
+                                      ///< consumer is gone
+    core::Duration outstanding{};     ///< integral, scheduler: events granted and not done
+    core::Duration handling{};        ///< scheduler: handles messages
+
+    core::Duration transfers{};  ///< integral, producer: transfers under way
+    // Producer, of each transfer: its rate; what its link carried while it lasted, twice: its rate times the
+    // mean number of transfers under way with it, and the bytes that were counted in that time, which is
+    // right also where transfers do not share evenly, and coarse where they have few chunks.
+    RateMoments transfer_rates{};
+    RateMoments link_shares{};
+    RateMoments link_rates{};
+
+    constexpr Load& operator+=(const Load& other) {
+        backlogged += other.backlogged;
+        sending += other.sending;
+        all_streams += other.all_streams;
+        free_slots += other.free_slots;
+        receiving_slots += other.receiving_slots;
+        queued_slots += other.queued_slots;
+        withheld_slots += other.withheld_slots;
+        outstanding += other.outstanding;
+        handling += other.handling;
+        transfers += other.transfers;
+        transfer_rates += other.transfer_rates;
+        link_shares += other.link_shares;
+        link_rates += other.link_rates;
+        return *this;
+    }
+    constexpr bool operator==(const Load&) const = default;
+};
+
 /// What every row begins with.
 struct RowStart {
     std::int64_t second = 0;  ///< number on the common clock; negative in the warm-up
@@ -135,6 +207,7 @@ struct ProducerRow {
     double occupancy_peak = 0;
     std::uint64_t grants = 0;
     TimeUse time;
+    Load load;
     std::uint64_t late_sets = 0;  ///< found late in this second
     DatagramSecond datagrams;
     core::Duration poll_gap_max;
@@ -149,6 +222,7 @@ struct ConsumerRow {
     Flow processed;
     Flow lost;  ///< lossy transports: sent, and given up here because it did not become whole
     TimeUse time;
+    Load load;
     BlockedSamples blocked_samples;
     std::uint32_t free_slots_min = 0;
     std::uint64_t corrupt_events = 0;
@@ -173,6 +247,7 @@ struct SchedulerRow {
     std::uint64_t waiting_events = 0;              ///< offered and not granted, at the second's end
     std::uint64_t free_slots = 0;                  ///< credits not spent, at the second's end
     TimeUse time;
+    Load load;
     core::Duration poll_gap_max;
     std::vector<SchedulerBurst> bursts;  ///< as of a producer
 };

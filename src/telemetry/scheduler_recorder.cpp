@@ -29,6 +29,8 @@ void SchedulerRecorder::integrate(Instant from, Duration length) {
     } else {
         (state_.credits_available ? time.waiting_for_data : time.idle) += length;
     }
+    current_.load.free_slots += length * static_cast<std::int64_t>(state_.credits);
+    current_.load.outstanding += length * static_cast<std::int64_t>(state_.outstanding);
     const bool for_slot = state_.offers_waiting && !state_.credits_available;
     bursts_.over(from, length, [&](SchedulerBurst& burst, Duration part) {
         burst.waiting_for_slot += for_slot ? part : Duration{};
@@ -67,6 +69,11 @@ void SchedulerRecorder::control_packets(Instant now, std::uint64_t packets) {
     control_packets_ = packets;
 }
 
+void SchedulerRecorder::handled(Instant now, Duration time) {
+    advance(now);
+    current_.load.handling += time;
+}
+
 void SchedulerRecorder::result(Instant now, core::Bytes bytes) {
     advance(now);
     current_.results += {1, bytes};
@@ -99,6 +106,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     row.waiting_events = state_.offers;
     row.free_slots = state_.credits;
     row.time = current_.time;
+    row.load = current_.load;
     row.poll_gap_max = current_.poll_gaps.largest();
     row.bursts.clear();
     bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, SchedulerBurst& burst) {
@@ -113,6 +121,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     facts.flow.events_without_credit = row.events_without_credit;
     facts.flow.results = row.results;
     facts.time = row.time;
+    facts.load = row.load;
     facts.poll_gaps = current_.poll_gaps;
     facts.waiting_events = row.waiting_events;
     facts.free_slots = row.free_slots;

@@ -3,7 +3,8 @@
 //
 // The scheduler's four times show what it waited for: data (free slots, no events), slots (events, no free
 // slot), streams (both, but every producer with events has all its streams in use, so the network is the
-// limit), or nobody (idle). Deciding itself takes time only where the rank is late to poll: poll_gap_max.
+// limit), or nobody (idle). How long it is busy with messages is counted beside them (Load::handling); it
+// does nothing at all where the rank is late to poll: poll_gap_max.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct SchedulerState {
     std::uint64_t offers = 0;                 ///< events offered and not granted
     std::uint64_t credits = 0;                ///< free slots not granted
     std::uint64_t events_without_credit = 0;  ///< offered so far when no consumer had a credit for them
+    std::uint64_t outstanding = 0;            ///< events granted and not done
 };
 
 class SchedulerRecorder {
@@ -44,6 +46,8 @@ class SchedulerRecorder {
     void granted(core::Instant now, std::uint64_t grants);
     /// Packets of control messages that the rank has sent and received so far.
     void control_packets(core::Instant now, std::uint64_t packets);
+    /// It handled messages for `time` until now.
+    void handled(core::Instant now, core::Duration time);
     /// The result of an event arrived.
     void result(core::Instant now, core::Bytes bytes);
     /// The rank's loop was not polling for `gap`, which ended now.
@@ -81,6 +85,7 @@ class SchedulerRecorder {
         std::uint64_t events_without_credit = 0;
         Flow results;
         TimeUse time;
+        Load load;
         PollGaps poll_gaps;
     };
     Current current_;

@@ -101,6 +101,32 @@ TEST_CASE("A consumer receives from when its transfer began, as far as it was no
     CHECK(run.rows[1].time.waiting_for_data == Duration::milliseconds(800));
 }
 
+TEST_CASE("Every slot is free, receiving, queued or withheld, and receives from when its transfer began") {
+    Recorded run;
+    ConsumerRecorder recorder = run.recorder(at(0));  // 8 slots
+    recorder.set_state(at(0.2), {.free_slots = 4, .receiving_slots = 1, .queued_slots = 1});
+    // A slot that was called free until now has been receiving for 300 ms, and another one since before the
+    // second: of that time, what lies in the second.
+    recorder.observe(at(0.5), seen(Kind::transfer_noticed, 0, Duration::milliseconds(300)));
+    recorder.set_state(at(0.5), {.free_slots = 3, .receiving_slots = 2, .queued_slots = 1});
+    recorder.advance(at(1));
+    recorder.observe(at(1.1), seen(Kind::transfer_noticed, 0, Duration::milliseconds(600)));
+    recorder.set_state(at(1.1), {.free_slots = 2, .receiving_slots = 3, .queued_slots = 1});
+    recorder.advance(at(2));
+    REQUIRE(run.rows.size() == 2);
+    const Load& first = run.rows[0].load;
+    CHECK(first.free_slots == Duration::milliseconds(8 * 200 + 4 * 300 + 3 * 500 - 300));
+    CHECK(first.receiving_slots == Duration::milliseconds(300 + 2 * 500 + 300));
+    CHECK(first.queued_slots == Duration::milliseconds(800));
+    CHECK(first.withheld_slots == Duration::milliseconds(2 * 800));
+    CHECK(run.rows[1].load.receiving_slots == Duration::milliseconds(2 * 100 + 100 + 3 * 900));
+    for (const ConsumerRow& row : run.rows) {
+        const Load& load = row.load;
+        CHECK(load.free_slots + load.receiving_slots + load.queued_slots + load.withheld_slots ==
+              Duration::seconds(8));
+    }
+}
+
 TEST_CASE("Of many stretches of waiting the oldest are known by their sum") {
     WaitingStretches stretches;
     for (int i = 0; i < 1000; ++i) {

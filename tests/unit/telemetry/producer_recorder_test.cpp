@@ -91,6 +91,24 @@ TEST_CASE("A producer's state is cut exactly at the end of a second") {
     CHECK(run.rows[1].occupancy_peak == 0.4);  // it was still there when the second began
 }
 
+TEST_CASE("A producer's load: work to do, a transfer, all streams") {
+    std::vector<ProducerRow> rows;
+    Latencies latencies;
+    ProducerRecorder recorder(test::small_plan(), ProducerId{0}, Instant{0}, latencies,
+                              [&](const ProducerRow& row, const LiveSample&) { rows.push_back(row); });
+    const auto after = [](std::int64_t ms) { return Instant{ms * 1000000}; };
+    recorder.set_state(after(100), {.backlog = {5}, .waiting_for_grant = 2, .waiting_for_data = 2});
+    recorder.set_state(after(300), {.backlog = {5}, .transferring = 1, .waiting_for_grant = 3});
+    recorder.set_state(after(600), {.backlog = {5}, .transferring = 4});
+    recorder.set_state(after(900), {.backlog = {0}, .waiting_for_data = 4});
+    recorder.advance(after(1000));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].load.backlogged == Duration::milliseconds(800));
+    CHECK(rows[0].load.sending == Duration::milliseconds(600));
+    CHECK(rows[0].load.all_streams == Duration::milliseconds(300));
+    CHECK(recorder.summary().load == rows[0].load);
+}
+
 TEST_CASE("Observations count in the second in which they were made") {
     Recorded run;
     ProducerRecorder recorder = run.recorder(at(-1));

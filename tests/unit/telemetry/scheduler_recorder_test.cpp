@@ -69,3 +69,23 @@ TEST_CASE("Packets of control messages are counted by second") {
     CHECK(rows[2].control_packets == 0);
     CHECK(recorder.summary().run.control_packets == 12);
 }
+
+TEST_CASE("Free slots and outstanding events are integrated, and handling is counted where it ended") {
+    std::vector<SchedulerRow> rows;
+    const auto at = [](std::int64_t ms) { return Instant{ms * 1000000}; };
+    SchedulerRecorder recorder(test::small_plan(), at(0),
+                               [&](const SchedulerRow& row, const LiveSample&) { rows.push_back(row); });
+    recorder.set_state(at(0), {.offers_waiting = true, .credits_available = true, .credits = 3});
+    recorder.handled(at(200), Duration::milliseconds(150));
+    recorder.set_state(at(200), {.offers_waiting = true, .credits = 0, .outstanding = 5});
+    recorder.handled(at(1100), Duration::milliseconds(50));
+    recorder.advance(at(2000));
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].load.free_slots == Duration::milliseconds(600));
+    CHECK(rows[0].load.outstanding == Duration::milliseconds(4000));
+    CHECK(rows[0].load.handling == Duration::milliseconds(150));
+    CHECK(rows[1].load.free_slots == Duration{});
+    CHECK(rows[1].load.outstanding == Duration::seconds(5));
+    CHECK(rows[1].load.handling == Duration::milliseconds(50));
+    CHECK(recorder.summary().load.handling == Duration::milliseconds(200));
+}
