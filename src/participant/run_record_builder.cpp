@@ -243,7 +243,39 @@ telemetry::RunFacts RunRecordBuilder::facts_of(const telemetry::RunRecord& recor
     facts.network = record.network ? &*record.network : nullptr;
     facts.switches = record.switches ? &*record.switches : nullptr;
     facts.recovery = record.recovery ? &*record.recovery : nullptr;
+    facts.interface_rates = interface_rates(record);
     return facts;
+}
+
+/// A simulated interface has the speed that was given for it, whatever a disturbance makes of its link.
+std::vector<core::BitRate> RunRecordBuilder::interface_rates(const telemetry::RunRecord& record) const {
+    std::vector<core::BitRate> rates(record.ranks.size());
+    if (simulated_) {
+        const auto producers = core::producer_links(*simulated_, run_.plan.producers);
+        const auto consumers = core::consumer_links(*simulated_, run_.plan.consumers);
+        for (std::size_t i = 0; i < rates.size(); ++i) {
+            const core::NodeId node = record.ranks[i].summary.node;
+            rates[i] = node.role == core::Role::producer   ? producers.at(node.index)
+                       : node.role == core::Role::consumer ? consumers.at(node.index)
+                                                           : core::BitRate{};
+        }
+        return rates;
+    }
+    std::map<std::string, core::BitRate> of_hosts;
+    for (const telemetry::HostCounters& host : record.hosts) {
+        of_hosts[host.host] = telemetry::interface_rate(host);
+    }
+    std::map<std::pair<std::string, core::Role>, std::int64_t> ranks_there;
+    for (const telemetry::RankRecord& rank : record.ranks) {
+        ++ranks_there[{rank.host, rank.summary.node.role}];
+    }
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const telemetry::RankRecord& rank = record.ranks[i];
+        if (const auto found = of_hosts.find(rank.host); found != of_hosts.end()) {
+            rates[i] = {found->second.bits_per_second / ranks_there.at({rank.host, rank.summary.node.role})};
+        }
+    }
+    return rates;
 }
 
 telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector& collector) {

@@ -73,6 +73,7 @@ class RunRecordBuilder {
     [[nodiscard]] bool counts_datagrams() const;
     /// What is known besides the ranks; refers to `record`.
     [[nodiscard]] telemetry::RunFacts facts_of(const telemetry::RunRecord& record) const;
+    [[nodiscard]] std::vector<core::BitRate> interface_rates(const telemetry::RunRecord& record) const;
     void add_hosts();
     void take_host(const std::string& counters);
     [[nodiscard]] telemetry::RunRecord from_reports(const telemetry::SecondCollector* collector) const;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "telemetry/counter_meaning.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
 #include "telemetry/second_clock.hpp"
@@ -115,6 +116,34 @@ std::optional<HostCounters> decode_host(std::string_view text) {
     } catch (const Json::exception&) {
         return std::nullopt;
     }
+}
+
+core::BitRate interface_rate(const HostCounters& host) {
+    std::string_view device;
+    std::uint64_t most = 0;
+    for (const CounterSum& counter : host.sums) {
+        const std::string_view source = source_of(counter.column);
+        if (meaning_of(counter.column) == CounterMeaning::received_bytes && !is_protocol(source) &&
+            counter.sum.value_or(0) > most) {
+            most = *counter.sum;
+            device = source;
+        }
+    }
+    const Json settings = parse_json_or_discard(host.settings);
+    if (device.empty() || !settings.is_object()) {
+        return {};
+    }
+    const auto speed_of = [&](const char* list, const char* name) {
+        for (const Json& one : settings.value(list, Json::array())) {
+            if (one.is_object() && one.value(name, "") == device &&
+                one.value("speed_bits_per_second", Json()).is_number_integer()) {
+                return core::BitRate{one["speed_bits_per_second"].get<std::int64_t>()};
+            }
+        }
+        return core::BitRate{};
+    };
+    const core::BitRate rate = speed_of("interfaces", "name");
+    return rate > core::BitRate{} ? rate : speed_of("rdma_ports", "device");
 }
 
 nlohmann::ordered_json host_json(const HostCounters& host) {

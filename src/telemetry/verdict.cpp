@@ -275,16 +275,6 @@ std::string not_judged_text(const core::Plan& plan, const Producers& producers) 
                      producers.whole_seconds, length_text(plan.duration), fullest_text(producers));
 }
 
-/// Whether what went wrong first did so after a consumer had fallen silent, or is only that events were left
-/// at the end.
-bool follows_a_loss(const Producers& producers, const RunFacts& facts) {
-    if (facts.recovery == nullptr || facts.recovery->losses.empty()) {
-        return false;
-    }
-    const std::int64_t first = earlier(producers.first_overflow_second, producers.sets.first_late_second);
-    return first == no_second || first >= second_of(facts.recovery->losses.front().silent_since);
-}
-
 void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
     verdict.text += ' ' + causes_text(causes);
     verdict.advice = advice_text(causes);
@@ -338,10 +328,6 @@ void judge_rate(const core::Plan& plan, std::span<const RankRecord> ranks, const
     }
     if (facts.proved != nullptr) {
         add_causes(*facts.proved, verdict);
-    } else if (!overflow && !late && !growths.any() && losses.by_producers == 0) {
-        add_causes(causes_of({Cause::losses, "no producer was held up."}, facts), verdict);
-    } else if (follows_a_loss(producers, facts)) {
-        add_causes(causes_of({Cause::consumers_lost, "until then every set was on time."}, facts), verdict);
     } else {
         add_causes(attribute_causes(plan, ranks, facts), verdict);
     }

@@ -71,6 +71,9 @@ struct RunFacts {
     const NetworkVerdict* network = nullptr;
     const SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
     const Recovery* recovery = nullptr;      ///< of a run that outlives consumers
+    /// What the interface of each rank's host says of its speed, shared evenly by the ranks of the same role
+    /// there; in the order of ranks. 0, or none at all: not known. A link may carry less than it says.
+    std::vector<core::BitRate> interface_rates{};
     /// Causes that were found by simulating the run again, and then count instead of what rows tell; nullptr:
     /// that was not tried.
     const std::vector<NamedCause>* proved = nullptr;

@@ -4,384 +4,496 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "core/set_phase.hpp"
+#include "telemetry/cause_rules.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/network_advice.hpp"
 
 namespace weir::telemetry {
 
+using core::Duration;
 using core::Role;
 
 namespace {
 
-// From these shares on something counts as the main cause. They separate the clear cases; where several are
-// near, the text's numbers let a reader judge.
-constexpr double stalled_share_min = 0.10;    ///< of the time a producer's loop did not run
-constexpr double generated_share_min = 0.98;  ///< of the planned data
-constexpr double blocked_share_min = 0.005;   ///< of the consumers' time
-constexpr double slot_share_min = 0.10;       ///< of the time in which producers had data to send
-constexpr double grant_share_min = 0.20;      ///< likewise
-constexpr double lost_share_min = 0.01;       ///< of the generated events, on the way
-
-double ratio(double part, double whole) {
-    return whole > 0 ? part / whole : 0;
-}
-double ratio(core::Duration part, core::Duration whole) {
-    return ratio(static_cast<double>(part.ns), static_cast<double>(whole.ns));
-}
-
-/// What the rules for the cause compare.
-struct Evidence {
-    TimeUse time;                               ///< sums over the producers that were held up
-    const RankRecord* most_stalled = nullptr;   ///< producer, by share of time
-    const RankRecord* longest_stall = nullptr;  ///< of the event loop, any rank
-    double stalled_share = 0;
-    double generated_share = 1;  ///< of the planned data, of the latest producer
-    const RankRecord* least_generated = nullptr;
-    double blocked_share = 0;
-    std::uint64_t generated_events = 0;
-    std::uint64_t lost_on_the_way = 0;
-    std::uint64_t dropped = 0;
-    double needed_bits_per_second = 0;     ///< by all producers
-    double received_bits_per_second = 0;   ///< by all consumers
-    double unblocked_bits_per_second = 0;  ///< what consumers would receive if none was ever blocked
-    // Shares of the time in which producers that were held up had data to send.
-    double slot_share = 0;      ///< waiting for a slot
-    double grant_share = 0;     ///< waiting for a grant
-    double transfer_share = 0;  ///< transferring
-};
-
-/// Sums over the consumers.
-struct ConsumerSums {
-    core::Duration covered;
-    core::Duration blocked;
-    double received_bits = 0;
-    double longest_s = 0;
-};
-
-void add_consumer(const core::Plan& plan, const RankSummary& summary, ConsumerSums& sums,
-                  Evidence& evidence) {
-    sums.covered += summary.covered;
-    sums.blocked += summary.time.blocked;
-    sums.received_bits += static_cast<double>(summary.measured.received.bytes.count) * 8;
-    sums.longest_s = std::max(sums.longest_s, summary.covered.in_seconds());
-    evidence.lost_on_the_way += plan.lossy() ? summary.run.lost.events : 0;
-}
-
-/// The measured time in which data was generated. The last second's row also has what follows the end.
-core::Duration generating(const core::Plan& plan, const RankSummary& summary) {
-    return std::min(summary.covered, plan.duration);
-}
-
-/// Sets that are complete by the end of what was covered.
-core::Bytes planned_bytes_addressed(const core::Plan& plan, const RankSummary& summary) {
-    return plan.traffic->set_bytes({summary.node.index}) * (generating(plan, summary).ns / plan.interval.ns);
-}
-
-core::Bytes planned_bytes(const core::Plan& plan, const RankSummary& summary) {
-    // Sets come at the beginning of an interval, so an interrupted run may show more than its time's share.
-    if (plan.addressed()) {
-        return planned_bytes_addressed(plan, summary);
-    }
-    const core::Bytes share = core::bytes_in(plan.rate, generating(plan, summary));
-    if (!plan.is_staggered()) {
-        return share;
-    }
-    // Those that come later in it may not have come at all, and the last one at the end of generation may be
-    // counted in the drain.
-    const core::Duration a_little{plan.interval.ns / 100};
-    return std::min(share, core::set_bytes_until(plan, {summary.node.index},
-                                                 core::Instant{} + generating(plan, summary) - a_little));
-}
-
-void add_producer(const core::Plan& plan, const RankRecord& rank, Evidence& evidence) {
-    const RankSummary& summary = rank.summary;
-    if (summary.overflowed() || summary.sets_in_time.late > 0 || summary.run.lost.events > 0) {
-        evidence.time += summary.time;
-    }
-    evidence.generated_events += summary.run.generated.events;
-    evidence.dropped += plan.overflow == core::Overflow::drop ? summary.measured.lost.events : 0;
-    const double stalled = ratio(summary.stalled, summary.covered);
-    if (stalled > evidence.stalled_share) {
-        evidence.stalled_share = stalled;
-        evidence.most_stalled = &rank;
-    }
-    const double planned = static_cast<double>(planned_bytes(plan, summary).count);
-    const auto generated = static_cast<double>(summary.measured.generated.bytes.count);
-    if (planned > 0 && generated / planned < evidence.generated_share) {
-        evidence.generated_share = generated / planned;
-        evidence.least_generated = &rank;
-    }
-}
-
-Evidence gather(const core::Plan& plan, std::span<const RankRecord> ranks) {
-    Evidence evidence;
-    ConsumerSums consumers;
-    TimeUse of_all;  // producers
-    for (const RankRecord& rank : ranks) {
-        const RankSummary& summary = rank.summary;
-        if (summary.poll_gap_max > core::Duration{0} &&
-            (evidence.longest_stall == nullptr ||
-             summary.poll_gap_max > evidence.longest_stall->summary.poll_gap_max)) {
-            evidence.longest_stall = &rank;
-        }
-        if (summary.node.role == Role::consumer) {
-            add_consumer(plan, summary, consumers, evidence);
-        } else if (summary.node.role == Role::producer) {
-            add_producer(plan, rank, evidence);
-            of_all += summary.time;
-        }
-    }
-    // Backlogs that only grow have held up nobody yet.
-    if (evidence.time == TimeUse{}) {
-        evidence.time = of_all;
-    }
-    const core::Duration active =
-        evidence.time.transferring + evidence.time.waiting_for_slot + evidence.time.waiting_for_grant;
-    evidence.slot_share = ratio(evidence.time.waiting_for_slot, active);
-    evidence.grant_share = ratio(evidence.time.waiting_for_grant, active);
-    evidence.transfer_share = ratio(evidence.time.transferring, active);
-    evidence.needed_bits_per_second = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
-    evidence.received_bits_per_second = ratio(consumers.received_bits, consumers.longest_s);
-    evidence.blocked_share = ratio(consumers.blocked, consumers.covered);
-    evidence.unblocked_bits_per_second = ratio(evidence.received_bits_per_second, 1 - evidence.blocked_share);
-    return evidence;
-}
+constexpr double slow_rank = 0.65;       ///< its rate while it transferred, of the others'
+constexpr double slow_rank_busy = 0.75;  ///< and it did so for this share of the time with work
+constexpr double saturated = 0.85;       ///< of the time with work the scheduler handled messages
+constexpr double few_events = 4;         ///< of a set, per consumer
+constexpr double limit_reached = 0.85;   ///< of --outstanding
+constexpr double requests_in_use = 0.6;  ///< of --requests
 
 std::string rate_text(double bits_per_second) {
-    return readable(core::BitRate{static_cast<std::int64_t>(bits_per_second)});
+    return readable(core::BitRate{std::llround(bits_per_second)});
 }
 
-/// What consumers received, against the planned rate. If that was reached, single sets took too long.
-std::string received_text(const Evidence& evidence) {
-    if (evidence.received_bits_per_second >= 0.99 * evidence.needed_bits_per_second) {
-        return fmt::format(
-            "on average consumers received the {} that were needed, but single sets took too long",
-            rate_text(evidence.needed_bits_per_second));
+using Rule = std::optional<NamedCause> (*)(const HeldRun&);
+
+// The link of one rank.
+
+/// Consumers are never held up themselves.
+bool may_be_held_up(const RankSummary& rank) {
+    return rank.node.role == Role::consumer || is_held_up(rank);
+}
+
+/// Alone only if the links of the others would do.
+std::optional<NamedCause> slow_link(const LinkUse& use, CauseKind what, const char* role, double needed_bits,
+                                    const HeldRun& run) {
+    if (use.slowest == nullptr || use.others_bits <= 0 || !may_be_held_up(use.slowest->summary) ||
+        use.slowest_bits > slow_rank * use.others_bits || use.slowest_busy < slow_rank_busy ||
+        use.others_bits < needed_bits || run.held.owners.network < run.enough()) {
+        return std::nullopt;
     }
-    return fmt::format("consumers received {} in total where {} were needed",
-                       rate_text(evidence.received_bits_per_second),
-                       rate_text(evidence.needed_bits_per_second));
+    return cause_at(
+        what, *use.slowest, run.held.owners.network,
+        fmt::format("it moved {} while something was transferred, {} of the time, and other {} {}.",
+                    rate_text(use.slowest_bits), percent(use.slowest_busy), role, rate_text(use.others_bits)),
+        "look at this host's link, cable and port");
 }
 
-/// A hint where ranks did not run for long: then the host was measured and not the network.
-std::string stall_hint(const Evidence& evidence) {
-    if (evidence.longest_stall == nullptr ||
-        evidence.longest_stall->summary.poll_gap_max < core::Duration::milliseconds(100)) {
+std::optional<NamedCause> one_consumer_link(const HeldRun& run) {
+    return slow_link(run.held.consumers, CauseKind::consumer_links, "consumers",
+                     run.held.needed_bits * run.plan.producers / run.plan.consumers, run);
+}
+
+/// It holds up its own producer, and with pattern build those that have fragments of the same events: where
+/// all are held up alike, unequal rates have another reason.
+std::optional<NamedCause> one_producer_link(const HeldRun& run) {
+    const RankRecord* const slowest = run.held.producers.slowest;
+    const bool few = run.held.held_up * 2 <= run.plan.producers;
+    const bool most_late = slowest != nullptr && slowest->summary.sets_in_time.late * 2 > run.held.late_sets;
+    if (!few && !most_late && !run.plan.builds()) {
+        return std::nullopt;
+    }
+    return slow_link(run.held.producers, CauseKind::producer_links, "producers", run.held.needed_bits, run);
+}
+
+// Who owns the time.
+
+std::optional<NamedCause> scheduler_saturated(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    if (held.handling_share < saturated) {
+        return std::nullopt;
+    }
+    return cause_of(
+        CauseKind::scheduler, std::max(held.owners.control, held.handling_share),
+        fmt::format("it handled messages for {} of the time in which producers had data to send, {} "
+                    "for each event.",
+                    percent(held.handling_share), readable(held.handling_each)),
+        "use fewer and larger events (--event-size), and give the scheduler's rank a core of its own");
+}
+
+/// Payload per second that --shaping lets a producer send; 0: it is not shaped.
+double shaped_bits(const core::Plan& plan) {
+    switch (plan.shaping.kind) {
+        case core::ShapingKind::bucket:
+            return static_cast<double>(plan.shaping.rate.bits_per_second);
+        case core::ShapingKind::in_step:
+            return fraction(static_cast<double>(plan.chunk_size.count) * 8, plan.shaping.grid.in_seconds());
+        case core::ShapingKind::none:
+            break;
+    }
+    return 0;
+}
+
+std::optional<NamedCause> shaped(const HeldRun& run) {
+    const double limit = shaped_bits(run.plan);
+    const double mean = run.held.producers.mean_bits;
+    if (limit <= 0 || mean < 0.9 * limit) {
+        return std::nullopt;
+    }
+    return cause_of(
+        CauseKind::shaping, run.held.transfer_share,
+        fmt::format("--shaping lets a producer send {}, and they sent {} each while they had data.",
+                    rate_text(limit), rate_text(mean)),
+        "raise the rate of --shaping");
+}
+
+std::string needed_text(const HeldRun& run) {
+    return fmt::format("{} are needed of each producer", rate_text(run.held.needed_bits));
+}
+
+/// Where ranks did not run for long, the host was measured and not the network.
+std::string stall_hint(const HeldRun& run) {
+    const auto longest =
+        std::max_element(run.ranks.begin(), run.ranks.end(), [](const RankRecord& a, const RankRecord& b) {
+            return a.summary.poll_gap_max_with_drain < b.summary.poll_gap_max_with_drain;
+        });
+    if (longest == run.ranks.end() ||
+        longest->summary.poll_gap_max_with_drain < Duration::milliseconds(100)) {
         return "";
     }
     return fmt::format(
         " Note that {} did not run for up to {}: its host may be too busy for this measurement.",
-        node_text(evidence.longest_stall->summary.node, evidence.longest_stall->host),
-        readable(evidence.longest_stall->summary.poll_gap_max));
+        node_text(longest->summary.node, longest->host), readable(longest->summary.poll_gap_max_with_drain));
 }
 
-// The rules, each for one cause, in the order in which they are tried. Nothing: the rule does not apply.
+enum class FullLinks : std::uint8_t { none, of_consumers, of_producers, of_either };
 
-std::optional<Finding> producer_stalled(const core::Plan&, const Evidence& evidence, const RunFacts&) {
-    if (evidence.most_stalled == nullptr || evidence.stalled_share < stalled_share_min) {
+constexpr double full_consumers = 0.75;  ///< they receive in turn, and cannot take what is not sent
+constexpr double full_interface = 0.88;  ///< headers take up to a tenth of it
+
+FullLinks either(bool consumers, bool producers) {
+    return consumers && producers ? FullLinks::of_either
+           : consumers            ? FullLinks::of_consumers
+           : producers            ? FullLinks::of_producers
+                                  : FullLinks::none;
+}
+
+/// By the speed of interfaces: whose links carried all that they say while something was transferred.
+FullLinks full_by_interface(const HoldUp& held) {
+    return either(held.consumers.busy_of_interface >= full_interface,
+                  held.producers.busy_of_interface >= full_interface);
+}
+
+/// Of which role the interfaces carried most of what they say, at their best; none: of neither clearly more.
+FullLinks fuller_interface(const HoldUp& held) {
+    constexpr double much = 0.7;
+    constexpr double clearly_more = 1.5;
+    const double consumers = held.consumers.best_of_interface;
+    const double producers = held.producers.best_of_interface;
+    return consumers >= much && consumers >= clearly_more * producers   ? FullLinks::of_consumers
+           : producers >= much && producers >= clearly_more * consumers ? FullLinks::of_producers
+                                                                        : FullLinks::of_either;
+}
+
+/// Where what producers' links carried was always the same and the transfers were not, these links are full.
+/// Where it depended on the transfers, or each of these had the same rate, those of consumers are. Where all
+/// is always the same, only interfaces can tell.
+FullLinks full_by_rates(const HoldUp& held) {
+    constexpr double alike = 0.03;
+    constexpr double differ = 0.06;
+    if (held.link_rates.within >= differ ||
+        (held.link_rates.of_all >= differ && held.transfer_rates.of_all < alike)) {
+        return held.consumers.fullness >= full_consumers ? FullLinks::of_consumers : fuller_interface(held);
+    }
+    if (held.link_rates.of_all < alike && held.transfer_rates.of_all >= differ &&
+        held.producers.fullness >= full_link) {
+        return FullLinks::of_producers;
+    }
+    return fuller_interface(held);
+}
+
+/// Whether the time of transfers is more than any other owner's, and enough.
+bool is_for_links(const HeldRun& run) {
+    const Owners& owners = run.held.owners;
+    return owners.network >= run.enough() &&
+           owners.network >= std::max({owners.processing, owners.withheld, owners.control});
+}
+
+std::optional<NamedCause> links_of_all(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    if (!run.links_full() || !is_for_links(run)) {
         return std::nullopt;
     }
-    const RankSummary& summary = evidence.most_stalled->summary;
-    return Finding{Cause::producer_late,
-                   fmt::format("{} did not run for {} of the time, up to {} at once.",
-                               node_text(summary.node, evidence.most_stalled->host),
-                               percent(evidence.stalled_share), readable(summary.poll_gap_max))};
-}
-
-std::optional<Finding> generated_late(const core::Plan&, const Evidence& evidence, const RunFacts&) {
-    if (evidence.least_generated == nullptr || evidence.generated_share >= generated_share_min) {
+    FullLinks full = full_by_interface(held);
+    if (full == FullLinks::none) {
+        full = full_by_rates(held);
+        if (full == FullLinks::of_either) {
+            return cause_of(
+                CauseKind::not_told, held.owners.network,
+                fmt::format(
+                    "links of consumers and of producers look equally full: {} and {} each while data "
+                    "waited, and {}.{}",
+                    rate_text(held.consumers.mean_bits), rate_text(held.producers.mean_bits),
+                    needed_text(run), stall_hint(run)),
+                "");
+        }
+    }
+    if (full == FullLinks::none) {
         return std::nullopt;
     }
-    return Finding{Cause::producer_late, fmt::format("{} generated only {} of the planned data in time.",
-                                                     node_text(evidence.least_generated->summary.node,
-                                                               evidence.least_generated->host),
-                                                     percent(evidence.generated_share))};
+    const bool consumers = full == FullLinks::of_consumers ||
+                           (full == FullLinks::of_either &&
+                            held.consumers.busy_of_interface >= held.producers.busy_of_interface);
+    const LinkUse& use = consumers ? held.consumers : held.producers;
+    return cause_of(consumers ? CauseKind::consumer_links : CauseKind::producer_links, held.owners.network,
+                    fmt::format("{} moved {} each while data waited, {} of the most that they were seen to "
+                                "carry; {}.",
+                                consumers ? "consumers" : "producers", rate_text(use.mean_bits),
+                                percent(use.fullness), needed_text(run)),
+                    consumers ? "lower --rate, or use more consumers or faster links"
+                              : "lower --rate, or use more producers or faster links");
 }
 
-std::optional<Finding> buffer_below_set(const core::Plan& plan, const Evidence& evidence, const RunFacts&) {
-    if (plan.generation != core::Generation::sets || plan.buffer >= plan.set_bytes() ||
-        evidence.dropped == 0) {
+/// The link of one rank: of whichever stands out more.
+std::optional<NamedCause> link_of_one(const HeldRun& run) {
+    if (!is_for_links(run)) {
         return std::nullopt;
     }
-    return Finding{Cause::buffer, fmt::format("a set is {} and the buffer {}: what did not fit was dropped "
-                                              "when the set was generated.",
-                                              readable(plan.set_bytes()), readable(plan.buffer))};
+    const auto part = [](const LinkUse& use) { return fraction(use.slowest_bits, use.others_bits); };
+    const bool producer = part(run.held.producers) < part(run.held.consumers);
+    auto first = producer ? one_producer_link(run) : one_consumer_link(run);
+    return first ? std::move(first) : producer ? one_consumer_link(run) : one_producer_link(run);
 }
 
-/// A lost fragment holds its stream and its slot until it is given up, which looks like a slow scheduler.
-std::optional<Finding> datagrams_lost(const core::Plan& plan, const Evidence& evidence, const RunFacts&) {
-    const double lost_share =
-        ratio(static_cast<double>(evidence.lost_on_the_way), static_cast<double>(evidence.generated_events));
-    if (lost_share < lost_share_min) {
+/// Share `text`s of the time of held-up events.
+std::string owned_text(double share) {
+    return fmt::format("{} of the time in which producers had data to send", percent(share));
+}
+
+std::optional<NamedCause> processing(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    return cause_of(
+        CauseKind::processing, held.owners.processing,
+        fmt::format("slots that held events for processing cost {}; consumers worked on events for {} "
+                    "of theirs and were blocked for {}.",
+                    owned_text(held.owners.processing), percent(held.processing_share),
+                    percent(held.blocked_share)),
+        "use more consumers, shorten their processing (--busy), or give them more slots (--slots)");
+}
+
+std::optional<NamedCause> withheld(const HeldRun& run) {
+    return cause_of(
+        CauseKind::high_water, run.held.owners.withheld,
+        fmt::format("slots without a credit, because their consumer held --high-water events, cost {}.",
+                    owned_text(run.held.owners.withheld)),
+        "raise --high-water");
+}
+
+bool is_limited_by_outstanding(const HeldRun& run) {
+    return run.plan.builds() && run.plan.assigned_events > 0 &&
+           run.held.outstanding >= limit_reached * run.plan.assigned_events &&
+           run.plan.assigned_events < run.plan.slots * run.plan.consumers;
+}
+
+std::optional<NamedCause> outstanding(const HeldRun& run) {
+    if (!is_limited_by_outstanding(run)) {
         return std::nullopt;
     }
-    return Finding{
-        Cause::losses,
-        fmt::format("{} of the {} did not arrive whole, and each held a stream and a slot until it was "
-                    "given up, {} after it was sent.",
-                    loss_share(evidence.lost_on_the_way, evidence.generated_events),
-                    plan.builds() ? "fragments" : "events",
-                    readable(plan.fragment_timeout * (std::int64_t{plan.reasks} + 1)))};
+    return cause_of(
+        CauseKind::outstanding, std::max(run.held.owners.control, run.held.grant_share),
+        fmt::format("{:.1f} events were assigned and not finished on average, and --outstanding is {}.",
+                    run.held.outstanding, run.plan.assigned_events),
+        "raise --outstanding");
 }
 
-/// Blocked consumers are the cause if slots were short while some were blocked, but also if slots were never
-/// short and the others, taking over, reached their limit: then the rate of those not blocked would have
-/// done.
-std::optional<Finding> consumers_blocked(const core::Plan& plan, const Evidence& evidence,
-                                         const RunFacts& facts) {
-    const bool slots_short =
-        evidence.slot_share >= slot_share_min && evidence.slot_share >= evidence.grant_share;
-    const bool unblocked_suffices =
-        evidence.unblocked_bits_per_second >= 0.99 * evidence.needed_bits_per_second &&
-        evidence.grant_share < grant_share_min;
-    if (evidence.blocked_share < blocked_share_min || !(slots_short || unblocked_suffices)) {
+/// --requests is less than an event has fragments, or about as many as were transferred at a time.
+bool asks_for_few(const HeldRun& run) {
+    const core::Plan& plan = run.plan;
+    if (!plan.pulls() || plan.requests == 0 ||
+        plan.requests >= std::uint64_t{plan.slots} * plan.fragments_per_event()) {
+        return false;
+    }
+    return plan.requests < plan.fragments_per_event() ||
+           run.held.transfers_to_consumer >= requests_in_use * plan.requests;
+}
+
+std::optional<NamedCause> requests(const HeldRun& run) {
+    if (!asks_for_few(run)) {
         return std::nullopt;
     }
-    const std::string at_once = facts.blocked_at_once.consumers > 0
-                                    ? fmt::format("; up to {} of {} consumers were blocked at once",
-                                                  facts.blocked_at_once.consumers, plan.consumers)
-                                    : "";
-    if (evidence.slot_share >= slot_share_min) {
-        return Finding{Cause::consumers_blocked,
-                       fmt::format("producers waited for a free slot for {} of the time in which they had "
-                                   "data to send, and consumers were blocked by processing for {} of their "
-                                   "time{}.",
-                                   percent(evidence.slot_share), percent(evidence.blocked_share), at_once)};
+    return cause_of(
+        CauseKind::requests, 1 - run.held.transfer_share,
+        fmt::format("a consumer asks for {} at a time; {:.1f} were transferred to each, and producers "
+                    "transferred for {}.",
+                    counted(run.plan.requests, "fragment"), run.held.transfers_to_consumer,
+                    owned_text(run.held.transfer_share)),
+        "raise --requests");
+}
+
+/// The time of messages: the scheduler's, if handling them takes much of it, else that of the way.
+std::optional<NamedCause> control(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    const double handling =
+        static_cast<double>(held.handling_each.ns) / std::max(0.05, 1 - held.handling_share);
+    const bool scheduler =
+        held.handling_share >= 0.5 ||
+        (held.control_each > Duration{} && handling >= 0.5 * static_cast<double>(held.control_each.ns));
+    const std::string cost =
+        fmt::format("messages on their way, or not read yet, cost {}", owned_text(held.owners.control));
+    if (scheduler) {
+        return cause_of(
+            CauseKind::scheduler, held.owners.control,
+            fmt::format("{}; the scheduler handled messages for {} of it.", cost,
+                        percent(held.handling_share)),
+            "use fewer and larger events (--event-size), and give the scheduler's rank a core of its "
+            "own");
     }
-    return Finding{Cause::consumers_blocked,
-                   fmt::format("consumers were blocked by processing for {} of the time{}; {}.",
-                               percent(evidence.blocked_share), at_once, received_text(evidence))};
+    return cause_of(CauseKind::control_latency, held.owners.control,
+                    fmt::format("{}, and the scheduler handled messages for only {} of it.", cost,
+                                percent(held.handling_share)),
+                    "use larger events (--event-size), or more slots and streams");
 }
 
-std::optional<Finding> grants_late(const core::Plan&, const Evidence& evidence, const RunFacts&) {
-    if (evidence.grant_share < grant_share_min || evidence.grant_share < evidence.slot_share) {
-        return std::nullopt;
-    }
-    return Finding{
-        Cause::scheduler,
-        fmt::format("producers waited for a grant for {} of the time in which they had data to send, "
-                    "although some consumer had a free slot (transfers took {}).",
-                    percent(evidence.grant_share), percent(evidence.transfer_share))};
-}
-
-/// `text`, what the network did and its advice. `otherwise`: instead, if that is not known.
-Finding network_finding(const core::Plan& plan, const Evidence& evidence, const RunFacts& facts,
-                        std::string text, std::string_view otherwise) {
-    const NetworkAdvice network = advise_on_network(plan, facts);
-    const std::string_view rest = network.text.empty() ? otherwise : std::string_view{network.text};
-    return {Cause::network,
-            fmt::format("{}{}{}{}", text, rest.empty() ? "" : " ", rest, stall_hint(evidence)),
-            network.advice};
-}
-
-std::optional<Finding> slots_receiving(const core::Plan& plan, const Evidence& evidence,
-                                       const RunFacts& facts) {
-    if (evidence.slot_share < slot_share_min || evidence.slot_share < evidence.grant_share) {
-        return std::nullopt;
-    }
-    return network_finding(
-        plan, evidence, facts,
-        fmt::format("producers waited for a free slot for {} of the time in which they had data to send, "
-                    "and not because of processing: all slots were receiving.",
-                    percent(evidence.slot_share)),
-        "Transfers were too slow, or there are too few slots.");
-}
-
-std::optional<Finding> transfers_slow(const core::Plan& plan, const Evidence& evidence,
-                                      const RunFacts& facts) {
-    return network_finding(
-        plan, evidence, facts,
-        fmt::format("transfers took {} of the time in which producers had data to send; {}.",
-                    percent(evidence.transfer_share), received_text(evidence)),
-        "");
-}
-
-constexpr std::array rules{producer_stalled,  generated_late, buffer_below_set, datagrams_lost,
-                           consumers_blocked, grants_late,    slots_receiving,  transfers_slow};
-
-/// What to try next, without a capital; empty: nothing.
-std::string advice_for(Cause cause, bool simulated) {
-    switch (cause) {
-        case Cause::consumers_blocked:
-            return "give consumers more slots (--slots), use more consumers, or shorten their processing "
-                   "(--busy)";
-        case Cause::scheduler:
-            return simulated ? "use fewer and larger events (--event-size), or a faster scheduler "
-                               "(--scheduler-time)"
-                             : "use fewer and larger events (--event-size), and give the scheduler's rank a "
-                               "core of its own";
-        case Cause::network:
-            break;  // network_advice.hpp
-        case Cause::producer_late:
-            return "give each rank a core of its own, and look for other load on the host";
-        case Cause::losses:
-            return simulated ? "the line `datagrams` shows where they were lost; try --shaping, or a switch "
-                               "with more memory (--port-buffer, --switch)"
-                             : "the line `datagrams` shows where they were lost; try --shaping, or larger "
-                               "socket buffers (--socket-buffer)";
-        case Cause::buffer:
-            return "make --buffer at least as large as a set";
-        case Cause::consumers_lost:
-            return "give producers more --buffer for the time in which a loss is not noticed, a shorter "
-                   "--silence-timeout, or more consumers";
-        case Cause::none:
-            break;
-    }
-    return "";
-}
-
-/// The network is all that lies between two ranks: whose links, these rules do not tell; nor, of a measured
-/// run, who lost datagrams.
-CauseKind kind_of(Cause cause, bool simulated) {
-    switch (cause) {
-        case Cause::consumers_blocked:
-            return CauseKind::processing;
-        case Cause::scheduler:
-            return CauseKind::scheduler;
-        case Cause::producer_late:
-            return CauseKind::late_producer;
-        case Cause::losses:
-            return simulated ? CauseKind::switch_loss : CauseKind::not_told;
-        case Cause::buffer:
-            return CauseKind::buffer;
-        case Cause::consumers_lost:
-            return CauseKind::lost_consumers;
-        case Cause::network:
-        case Cause::none:
+/// The kind of cause that a mechanism is; not_told: none.
+CauseKind kind_of(NetworkMechanism mechanism, const NetworkVerdict& network) {
+    switch (mechanism) {
+        case NetworkMechanism::lossy:
+            return network.dropping_host.empty() ? CauseKind::switch_loss : CauseKind::host_loss;
+        case NetworkMechanism::held_back_by_pfc:
+        case NetworkMechanism::pauses_sent:
+            return CauseKind::pfc;
+        case NetworkMechanism::controlled_by_ecn:
+        case NetworkMechanism::slowed_by_cnp:
+            return CauseKind::ecn;
+        case NetworkMechanism::uncongested:
+        case NetworkMechanism::unknown:
             break;
     }
     return CauseKind::not_told;
 }
 
-}  // namespace
+/// What counters say of the network between the links.
+std::optional<NamedCause> mechanism(const HeldRun& run) {
+    const NetworkVerdict* const network = run.facts.network;
+    if (network == nullptr || network->mechanisms.empty() || run.held.owners.network < run.enough()) {
+        return std::nullopt;
+    }
+    const CauseKind what = kind_of(network->mechanisms.front(), *network);
+    if (what == CauseKind::not_told) {
+        return std::nullopt;
+    }
+    const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
+    return cause_of(what, run.held.owners.network,
+                    fmt::format("transfers took {}. {}", owned_text(run.held.owners.network), advice.text),
+                    advice.advice);
+}
 
-Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
-    const Evidence evidence = gather(plan, ranks);
-    for (const auto& rule : rules) {
-        if (auto finding = rule(plan, evidence, facts)) {
-            return *std::move(finding);
+/// Packets were lost, and no interface carried what it says.
+std::optional<NamedCause> losses_beside_open_links(const HeldRun& run) {
+    const NetworkVerdict* const network = run.facts.network;
+    const bool lossy = network != nullptr && !network->mechanisms.empty() &&
+                       network->mechanisms.front() == NetworkMechanism::lossy;
+    const bool open =
+        run.held.consumers.busy_of_interface > 0 && full_by_interface(run.held) == FullLinks::none;
+    return lossy && open && is_for_links(run) ? mechanism(run) : std::nullopt;
+}
+
+std::optional<NamedCause> few_slots(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    if (held.slot_share < std::max(0.2, run.enough())) {
+        return std::nullopt;
+    }
+    return cause_of(
+        CauseKind::slots, held.slot_share,
+        fmt::format("producers waited for a free slot for {}, and consumers received {} each, {} of "
+                    "the most that their links were seen to carry.",
+                    owned_text(held.slot_share), rate_text(held.consumers.mean_bits),
+                    percent(held.consumers.fullness)),
+        "give consumers more slots (--slots)");
+}
+
+std::optional<NamedCause> few_streams(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    // With pattern build the scheduler does not count streams.
+    if (held.all_streams_share < 0.5 || (!run.plan.builds() && held.scheduler_stream_share < 0.5)) {
+        return std::nullopt;
+    }
+    return cause_of(
+        CauseKind::streams, held.all_streams_share,
+        fmt::format("all streams of producers were in use for {} while slots were free, and their links "
+                    "carried {} of the most that they were seen to carry.",
+                    owned_text(held.all_streams_share), percent(held.producers.fullness)),
+        "give producers more streams (--streams)");
+}
+
+std::optional<NamedCause> large_events(const HeldRun& run) {
+    const core::Plan& plan = run.plan;
+    const double per_consumer = fraction(static_cast<double>(plan.set_bytes().count) * plan.producers,
+                                         std::max(1.0, plan.event_size.mean) * plan.consumers);
+    if (plan.addressed() || plan.builds() || per_consumer >= few_events || run.held.shortfall > 0.05) {
+        return std::nullopt;
+    }
+    return cause_of(
+        CauseKind::event_size, run.held.owners.network,
+        fmt::format("a consumer gets {:.1f} events of a set on average, so some get one more than "
+                    "others.",
+                    per_consumer),
+        "use smaller events (--event-size)");
+}
+
+NamedCause not_told(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
+    // Of ranks that are known by their last report only there is no more.
+    const bool links_known = held.producers.fullness > 0 && held.consumers.fullness > 0;
+    const std::string links =
+        links_known ? fmt::format(
+                          "; links of consumers carried {} of the most that they were seen to carry, of "
+                          "producers {}",
+                          percent(held.consumers.fullness), percent(held.producers.fullness))
+                    : "";
+    return cause_of(CauseKind::not_told, 0,
+                    fmt::format("transfers took {}, and messages {}{}.{}{}{}",
+                                owned_text(held.owners.network), percent(held.owners.control), links,
+                                advice.text.empty() ? "" : " ", advice.text, stall_hint(run)),
+                    advice.advice);
+}
+
+void append(std::vector<NamedCause>& causes, std::optional<NamedCause> cause) {
+    if (cause) {
+        causes.push_back(*std::move(cause));
+    }
+}
+
+/// Of those that own time: the largest first, if it is enough.
+void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
+    const Owners& owners = run.held.owners;
+    struct Owner {
+        double share;
+        double most;  ///< what it may own, with what it cannot be told from
+        Rule rule;
+    };
+    // Of three ways, that of the data's first bytes counts as receiving.
+    constexpr double ways = 1.5;
+    std::array<Owner, 3> all{{{owners.processing, owners.processing, processing},
+                              {owners.withheld, owners.withheld, withheld},
+                              {owners.control, owners.control * ways, control}}};
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Owner& a, const Owner& b) { return a.share > b.share; });
+    for (const Owner& owner : all) {
+        if (owner.share >= owner_min && owner.most >= run.enough()) {
+            append(causes, owner.rule(run));
         }
     }
-    return {};  // not reached: the last rule always applies
 }
 
-std::vector<NamedCause> causes_of(const Finding& finding, const RunFacts& facts) {
-    NamedCause cause;
-    cause.what = kind_of(finding.cause, facts.simulated != nullptr);
-    cause.share = 1;
-    cause.text = finding.text;
-    cause.remedy =
-        finding.advice.empty() ? advice_for(finding.cause, facts.simulated != nullptr) : finding.advice;
-    return {std::move(cause)};
+/// From the time of held-up events. None: nothing owns enough of it.
+std::vector<NamedCause> owners_of_time(const HeldRun& run) {
+    std::vector<NamedCause> causes;
+    constexpr std::array<Rule, 5> first{scheduler_saturated, shaped, link_of_one, losses_beside_open_links,
+                                        links_of_all};
+    for (const Rule rule : first) {
+        append(causes, rule(run));
+        if (!causes.empty()) {
+            // One slow link behind a switch that pauses holds up others than its own.
+            if (causes.front().where) {
+                append(causes, mechanism(run));
+            }
+            return causes;
+        }
+    }
+    append(causes, outstanding(run));
+    append(causes, requests(run));
+    add_owners(run, causes);
+    if (causes.empty() && is_for_links(run)) {
+        for (const Rule rule : {mechanism, few_slots, few_streams, large_events}) {
+            append(causes, rule(run));
+        }
+    }
+    return causes;
 }
+
+}  // namespace
 
 std::vector<NamedCause> attribute_causes(const core::Plan& plan, std::span<const RankRecord> ranks,
                                          const RunFacts& facts) {
-    return causes_of(find_cause(plan, ranks, facts), facts);
+    constexpr double most = 0.5;
+    const HeldRun run{plan, ranks, facts, sum_up_hold_up(plan, ranks, facts.interface_rates)};
+    std::optional<NamedCause> incident = find_incident(run);
+    if (incident && (incident->what != CauseKind::lost_consumers || incident->share >= most)) {
+        return {*std::move(incident)};
+    }
+    std::vector<NamedCause> causes = owners_of_time(run);
+    append(causes, std::move(incident));
+    if (causes.empty()) {
+        causes.push_back(not_told(run));
+    }
+    return causes;
 }
 
 }  // namespace weir::telemetry

@@ -1,7 +1,12 @@
-// The main cause of a run that was not sustained or not on time, and what can be done about it.
+// What held a run up, told from what a measured run has: the ranks' sums, the hosts' counters, the plan,
+// stalls and losses of consumers. For simulations that were not explained by simulating again, and as their
+// check.
+//
+// Magnitudes decide and not an order of rules: each possible cause is given the share of the time of held-up
+// events that it owns (hold_up.hpp), and can be the cause only if that is as much as is missing. Where the
+// run does not tell two causes apart, neither is named (not_told).
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,31 +18,8 @@
 
 namespace weir::telemetry {
 
-/// What the rules tell apart.
-enum class Cause : std::uint8_t {
-    none,
-    consumers_blocked,  ///< processing held the consumers' slots
-    scheduler,          ///< slots were free and streams too, but grants came late
-    network,            ///< transfers were under way and too slow
-    producer_late,      ///< the producer itself did not run or generate in time
-    losses,             ///< events did not arrive whole (transport datagram)
-    buffer,             ///< a set is larger than the buffer, and what does not fit is dropped
-    consumers_lost,     ///< the run went on without consumers that were lost
-};
-
-struct Finding {
-    Cause cause = Cause::none;
-    std::string text;      ///< sentences with the numbers that it was decided by, without a capital
-    std::string advice{};  ///< what to try next, without a capital; empty: advice_for(cause)
-};
-
-/// For a run in which some producer overflowed, had late sets or lost events: looks at the time of those.
-Finding find_cause(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);
-
-/// The finding as the record names it.
-std::vector<NamedCause> causes_of(const Finding& finding, const RunFacts& facts);
-
-/// For a run as above: what its rows tell of the causes, the worst first; one at least.
+/// For a run in which some producer overflowed, had late sets or lost events: its causes, the worst first;
+/// one at least.
 std::vector<NamedCause> attribute_causes(const core::Plan& plan, std::span<const RankRecord> ranks,
                                          const RunFacts& facts);
 

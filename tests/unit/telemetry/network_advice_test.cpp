@@ -1,6 +1,7 @@
 // What a measured run is advised, from made-up counters of hosts.
 #include "telemetry/network_advice.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "catch.hpp"
@@ -15,7 +16,7 @@ namespace {
 using Sums = std::vector<CounterSum>;
 
 /// A verdict in which transfers were too slow, on two RoCE hosts of which `eb12` counted `sums`.
-Verdict verdict_with(Sums sums) {
+Verdict verdict_with(Sums sums, std::string_view cause) {
     const Plan plan = test::small_plan();
     std::vector<RankRecord> ranks = test::good_ranks(plan);
     RankSummary& producer = ranks[1].summary;
@@ -39,14 +40,14 @@ Verdict verdict_with(Sums sums) {
     RunFacts facts;
     facts.network = &network;
     Verdict verdict = judge(plan, ranks, facts);
-    CHECK(cause_name(verdict) == "not-told");
+    CHECK(cause_name(verdict) == cause);
     return verdict;
 }
 
 }  // namespace
 
 TEST_CASE("Lost packets: the counts, and the ports to look at") {
-    const Verdict verdict = verdict_with({{"mlx5_1.out_of_sequence", 2500}});
+    const Verdict verdict = verdict_with({{"mlx5_1.out_of_sequence", 2500}}, "switch-loss");
     CHECK(contains(verdict.text, "The network lost packets: 2500 out_of_sequence (on eb12)."));
     CHECK(contains(verdict.advice, "Read the drop counters of the switch's ports, first of that to eb12"));
     CHECK(contains(verdict.advice, "`weir check`"));
@@ -54,34 +55,34 @@ TEST_CASE("Lost packets: the counts, and the ports to look at") {
 }
 
 TEST_CASE("A host that drops is named, and not the switch") {
-    const Verdict verdict = verdict_with({{"mlx5_0.out_of_buffer", 900}});
+    const Verdict verdict = verdict_with({{"mlx5_0.out_of_buffer", 900}}, "host-loss");
     CHECK(contains(verdict.text, "900 out_of_buffer (on eb12)"));
     CHECK(contains(verdict.advice, "Look at eb12, which dropped packets itself"));
 }
 
 TEST_CASE("Pauses: the port with the longest queue, or the host that sends pauses") {
-    Verdict verdict = verdict_with({{"eth1.rx_prio3_pause", 5000}});
+    Verdict verdict = verdict_with({{"eth1.rx_prio3_pause", 5000}}, "pfc");
     CHECK(contains(verdict.text, "Pause frames held hosts up: 5000 rx_prio3_pause (on eb12)."));
     CHECK(contains(verdict.advice, "longest queue"));
-    verdict = verdict_with({{"eth1.rx_prio3_pause", 5000}, {"eth1.tx_prio3_pause", 7000}});
+    verdict = verdict_with({{"eth1.rx_prio3_pause", 5000}, {"eth1.tx_prio3_pause", 7000}}, "pfc");
     CHECK(contains(verdict.advice, "Look at eb12, which sent pauses, so it receives too slowly"));
-    verdict = verdict_with({{"eth1.tx_prio3_pause", 7000}});
+    verdict = verdict_with({{"eth1.tx_prio3_pause", 7000}}, "pfc");
     CHECK(contains(verdict.text, "7000 tx_prio3_pause"));
     CHECK(contains(verdict.advice, "receives too slowly"));
 }
 
 TEST_CASE("Marks and CNPs: thresholds and losses") {
-    Verdict verdict = verdict_with({{"mlx5_0.np_ecn_marked_roce_packets", 40'000}});
+    Verdict verdict = verdict_with({{"mlx5_0.np_ecn_marked_roce_packets", 40'000}}, "ecn");
     CHECK(contains(verdict.text, "ECN slowed senders down: 40000 np_ecn_marked_roce_packets (on eb12)."));
     CHECK(contains(verdict.advice, "Kmin, Kmax"));
-    verdict = verdict_with({{"mlx5_0.np_cnp_sent", 40'000}});
+    verdict = verdict_with({{"mlx5_0.np_cnp_sent", 40'000}}, "ecn");
     CHECK(contains(verdict.text, "CNPs slowed senders down: 40000 np_cnp_sent (on eb12)."));
     CHECK(contains(verdict.advice, "drop counters"));
 }
 
 TEST_CASE("A network of which nothing was counted, and one that is not known") {
-    CHECK(contains(verdict_with({}).text, "Hosts counted no losses, pauses, marks or notifications"));
-    CHECK_FALSE(contains(verdict_with({}).text, "had room"));
+    CHECK(contains(verdict_with({}, "not-told").text, "Hosts counted no losses, pauses, marks or notifications"));
+    CHECK_FALSE(contains(verdict_with({}, "not-told").text, "had room"));
     const Plan plan = test::small_plan();
     const NetworkAdvice unknown = advise_on_network(plan, {});
     CHECK(unknown.text.empty());

@@ -1,0 +1,58 @@
+// For the rules of verdict_cause.cpp and cause_incidents.cpp: what they look at, and what they make of it.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/plan.hpp"
+#include "telemetry/causes.hpp"
+#include "telemetry/hold_up.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/verdict.hpp"
+
+namespace weir::telemetry {
+
+// Measured on bench/causes: between these values lie few runs, or those that two causes share.
+inline constexpr double full_link = 0.85;  ///< carried, of what it was seen to carry
+inline constexpr double owner_min = 0.10;  ///< of the time of held-up events
+
+struct HeldRun {
+    const core::Plan& plan;
+    std::span<const RankRecord> ranks;
+    const RunFacts& facts;
+    HoldUp held;
+
+    /// What a single cause must own of the time of held-up events to explain what is missing.
+    [[nodiscard]] double enough() const { return std::max(owner_min, 0.95 * held.shortfall); }
+    [[nodiscard]] bool links_full() const {
+        return std::max(held.producers.fullness, held.consumers.fullness) >= full_link &&
+               held.owners.network >= 0.5;
+    }
+};
+
+inline NamedCause cause_of(CauseKind what, double share, std::string text, std::string remedy) {
+    NamedCause cause;
+    cause.what = what;
+    cause.share = std::clamp(share, 0.0, 1.0);
+    cause.text = std::move(text);
+    cause.remedy = std::move(remedy);
+    return cause;
+}
+
+/// Of the rank alone.
+inline NamedCause cause_at(CauseKind what, const RankRecord& rank, double share, std::string text,
+                           std::string remedy) {
+    NamedCause cause = cause_of(what, share, std::move(text), std::move(remedy));
+    cause.where = rank.summary.node;
+    cause.host = rank.host;
+    return cause;
+}
+
+/// What the plan or an incident says by itself: lost consumers, a buffer below a set, lost datagrams, a rank
+/// that stood still, a producer that generated late. Nothing: none of these explains the run.
+std::optional<NamedCause> find_incident(const HeldRun& run);
+
+}  // namespace weir::telemetry

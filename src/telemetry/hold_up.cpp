@@ -1,0 +1,287 @@
+#include "telemetry/hold_up.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/set_phase.hpp"
+
+namespace weir::telemetry {
+
+using core::Duration;
+using core::Role;
+
+namespace {
+
+double bits_of(core::Bytes bytes) {
+    return static_cast<double>(bytes.count) * 8;
+}
+
+/// The measured time in which data was generated. The last second's row also has what follows the end.
+Duration generating(const core::Plan& plan, const RankSummary& summary) {
+    return std::min(summary.covered, plan.duration);
+}
+
+core::Bytes planned_bytes(const core::Plan& plan, const RankSummary& summary) {
+    const Duration time = generating(plan, summary);
+    if (plan.addressed()) {  // sets that are complete by the end of what was covered
+        return plan.traffic->set_bytes({summary.node.index}) * (time.ns / plan.interval.ns);
+    }
+    // Sets come at the beginning of an interval, so an interrupted run may show more than its time's share.
+    const core::Bytes share = core::bytes_in(plan.rate, time);
+    if (!plan.is_staggered()) {
+        return share;
+    }
+    // Those that come later in it may not have come at all, and the last one at the end of generation may be
+    // counted in the drain.
+    const Duration a_little{plan.interval.ns / 100};
+    return std::min(share,
+                    core::set_bytes_until(plan, {summary.node.index}, core::Instant{} + time - a_little));
+}
+
+/// What one rank moved, and for how long something was on its way.
+struct Link {
+    const RankRecord* rank = nullptr;
+    double moved_bits = 0;
+    Duration busy;
+    core::BitRate interface_rate;  ///< 0: not known
+};
+
+/// The best 10 ms, less `chunks` of each transfer that may have been counted in them and moved before.
+double seen_peak(const core::Plan& plan, const RankSummary& summary, std::uint32_t chunks) {
+    constexpr double bins_per_second = 100;
+    const double transfers = summary.node.role == Role::producer ? plan.streams : plan.slots;
+    const double moved_before = bits_of(plan.chunk_size) * chunks * transfers * bins_per_second;
+    return static_cast<double>(summary.peak_10ms.bits_per_second) - moved_before;
+}
+
+double rate_while_busy(const Link& link) {
+    return fraction(link.moved_bits, link.busy.in_seconds());
+}
+
+void find_slowest(std::vector<Link> links, Duration with_work, LinkUse& use) {
+    if (links.size() < 2) {
+        return;
+    }
+    // One to which nothing was sent has no rate.
+    const auto order = [](const Link& link) {
+        return link.moved_bits > 0 ? rate_while_busy(link) : INFINITY;
+    };
+    std::sort(links.begin(), links.end(), [&](const Link& a, const Link& b) { return order(a) < order(b); });
+    const Link& slowest = links.front();
+    use.slowest = slowest.rank;
+    use.slowest_bits = rate_while_busy(slowest);
+    use.others_bits = rate_while_busy(links[1 + (links.size() - 1) / 2]);
+    const Duration its_work =
+        slowest.rank->summary.node.role == Role::producer ? slowest.rank->summary.load.backlogged : with_work;
+    use.slowest_busy = std::min(1.0, fraction(slowest.busy, its_work));
+}
+
+/// Of all ranks together, and within each, because their links may differ.
+RateDeviation deviation_of(const std::vector<Link>& producers, RateMoments Load::* moments) {
+    RateMoments together;
+    double squares = 0;
+    for (const Link& link : producers) {
+        const RateMoments& rates = link.rank->summary.load.*moments;
+        together += rates;
+        squares += rates.bytes * rates.relative_deviation() * rates.relative_deviation();
+    }
+    return {.of_all = together.relative_deviation(), .within = std::sqrt(fraction(squares, together.bytes))};
+}
+
+LinkUse use_of(const core::Plan& plan, const std::vector<Link>& links, Duration with_work) {
+    LinkUse use;
+    double mean = 0;
+    double seen = 0;
+    double busy = 0;
+    double best = 0;
+    double said = 0;
+    bool all_say = true;
+    for (const Link& link : links) {
+        const RankSummary& summary = link.rank->summary;
+        const double its_mean = fraction(link.moved_bits, with_work.in_seconds());
+        if (link.moved_bits <= 0) {
+            continue;  // nothing was for it
+        }
+        busy += rate_while_busy(link);
+        said += static_cast<double>(link.interface_rate.bits_per_second);
+        all_say = all_say && link.interface_rate > core::BitRate{};
+        mean += its_mean;
+        seen += std::max({its_mean, rate_while_busy(link), seen_peak(plan, summary, plan.window)});
+        best += std::max(rate_while_busy(link), seen_peak(plan, summary, 1));
+    }
+    use.fullness = fraction(mean, seen);
+    use.busy_of_interface = all_say ? fraction(busy, said) : 0;
+    use.best_of_interface = all_say ? std::min(1.0, fraction(best, said)) : 0;
+    use.mean_bits = fraction(mean, static_cast<double>(links.size()));
+    use.seen_bits = fraction(seen, static_cast<double>(links.size()));
+    return use;
+}
+
+/// Sums over ranks, of which the evidence is made.
+struct Sums {
+    bool any_late = false;  ///< some producer overflowed, was late or lost events; else all count as held up
+    TimeUse time;           ///< of producers that were held up, as are the following
+    std::int64_t counted = 0;
+    Duration backlogged;
+    Duration all_streams;
+    Duration transfers;
+    Duration covered;
+    double sent_bits = 0;
+    double generated_bits = 0;
+    std::vector<Link> producers;
+    std::vector<Link> all_producers;  ///< also those that were not
+    std::vector<Link> consumers;
+    Load slots;  ///< of consumers
+    TimeUse consumer_time;
+    Duration consumer_covered;
+    std::uint64_t received_events = 0;
+    const RankSummary* scheduler = nullptr;
+};
+
+std::int64_t first_of(std::int64_t a, std::int64_t b) {
+    return a == no_second ? b : b == no_second ? a : std::min(a, b);
+}
+
+void add_producer(const core::Plan& plan, const RankRecord& rank, core::BitRate interface_rate, Sums& sums,
+                  HoldUp& held) {
+    const RankSummary& summary = rank.summary;
+    held.generated_events += summary.run.generated.events;
+    held.late_sets += summary.sets_in_time.late;
+    held.dropped += plan.overflow == core::Overflow::drop ? summary.measured.lost.events : 0;
+    held.first_trouble_second =
+        first_of(held.first_trouble_second,
+                 first_of(summary.first_overflow_second, summary.sets_in_time.first_late_second));
+    const Link link{&rank, bits_of(summary.measured.sent.bytes), summary.load.sending, interface_rate};
+    sums.all_producers.push_back(link);
+    if (sums.any_late && !is_held_up(summary)) {
+        return;
+    }
+    sums.producers.push_back(link);
+    held.held_up += is_held_up(summary) ? 1 : 0;
+    ++sums.counted;
+    sums.time += summary.time;
+    sums.backlogged += summary.load.backlogged;
+    sums.all_streams += summary.load.all_streams;
+    sums.transfers += summary.load.transfers;
+    sums.covered += summary.covered;
+    sums.sent_bits += bits_of(summary.measured.sent.bytes);
+    sums.generated_bits += bits_of(summary.measured.generated.bytes);
+    if (const auto slack = summary.sets_in_time.least_slack) {
+        const Duration late = std::max(Duration{}, Duration{} - *slack);
+        held.worst_lateness = std::max(held.worst_lateness.value_or(late), late);
+    }
+}
+
+void add_consumer(const core::Plan& plan, const RankRecord& rank, core::BitRate interface_rate, Sums& sums,
+                  HoldUp& held) {
+    const RankSummary& summary = rank.summary;
+    const std::uint64_t lost = summary.ledger_known ? summary.ledger.incomplete.events : 0;
+    held.lost_on_the_way += plan.lossy() ? std::max(lost, summary.run.lost.events) : 0;
+    held.socket_drops += summary.run.datagrams.socket_drops;
+    sums.slots += summary.load;
+    sums.consumer_time += summary.time;
+    sums.consumer_covered += summary.covered;
+    sums.received_events += summary.measured.received.events;
+    sums.consumers.push_back(
+        {&rank, bits_of(summary.measured.received.bytes), summary.time.receiving, interface_rate});
+}
+
+/// What slots were that were no credit at the scheduler, in shares of it; then of whom the waiting for them
+/// is.
+Owners owners_of(const core::Plan& plan, const Sums& sums, HoldUp& held) {
+    const Duration known = sums.scheduler != nullptr ? sums.scheduler->load.free_slots : Duration{};
+    // With policy `none` the scheduler has no credits, and a free slot is one that its producer does not use.
+    const Duration lost =
+        plan.consumers_grant() ? Duration{} : std::max(Duration{}, sums.slots.free_slots - known);
+    const Duration all =
+        sums.slots.receiving_slots + sums.slots.queued_slots + sums.slots.withheld_slots + lost;
+    const double slot = held.slot_share;
+    held.control_each = {sums.received_events > 0 ? lost.ns / static_cast<std::int64_t>(sums.received_events)
+                                                  : 0};
+    if (all <= Duration{}) {  // not recorded: a rank that is known by its last report only
+        return {.network = held.transfer_share + slot, .control = held.grant_share};
+    }
+    return {.network = held.transfer_share + slot * fraction(sums.slots.receiving_slots, all),
+            .processing = slot * fraction(sums.slots.queued_slots, all),
+            .withheld = slot * fraction(sums.slots.withheld_slots, all),
+            .control = held.grant_share + slot * fraction(lost, all)};
+}
+
+void add_scheduler(const RankSummary& scheduler, HoldUp& held) {
+    const double work = static_cast<double>(scheduler.covered.ns) * held.backlogged_share;
+    held.handling_share = std::min(1.0, fraction(static_cast<double>(scheduler.load.handling.ns), work));
+    held.outstanding = fraction(static_cast<double>(scheduler.load.outstanding.ns), work);
+    const std::uint64_t grants = scheduler.measured.grants;
+    held.handling_each = {grants > 0 ? scheduler.load.handling.ns / static_cast<std::int64_t>(grants) : 0};
+    const Duration with_events = scheduler.time.waiting_for_slot + scheduler.time.waiting_for_stream;
+    held.scheduler_slot_share = fraction(scheduler.time.waiting_for_slot, with_events);
+    held.scheduler_stream_share = fraction(scheduler.time.waiting_for_stream, with_events);
+}
+
+}  // namespace
+
+bool is_held_up(const RankSummary& producer) {
+    return producer.overflowed() || producer.sets_in_time.late > 0 || producer.run.lost.events > 0;
+}
+
+core::Bytes due_bytes(const core::Plan& plan, const RankSummary& producer) {
+    const core::Bytes planned = planned_bytes(plan, producer);
+    // With `steady` the next event is due when all of it is, and the last one may be in the row after.
+    return std::max(core::Bytes{}, planned - plan.slot_size);
+}
+
+HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const RankRecord> ranks,
+                      std::span<const core::BitRate> interface_rates) {
+    HoldUp held;
+    Sums sums;
+    sums.any_late = std::any_of(ranks.begin(), ranks.end(), [](const RankRecord& rank) {
+        return rank.summary.node.role == Role::producer && is_held_up(rank.summary);
+    });
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const RankRecord& rank = ranks[i];
+        const core::BitRate interface_rate =
+            i < interface_rates.size() ? interface_rates[i] : core::BitRate{};
+        switch (rank.summary.node.role) {
+            case Role::producer:
+                add_producer(plan, rank, interface_rate, sums, held);
+                break;
+            case Role::consumer:
+                add_consumer(plan, rank, interface_rate, sums, held);
+                break;
+            case Role::scheduler:
+                sums.scheduler = &rank.summary;
+                break;
+        }
+    }
+    const Duration active = sums.time.transferring + sums.time.waiting_for_slot + sums.time.waiting_for_grant;
+    held.transfer_share = fraction(sums.time.transferring, active);
+    held.slot_share = fraction(sums.time.waiting_for_slot, active);
+    held.grant_share = fraction(sums.time.waiting_for_grant, active);
+    held.owners = owners_of(plan, sums, held);
+    held.shortfall = std::max(0.0, 1 - fraction(sums.sent_bits, sums.generated_bits));
+    held.backlogged_share = fraction(sums.backlogged, sums.covered);
+    if (plan.consumers > 0 && sums.counted > 0) {
+        held.transfers_to_consumer =
+            fraction(sums.transfers, sums.backlogged) * static_cast<double>(sums.counted) / plan.consumers;
+    }
+    held.all_streams_share = fraction(sums.all_streams, sums.backlogged);
+    held.needed_bits = static_cast<double>(plan.rate.bits_per_second);
+    const Duration with_work{sums.counted > 0 ? sums.backlogged.ns / sums.counted : 0};
+    held.producers = use_of(plan, sums.producers, with_work);
+    held.consumers = use_of(plan, sums.consumers, with_work);
+    held.transfer_rates = deviation_of(sums.producers, &Load::transfer_rates);
+    const RateDeviation shares = deviation_of(sums.producers, &Load::link_shares);
+    const RateDeviation rates = deviation_of(sums.producers, &Load::link_rates);
+    held.link_rates = {.of_all = std::min(shares.of_all, rates.of_all),
+                       .within = std::min(shares.within, rates.within)};
+    find_slowest(sums.all_producers, with_work, held.producers);
+    find_slowest(sums.consumers, with_work, held.consumers);
+    held.blocked_share = fraction(sums.consumer_time.blocked, sums.consumer_covered);
+    held.processing_share = fraction(sums.consumer_time.processing, sums.consumer_covered);
+    if (sums.scheduler != nullptr) {
+        add_scheduler(*sums.scheduler, held);
+    }
+    return held;
+}
+
+}  // namespace weir::telemetry

@@ -1,0 +1,119 @@
+// What the ranks' sums tell of a run that was not on time: to whom the time of held-up events belongs, how
+// full links were, and who stood out. Nothing but what a measured run has goes in.
+//
+// An event is held up while its producer transfers it, or has a stream for it and no grant. Without a grant,
+// the scheduler knew of no free slot, or it did (the heartbeats' share, ProducerRecorder::no_credit). What a
+// slot was while the scheduler knew of none is told by the consumers' own sums: receiving, holding an event
+// for processing, withheld, or free; a slot that its consumer calls free and the scheduler does not know as a
+// credit belongs to the messages on the way and to a scheduler that has not read them. So each part of the
+// time has one owner, and the parts add up to 1.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "telemetry/rank_summary.hpp"
+#include "telemetry/verdict.hpp"
+
+namespace weir::telemetry {
+
+/// 0 for a part of nothing.
+constexpr double fraction(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
+constexpr double fraction(core::Duration part, core::Duration whole) {
+    return fraction(static_cast<double>(part.ns), static_cast<double>(whole.ns));
+}
+
+/// The links of the ranks of one role, in the time in which producers that were held up had work.
+struct LinkUse {
+    /// Payload per second of a rank, on average.
+    double mean_bits = 0;
+    /// What a link was seen to carry, on average: the larger of its rate while something was transferred and
+    /// of its best 10 ms, less the chunks that may have been counted in those and moved before.
+    double seen_bits = 0;
+    /// mean_bits over seen_bits: 1 is a link that always carried the most that it ever carried.
+    double fullness = 0;
+
+    // Over what the interfaces say of their speed; 0: not known of all. Headers take a part of it.
+    double busy_of_interface = 0;  ///< rate while something was transferred
+    double best_of_interface = 0;  ///< best 10 ms
+
+    const RankRecord* slowest = nullptr;  ///< of several: the least rate while something was transferred
+    double slowest_bits = 0;              ///< that rate
+    double others_bits = 0;               ///< the median of this rate of the others
+    double slowest_busy = 0;              ///< share of the time in which something was transferred
+};
+
+/// Standard deviation over mean.
+struct RateDeviation {
+    double of_all = 0;
+    double within = 0;  ///< single ranks
+};
+
+/// Shares that add up to 1, of the time of held-up events.
+struct Owners {
+    double network = 0;     ///< under way, or waiting for slots that were all receiving
+    double processing = 0;  ///< waiting for slots that held events to process
+    double withheld = 0;    ///< waiting for slots whose credits --high-water kept back
+    double control = 0;     ///< waiting for messages, or for who reads them
+};
+
+struct HoldUp {
+    std::uint32_t held_up = 0;  ///< producers that overflowed, were late or lost events
+    // Of the time in which streams of those had an event.
+    double transfer_share = 0;
+    double slot_share = 0;
+    double grant_share = 0;
+    Owners owners;
+    /// Of what producers that were held up generated, the part that had not left by the end of the measured
+    /// time: whoever owns less of the time than this cannot be the only cause.
+    double shortfall = 0;
+    double backlogged_share = 0;   ///< of the measured time they had work
+    double all_streams_share = 0;  ///< of the time with work, all of their streams were transferring
+
+    LinkUse producers;
+    LinkUse consumers;
+    // Of producers' transfers. What a full link carried is always the same, however many shared it; where
+    // consumers limit, it depends on who shares theirs.
+    RateDeviation transfer_rates;
+    RateDeviation
+        link_rates;  ///< what a producer's link carried during each, the steadier of two measures (Load)
+
+    double handling_share = 0;         ///< of the time with work the scheduler handled messages
+    core::Duration handling_each;      ///< handling per event granted
+    core::Duration control_each;       ///< slots lost to messages on the way or unread, per event received
+    double transfers_to_consumer = 0;  ///< under way, on average in the time with work
+    double outstanding = 0;            ///< events granted and not done, on average in the time with work
+    double blocked_share = 0;          ///< of the consumers' time
+    double processing_share = 0;       ///< of the consumers' time they worked on events
+    // Of the time in which the scheduler had events:
+    double scheduler_slot_share = 0;    ///< no consumer had a credit
+    double scheduler_stream_share = 0;  ///< there were credits, and streams in use
+
+    std::int64_t first_trouble_second = no_second;  ///< of the first overflow or late set
+    std::optional<core::Duration> worst_lateness;   ///< nothing: not known
+    double needed_bits = 0;                         ///< per producer
+    std::uint64_t late_sets = 0;
+    std::uint64_t generated_events = 0;
+    std::uint64_t lost_on_the_way = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t socket_drops = 0;
+};
+
+/// `interface_rates`: as in RunFacts.
+HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const RankRecord> ranks,
+                      std::span<const core::BitRate> interface_rates);
+
+/// Whether this producer overflowed, had late sets or lost events.
+[[nodiscard]] bool is_held_up(const RankSummary& producer);
+
+/// What a producer should have generated in what was recorded, whole events and sets allowed for: less than
+/// this was not generated in time.
+[[nodiscard]] core::Bytes due_bytes(const core::Plan& plan, const RankSummary& producer);
+
+}  // namespace weir::telemetry

@@ -1,0 +1,164 @@
+// What weir says held a run up, where the truth is known by hand: only rows and plan are looked at.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "cli/simulation_setup.hpp"
+#include "config/resolve.hpp"
+#include "simulation/simulated_run.hpp"
+#include "simulation/verdict_check.hpp"
+#include "telemetry/formatting.hpp"
+#include "telemetry/verdict_cause.hpp"
+
+using namespace weir;
+
+namespace {
+
+using Given = std::vector<config::GivenOption>;
+
+struct Example {
+    const char* name;
+    Given options;
+    std::vector<std::string_view> true_causes;  ///< each of them would do
+    const char* where = "";                     ///< "consumer 0"; empty: a whole role, or nobody
+};
+
+const Given common{{"producers", "4"}, {"consumers", "4"}, {"duration", "4s"}, {"warmup", "1s"}};
+
+Given and_common(Given options) {
+    options.insert(options.begin(), common.begin(), common.end());
+    return options;
+}
+
+const std::vector<Example>& examples() {
+    static const std::vector<Example> all{
+        {"links of consumers, which are hardly ever blocked",
+         and_common({{"rate", "4Gb/s"},
+                     {"consumer-link", "3.5Gb/s"},
+                     {"busy", "exponential:200us"},
+                     {"slots", "1"}}),
+         {"consumer-links"}},
+        {"links of producers",
+         and_common({{"rate", "4Gb/s"}, {"producer-link", "3.5Gb/s"}, {"consumer-link", "10Gb/s"}}),
+         {"producer-links"}},
+        {"the link of one consumer",
+         and_common({{"rate", "4Gb/s"},
+                     {"producer-link", "10Gb/s"},
+                     {"consumer-link", "10Gb/s"},
+                     {"fault", "degrade:consumer=0,factor=0.02"}}),
+         {"consumer-links"},
+         "consumer 0"},
+        {"a scheduler that takes its time",
+         and_common({{"rate", "4Gb/s"}, {"event-size", "1MB"}, {"scheduler-time", "700us"}, {"slots", "1"}}),
+         {"scheduler"}},
+        {"one request at a time",
+         and_common({{"rate", "4Gb/s"},
+                     {"event-size", "1MB"},
+                     {"pattern", "build"},
+                     {"initiation", "pull"},
+                     {"requests", "1"},
+                     {"latency", "1ms"}}),
+         {"requests", "control-latency"}},
+        {"processing with a single slot",
+         and_common({{"rate", "4Gb/s"}, {"busy", "exponential:33ms"}, {"slots", "1"}}),
+         {"processing", "slots"}},
+        {"a consumer that stood still",
+         and_common({{"rate", "2Gb/s"}, {"fault", "pause:consumer=0,at=1s,for=1500ms"}}),
+         {"stalled-rank"},
+         "consumer 0"},
+        {"a scheduler that stood still",
+         and_common({{"rate", "2Gb/s"}, {"fault", "pause:scheduler,at=1s,for=1500ms"}}),
+         {"stalled-rank"},
+         "scheduler"},
+        {"links, with whole events that do not divide the time",
+         {{"producers", "4"},
+          {"consumers", "4"},
+          {"warmup", "1s"},
+          {"rate", "1Gb/s"},
+          {"generation", "steady"},
+          {"event-size", "100MB"},
+          {"consumer-link", "0.7Gb/s"},
+          {"duration", "3s"}},
+         {"consumer-links"}},
+        {"latency that one stream's worth of events does not cover",
+         {{"producers", "1"},
+          {"consumers", "1"},
+          {"duration", "4s"},
+          {"warmup", "1s"},
+          {"rate", "4Gb/s"},
+          {"event-size", "1MB"},
+          {"latency", "5ms"}},
+         {"control-latency"}},
+        {"the link of a producer, long after a consumer was lost without effect",
+         {{"producers", "4"},
+          {"consumers", "5"},
+          {"duration", "30s"},
+          {"rate", "2Gb/s"},
+          {"producer-link", "10Gb/s"},
+          {"consumer-link", "10Gb/s"},
+          {"on-failure", "continue"},
+          {"fault", "die:consumer=0,at=1s,back=2s"},
+          {"fault", "degrade:producer=2,at=20s,factor=0.1"}},
+         {"producer-links"},
+         "producer 2"},
+        {"the link of one consumer, packet by packet",
+         {{"network", "packet"},
+          {"producers", "6"},
+          {"consumers", "4"},
+          {"duration", "1s"},
+          {"warmup", "300ms"},
+          {"interval", "100ms"},
+          {"producer-link", "10Gb/s"},
+          {"consumer-link", "10Gb/s"},
+          {"rate", "4Gb/s"},
+          {"event-size", "2MB"},
+          {"fault", "degrade:consumer=0,factor=0.05"}},
+         {"consumer-links"},
+         "consumer 0"},
+    };
+    return all;
+}
+
+/// What the interfaces of simulated hosts say, whatever a disturbance makes of their links.
+std::vector<core::BitRate> interface_rates(const simulation::SimulatedRun& run,
+                                           const std::vector<telemetry::RankRecord>& ranks) {
+    std::vector<core::BitRate> rates;
+    for (const telemetry::RankRecord& rank : ranks) {
+        const core::NodeId node = rank.summary.node;
+        rates.push_back(node.role == core::Role::producer   ? run.network.producer_link
+                        : node.role == core::Role::consumer ? run.network.consumer_link
+                                                            : core::BitRate{});
+    }
+    return rates;
+}
+
+std::string where_of(const telemetry::NamedCause& cause) {
+    return cause.where ? telemetry::node_text(*cause.where) : "";
+}
+
+}  // namespace
+
+TEST_CASE("What held a run up is told from its rows, where it is known by hand") {
+    for (const Example& example : examples()) {
+        INFO(example.name);
+        config::RunRequest request = config::resolve(example.options, true);
+        const simulation::SimulatedRun run = cli::simulated_run(request);
+        const simulation::SimulationResult result = simulation::simulate(run);
+        INFO(result.end.what);
+        REQUIRE(result.end.kind == simulation::SimulationEnd::Kind::regular);
+        CHECK(simulation::contradiction_in(result.record) == "");
+        telemetry::RunFacts facts;
+        facts.recovery = result.record.recovery ? &*result.record.recovery : nullptr;
+        facts.network = result.record.network ? &*result.record.network : nullptr;
+        facts.interface_rates = interface_rates(run, result.record.ranks);
+        const auto causes = telemetry::attribute_causes(result.record.plan, result.record.ranks, facts);
+        REQUIRE_FALSE(causes.empty());
+        const telemetry::NamedCause& first = causes.front();
+        INFO(telemetry::name_of(first.what) << ", " << where_of(first) << ": " << first.text);
+        CHECK(std::find(example.true_causes.begin(), example.true_causes.end(),
+                        telemetry::name_of(first.what)) != example.true_causes.end());
+        CHECK(where_of(first) == example.where);
+    }
+}
