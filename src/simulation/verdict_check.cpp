@@ -6,6 +6,8 @@
 
 #include "telemetry/backlog_points.hpp"
 #include "telemetry/second_clock.hpp"
+#include "telemetry/cause_refutation.hpp"
+#include "telemetry/cause_text.hpp"
 
 namespace weir::simulation {
 
@@ -77,6 +79,31 @@ std::string contradiction_in_growth(const telemetry::RunRecord& record) {
     return "";
 }
 
+/// Of the causes and the sentences that are made of them.
+std::string contradiction_in_causes(const telemetry::RunRecord& record) {
+    const telemetry::Verdict& verdict = record.verdict;
+    telemetry::RunFacts facts;
+    facts.recovery = record.recovery ? &*record.recovery : nullptr;
+    for (const telemetry::NamedCause& cause : verdict.causes) {
+        const std::string against = telemetry::refutation_of(cause, record.plan, record.ranks, facts);
+        if (!against.empty()) {
+            return fmt::format("{} is named as a cause, but {}", telemetry::subject_of(cause), against);
+        }
+        if (cause.share < 0 || cause.share > 1) {
+            return fmt::format("{} has a share of {}", telemetry::subject_of(cause), cause.share);
+        }
+    }
+    const bool held_up = verdict.judged && (!verdict.sustained || !verdict.on_time.value_or(true));
+    if (held_up && verdict.causes.empty()) {
+        return "a run that was held up has no cause";
+    }
+    if (!verdict.causes.empty() && verdict.sustained && verdict.on_time.value_or(true)) {
+        return fmt::format("a run that is sustained and on time is said to be held up by {}",
+                           telemetry::subject_of(verdict.causes.front()));
+    }
+    return "";
+}
+
 }  // namespace
 
 std::string contradiction_in(const telemetry::RunRecord& record) {
@@ -107,16 +134,14 @@ std::string contradiction_in(const telemetry::RunRecord& record) {
     if (sustained && verdict.max_occupancy > 1) {
         return fmt::format("the run is called sustained at an occupancy of {}", verdict.max_occupancy);
     }
-    const bool held_up = verdict.judged && !(sustained && verdict.on_time.value_or(false));
-    if (verdict.judged && held_up == verdict.causes.empty()) {
-        return fmt::format("{} causes are named of a run that was {}held up", verdict.causes.size(),
-                           held_up ? "" : "not ");
-    }
     const bool expects_judgement = plan.generation != Generation::saturate;
     if (verdict.judged != expects_judgement || verdict.on_time.has_value() != expects_judgement) {
         return "a complete run is judged if and only if it has a rate";
     }
-    return contradiction_in_growth(record);
+    if (std::string against = contradiction_in_growth(record); !against.empty()) {
+        return against;
+    }
+    return contradiction_in_causes(record);
 }
 
 }  // namespace weir::simulation
