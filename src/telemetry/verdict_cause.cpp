@@ -330,7 +330,7 @@ CauseKind kind_of(NetworkMechanism mechanism, const NetworkVerdict& network) {
         case NetworkMechanism::controlled_by_ecn:
         case NetworkMechanism::slowed_by_cnp:
             return CauseKind::ecn;
-        case NetworkMechanism::uncongested:
+        case NetworkMechanism::nothing_counted:
         case NetworkMechanism::unknown:
             break;
     }
