@@ -10,6 +10,7 @@
 
 #include "core/distribution.hpp"
 #include "core/producer.hpp"
+#include "core/switch_memory.hpp"
 #include "simulation/fault_relaxations.hpp"
 #include "telemetry/formatting.hpp"
 
@@ -367,6 +368,18 @@ std::vector<double> factors_for(const core::NetworkPlan& network, BitRate now) {
     return factors;
 }
 
+/// Faster ports need more headroom: the memory grows by that, so that what ports share, a limit of its own,
+/// stays as it is.
+void keep_shared_memory(const core::NetworkPlan& before, SimulatedRun& changed) {
+    const core::Plan& plan = changed.run.plan;
+    const auto headroom = [&plan](const core::NetworkPlan& network) {
+        return network.model == core::NetworkModel::packet
+                   ? core::largest_headroom(network, plan.producers, plan.consumers).count
+                   : 0;
+    };
+    changed.network.fabric.switches.pool.count += headroom(changed.network) - headroom(before);
+}
+
 Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
     Relaxation relaxation{.what = links.what, .where = {}, .steps = {}};
     const BitRate now = network.*links.usual;
@@ -377,10 +390,12 @@ Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
         const std::string times_as_fast = fmt::format("{} links {} times as fast", links.whose, factor);
         relaxation.steps.push_back(
             {[wanted, factor, links](SimulatedRun& changed) {
+                 const core::NetworkPlan before = changed.network;
                  changed.network.*links.usual = wanted;
                  for (core::OwnLinks& some : changed.network.*links.own) {
                      some.rate = times(some.rate, factor);
                  }
+                 keep_shared_memory(before, changed);
              },
              all_alike ? fmt::format("with {} instead of {}", alike, readable(now)) : "with " + times_as_fast,
              fmt::format("{} ({})", all_alike ? alike : times_as_fast, links.option)});
@@ -416,7 +431,9 @@ void add_own_links(const core::NetworkPlan& network, const Links& links, std::ve
             const BitRate wanted = times(some.rate, factor);
             relaxation.steps.push_back(
                 {[wanted, index, member = links.own](SimulatedRun& changed) {
+                     const core::NetworkPlan before = changed.network;
                      (changed.network.*member)[index].rate = wanted;
+                     keep_shared_memory(before, changed);
                  },
                  fmt::format("with a link of {} for {} instead of {}", readable(wanted),
                              owners(some, links.role), readable(some.rate)),

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "telemetry/backlog_points.hpp"
-#include "telemetry/second_clock.hpp"
 #include "telemetry/cause_refutation.hpp"
 #include "telemetry/cause_text.hpp"
+#include "telemetry/second_clock.hpp"
 
 namespace weir::simulation {
 

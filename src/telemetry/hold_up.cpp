@@ -201,10 +201,12 @@ Owners owners_of(const core::Plan& plan, const Sums& sums, HoldUp& held) {
     if (all <= Duration{}) {  // not recorded: a rank that is known by its last report only
         return {.network = held.transfer_share + slot, .control = held.grant_share};
     }
-    return {.network = held.transfer_share + slot * fraction(sums.slots.receiving_slots, all),
-            .processing = slot * fraction(sums.slots.queued_slots, all),
-            .withheld = slot * fraction(sums.slots.withheld_slots, all),
-            .control = held.grant_share + slot * fraction(lost, all)};
+    return {
+        .network = held.transfer_share + slot * fraction(sums.slots.receiving_slots, all),
+        .processing = slot * fraction(sums.slots.queued_slots, all),
+        // Without --high-water nobody's: a consumer that was away and came back has slots that wait for it.
+        .withheld = plan.high_water > 0 ? slot * fraction(sums.slots.withheld_slots, all) : 0,
+        .control = held.grant_share + slot * fraction(lost, all)};
 }
 
 void add_scheduler(const RankSummary& scheduler, HoldUp& held) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
+#include "core/switch_memory.hpp"
 #include "ranks_in_order.hpp"
 
 using namespace weir::core;
@@ -166,4 +167,23 @@ TEST_CASE("A switch can be relaxed as far as it limits") {
     CHECK(widest(run, find(table, CauseKind::switch_loss)).network.fabric.switches.pool ==
           run.network.fabric.switches.pool * 100);
     CHECK(widest(run, find(table, CauseKind::host_loss)).network.fabric.hosts.socket_buffer == Bytes{});
+}
+
+TEST_CASE("Faster links take their headroom from nothing that ports share") {
+    SimulatedRun run = plain_run();
+    run.network.model = NetworkModel::packet;
+    run.network.producer_link = run.network.consumer_link = {25'000'000'000};
+    SwitchPlan& switches = run.network.fabric.switches;
+    switches.lossless = 1U << 3U;
+    const auto shared = [](const SimulatedRun& of) {
+        return of.network.fabric.switches.pool.count -
+               largest_headroom(of.network, of.run.plan.producers, of.run.plan.consumers).count;
+    };
+    switches.pool = largest_headroom(run.network, 2, 4);
+    switches.pool.count += 1000;
+    const auto table = relaxations_of(run);
+    for (const CauseKind what : {CauseKind::producer_links, CauseKind::consumer_links}) {
+        CHECK(shared(widest(run, find(table, what))) == 1000);
+        CHECK(widest(run, find(table, what)).network.fabric.switches.pool > switches.pool);
+    }
 }

@@ -81,7 +81,8 @@ TEST_CASE("Marks and CNPs: thresholds and losses") {
 }
 
 TEST_CASE("A network of which nothing was counted, and one that is not known") {
-    CHECK(contains(verdict_with({}, "not-told").text, "Hosts counted no losses, pauses, marks or notifications"));
+    CHECK(contains(verdict_with({}, "not-told").text,
+                   "Hosts counted no losses, pauses, marks or notifications"));
     CHECK_FALSE(contains(verdict_with({}, "not-told").text, "had room"));
     const Plan plan = test::small_plan();
     const NetworkAdvice unknown = advise_on_network(plan, {});
