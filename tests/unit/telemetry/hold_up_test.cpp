@@ -43,6 +43,8 @@ TEST_CASE("The time of held-up events has owners, and their shares add up to 1")
                            .withheld_slots = Duration::seconds(20)};
     }
     run.scheduler().load.free_slots = Duration::seconds(60);  // of 90 that consumers call free
+    CHECK(run.held().owners.withheld == 0);                   // nobody's without --high-water
+    run.plan.high_water = 1;
     const HoldUp held = run.held();
     CHECK(held.held_up == 1);
     CHECK(held.first_trouble_second == 2);
