@@ -42,8 +42,10 @@ def recorded():
         check(host["totals"].get(name, 0) == total, f"{name}: {host['totals'].get(name)}, rows sum to {total}")
     network = run.json["network"]
     check(network["mechanism"] == network["mechanisms"][0] and network["evidence"], network)
-    # All ranks are on one host, so what they send each other comes through no interface.
-    check(network["mechanism"] == "unknown" and "memory" in network["evidence"], network)
+    # All ranks are on one host, so what they send each other comes through no interface. What others on this machine receive by IP
+    # meanwhile is counted too, and may be enough to be judged.
+    if host["totals"].get("ip.received_bytes", 0) < run.json["totals"]["received_bytes"] // 200:
+        check(network["mechanism"] == "unknown" and "memory" in network["evidence"], network)
     check("\nnetwork  " in run.stdout, run.stdout)
 
 
