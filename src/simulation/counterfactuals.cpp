@@ -215,7 +215,9 @@ class Search {
             all.push_back({widest(relaxation)});
             bears.push_back(relaxation.where ? Bears::little : Bears::nothing);
         }
-        keep_causes(all, try_all(all, bears));
+        const std::vector<Outcome> outcomes = try_all(all, bears);
+        singles_tried_ = outcomes.size();
+        keep_causes(all, outcomes);
         if (!found_.empty()) {
             return;
         }
@@ -439,9 +441,12 @@ class Search {
         NamedCause cause;
         cause.what = CauseKind::not_told;
         cause.evidence = CauseEvidence::counterfactual;
-        cause.text =
-            fmt::format("{} were relaxed, one at a time{}, and none put the run on time.",
-                        telemetry::counted(table_.size(), "limit"), pairs_tried_ ? " and in pairs" : "");
+        const std::string limits = telemetry::counted(table_.size(), "limit");
+        cause.text = fmt::format("{} relaxed, one at a time{}, and none put the run on time.",
+                                 singles_tried_ < table_.size()
+                                     ? fmt::format("only {} of {} were", singles_tried_, limits)
+                                     : limits + " were",
+                                 pairs_tried_ ? " and in pairs" : "");
         if (nearest_ && nearest_->outcome.gone > 0) {
             cause.text += fmt::format(" The nearest: {}, {}.", step_of(nearest_->changes.front()).with,
                                       effect_of(nearest_->outcome));
@@ -472,7 +477,8 @@ class Search {
     std::vector<Found> found_;      ///< the causes, in the order in which they are named
     std::optional<Found> nearest_;  ///< what took away most
     std::size_t done_ = 0;
-    std::size_t known_ = 0;  ///< simulations that are foreseen so far
+    std::size_t known_ = 0;          ///< simulations that are foreseen so far
+    std::size_t singles_tried_ = 0;  ///< less than there are, if the budget is small
     bool pairs_tried_ = false;
     bool stopped_ = false;
 };

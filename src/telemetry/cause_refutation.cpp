@@ -79,7 +79,9 @@ std::string of_rank(const NamedCause& cause, const core::Plan& plan, const RankS
         return "no rank is named";
     }
     if (cause.what == CauseKind::stalled_rank) {
-        return at->poll_gap_max > Duration{} ? "" : fmt::format("{} never stood still", node_text(at->node));
+        return at->poll_gap_max_with_drain > Duration{}
+                   ? ""
+                   : fmt::format("{} never stood still", node_text(at->node));
     }
     const bool in_time =
         at->node.role != Role::producer || at->measured.generated.bytes >= due_bytes(plan, *at);

@@ -45,14 +45,14 @@ struct Explained {
     std::size_t simulations = 0;
 };
 
-Explained explain(const std::string& line, std::uint32_t jobs = 2) {
+Explained explain(const std::string& line, std::uint32_t jobs = 2, std::size_t simulations = 150) {
     INFO(line);
     const simulation::SimulatedRun run = run_of(line);
     Explained explained;
     explained.record = simulation::simulate(run).record;
     REQUIRE(simulation::needs_explanation(explained.record));
-    simulation::ProvedCauses proved =
-        simulation::prove_causes(run, explained.record, {.simulations = 150, .refines_all = false}, jobs);
+    simulation::ProvedCauses proved = simulation::prove_causes(
+        run, explained.record, {.simulations = simulations, .refines_all = false}, jobs);
     CHECK_FALSE(proved.interrupted);
     explained.causes = std::move(proved.causes);
     explained.simulations = proved.simulations;
@@ -159,6 +159,15 @@ TEST_CASE("Where three limits hold a run up, none is called the cause") {
     REQUIRE(explained.causes.size() == 1);
     CHECK(explained.causes.front().what == CauseKind::not_told);
     CHECK(explained.causes.front().remedy.empty());
+}
+
+TEST_CASE("What was not tried is not said to change nothing") {
+    const Explained explained =
+        explain(four + "--rate 4Gb/s --producer-link 3.5Gb/s --consumer-link 3.5Gb/s", 1, 2);
+    REQUIRE(explained.causes.size() == 1);
+    CHECK(explained.causes.front().what == CauseKind::not_told);
+    CHECK(explained.causes.front().text.starts_with("only 2 of "));
+    CHECK(explained.simulations == 2);
 }
 
 TEST_CASE("Causes do not depend on the number of cores") {

@@ -58,7 +58,7 @@ TEST_CASE("A cause that left no trace in any row is refuted") {
     CHECK(contains(run.against(CauseKind::producer_links, consumer), "the link of a producer"));
     run.ranks[1].summary.time.waiting_for_slot = Duration::seconds(1);
     run.ranks[3].summary.time.processing = Duration::seconds(1);
-    run.ranks[3].summary.poll_gap_max = Duration::seconds(1);
+    run.ranks[3].summary.poll_gap_max_with_drain = Duration::seconds(1);  // also if it ends in the drain
     run.ranks[2].summary.measured.generated.bytes = {9'000'000'000};
     CHECK(run.against(CauseKind::slots) == "");
     CHECK(run.against(CauseKind::processing) == "");
