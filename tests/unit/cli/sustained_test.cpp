@@ -16,6 +16,8 @@
 #include "simulation/simulated_run.hpp"
 #include "simulation/verdict_check.hpp"
 
+namespace cli_sustained_test_file {
+
 using namespace weir;
 using Options = std::vector<config::GivenOption>;
 
@@ -208,3 +210,5 @@ TEST_CASE(
     CHECK(untold < plans / 5);
     CHECK(missed <= plans / 100);
 }
+
+}  // namespace cli_sustained_test_file

@@ -14,6 +14,8 @@
 #include "config/role_assignment.hpp"
 #include "refusal.hpp"
 
+namespace config_amounts_test_file {
+
 using namespace weir::config;
 using Given = std::vector<GivenOption>;
 
@@ -130,3 +132,5 @@ TEST_CASE("more bytes than can be counted are refused, in an interval and in the
                        "events in the run, and at most 17592186044416 can be told apart"));
     }
 }
+
+}  // namespace config_amounts_test_file

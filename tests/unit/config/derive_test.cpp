@@ -8,6 +8,8 @@
 #include "config/resolve.hpp"
 #include "refusal.hpp"
 
+namespace config_derive_test_file {
+
 using namespace weir::config;
 using Given = std::vector<GivenOption>;
 using weir::core::Bytes;
@@ -357,3 +359,5 @@ TEST_CASE("what addressed events cannot be combined with is refused") {
     none.push_back({"slots", "2"});
     CHECK(contains(refused(none), "--slots: 2 are fewer than the 3 producers that send to consumer 0"));
 }
+
+}  // namespace config_derive_test_file

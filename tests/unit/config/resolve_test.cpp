@@ -10,6 +10,8 @@
 #include "config/role_assignment.hpp"
 #include "refusal.hpp"
 
+namespace config_resolve_test_file {
+
 using namespace weir::config;
 using Given = std::vector<GivenOption>;
 
@@ -170,3 +172,5 @@ TEST_CASE("the silence time-out is what the heartbeats of very many ranks need, 
     CHECK(resolve(Given{{"producers", "3000"}, {"consumers", "4000"}}).silence_timeout ==
           weir::core::Duration::seconds(7));
 }
+
+}  // namespace config_resolve_test_file

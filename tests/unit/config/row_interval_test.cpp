@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "config/resolve.hpp"
 
+namespace config_row_interval_test_file {
+
 using namespace weir::config;
 using weir::core::Bytes;
 using weir::core::Duration;
@@ -81,3 +83,5 @@ TEST_CASE("Files stay bounded: not for many ranks, and not for more than 64 MiB"
     // A measured run has it when its ranks are known.
     CHECK(resolve(std::vector<GivenOption>{{"duration", "1s"}}).plan.row_interval == Duration{});
 }
+
+}  // namespace config_row_interval_test_file

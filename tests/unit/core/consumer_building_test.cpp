@@ -5,6 +5,8 @@
 #include "core/consumer.hpp"
 #include "unit/core/messages_of.hpp"
 
+namespace core_consumer_building_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -369,3 +371,5 @@ TEST_CASE("A corrupt datagram is one that is missing") {
     CHECK(out.faults.empty());
     CHECK(consumer.slot_use().receiving == 0);
 }
+
+}  // namespace core_consumer_building_test_file

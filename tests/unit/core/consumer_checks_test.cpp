@@ -1,6 +1,8 @@
 // The consumer: chunks that it refuses, and what becomes of their events.
 #include "unit/core/driven_consumer.hpp"
 
+namespace core_consumer_checks_test_file {
+
 using namespace weir::core;
 using namespace weir::core::consumer_test;
 
@@ -195,3 +197,5 @@ TEST_CASE("A consumer refuses messages that are not for consumers") {
         CHECK(out.messages.empty());
     }
 }
+
+}  // namespace core_consumer_checks_test_file

@@ -1,6 +1,8 @@
 // The consumer: credits, events put together from chunks, processing, and the end.
 #include "unit/core/driven_consumer.hpp"
 
+namespace core_consumer_test_file {
+
 using namespace weir::core;
 using namespace weir::core::consumer_test;
 
@@ -300,3 +302,5 @@ TEST_CASE("A slot that a drained producer declines goes to another and then to n
     CHECK(last.messages.empty());
     CHECK(last.faults.empty());
 }
+
+}  // namespace core_consumer_test_file

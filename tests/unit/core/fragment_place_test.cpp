@@ -9,6 +9,8 @@
 #include "catch.hpp"
 #include "core/random.hpp"
 
+namespace core_fragment_place_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -67,3 +69,5 @@ TEST_CASE("A place knows which chunks have arrived, in whatever order they come"
         CHECK_FALSE(place.has(event, 0xffffffff));
     }
 }
+
+}  // namespace core_fragment_place_test_file

@@ -11,6 +11,8 @@
 #include "core/producer.hpp"
 #include "core/scheduler.hpp"
 
+namespace core_impossible_messages_test_file {
+
 namespace {
 
 using namespace weir::core;
@@ -332,3 +334,5 @@ TEST_CASE("What a producer says of a fragment that it sent must be possible, and
     sent.bytes = {99};
     CHECK(consumer.refuses(some_producer, sent));
 }
+
+}  // namespace core_impossible_messages_test_file

@@ -7,6 +7,8 @@
 #include "core/producer.hpp"
 #include "unit/core/messages_of.hpp"
 
+namespace core_producer_building_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -263,3 +265,5 @@ TEST_CASE("Streams that a shaped producer holds back take turns") {
     REQUIRE(chunks.size() == 1);
     CHECK(chunks.front().chunk.event == EventId::of(self, 1));
 }
+
+}  // namespace core_producer_building_test_file

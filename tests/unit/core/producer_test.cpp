@@ -7,6 +7,8 @@
 #include "core/plan_limits.hpp"
 #include "unit/core/driven_producer.hpp"
 
+namespace core_producer_test_file {
+
 using namespace weir::core;
 using namespace weir::core::test;
 
@@ -481,3 +483,5 @@ TEST_CASE("A saturated producer stops at as many events as can wait") {
     CHECK(producer->backlog() == Bytes{1} * static_cast<std::int64_t>(waiting_events_limit));
     CHECK(producer->next_deadline() == Instant{plan.duration.ns});
 }
+
+}  // namespace core_producer_test_file

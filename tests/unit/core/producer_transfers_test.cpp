@@ -5,6 +5,8 @@
 #include "catch.hpp"
 #include "unit/core/driven_producer.hpp"
 
+namespace core_producer_transfers_test_file {
+
 using namespace weir::core;
 using namespace weir::core::test;
 
@@ -236,3 +238,5 @@ TEST_CASE("What was taken makes room for an event that a grant waits for") {
         CHECK(producer->backlog() == Bytes{100});
     }
 }
+
+}  // namespace core_producer_transfers_test_file

@@ -7,6 +7,8 @@
 #include "unit/core/driven_scheduler.hpp"
 #include "unit/core/messages_of.hpp"
 
+namespace core_recovery_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -366,3 +368,5 @@ TEST_CASE("round-robin leaves out who is lost, also all of them") {
     policy.update(ConsumerId{1}, {.free_slots = 1, .granted = {0}});
     CHECK(next() == 1);
 }
+
+}  // namespace core_recovery_test_file

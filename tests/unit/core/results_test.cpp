@@ -6,6 +6,8 @@
 #include "core/consumer.hpp"
 #include "core/scheduler.hpp"
 
+namespace core_results_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -199,3 +201,5 @@ TEST_CASE("An event that waits for a stream does not want for credits") {
     CHECK(scheduler.waiting_events() == 1);
     CHECK(scheduler.events_without_credit() == 0);
 }
+
+}  // namespace core_results_test_file

@@ -5,6 +5,8 @@
 
 #include "catch.hpp"
 
+namespace core_role_map_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("A map that is not whole is refused") {
     CHECK(is_refused({scheduler_node(), producer(0), consumer(1)}));
     CHECK(is_refused({}));
 }
+
+}  // namespace core_role_map_test_file

@@ -6,6 +6,8 @@
 #include "core/scheduler.hpp"
 #include "unit/core/driven_scheduler.hpp"
 
+namespace core_scheduler_building_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("When all slots are in use, it is credits that events wait for") {
     CHECK(scheduler->outstanding() == 4);
     CHECK(scheduler->no_credit_time(Instant{1000001}) == Duration::milliseconds(1));
 }
+
+}  // namespace core_scheduler_building_test_file

@@ -1,6 +1,8 @@
 // The end of a run as the scheduler brings it about.
 #include "unit/core/driven_scheduler.hpp"
 
+namespace core_scheduler_end_test_file {
+
 using namespace weir::core;
 using namespace weir::core::scheduler_test;
 
@@ -196,3 +198,5 @@ TEST_CASE("A ledger entry out of turn is refused") {
     check_refused(scheduler, consumer_0, LedgerPart{LedgerEntry{7}, {0, {0}, 0}});
     check_refused(scheduler, consumer_0, LedgerPart{LedgerEntry{0}, {0, {0}, 0}});
 }
+
+}  // namespace core_scheduler_end_test_file

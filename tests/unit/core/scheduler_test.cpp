@@ -1,6 +1,8 @@
 // The scheduler's mechanism: credits, grants, and what it refuses.
 #include "unit/core/driven_scheduler.hpp"
 
+namespace core_scheduler_test_file {
+
 using namespace weir::core;
 using namespace weir::core::scheduler_test;
 
@@ -233,3 +235,5 @@ TEST_CASE("Time without credit counts in the warm-up as well") {
     scheduler.time(at_s(-1));
     CHECK(scheduler->no_credit_time(at_s(1)) == Duration::seconds(3));
 }
+
+}  // namespace core_scheduler_test_file

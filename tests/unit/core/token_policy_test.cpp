@@ -2,6 +2,8 @@
 
 #include "catch.hpp"
 
+namespace core_token_policy_test_file {
+
 using namespace weir::core;
 
 namespace {
@@ -76,3 +78,5 @@ TEST_CASE("A credit that comes back after a declined grant is a new token") {
     policy.update(ConsumerId{0}, free_slots(1));
     CHECK(policy.choose()->consumer.value == 1);
 }
+
+}  // namespace core_token_policy_test_file

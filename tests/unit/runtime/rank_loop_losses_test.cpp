@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "unit/runtime/rank_loop_rig.hpp"
 
+namespace runtime_rank_loop_losses_test_file {
+
 using namespace weir::core;
 using namespace weir::participant;
 using namespace weir::runtime;
@@ -133,3 +135,5 @@ TEST_CASE("A consumer that was given up while it stood still leaves the run to b
     news.events.push_back({.kind = JobEvent::Kind::taken_out, .rank = consumer_rank});
     CHECK(rig.loop.run().kind == Kind::taken_out);
 }
+
+}  // namespace runtime_rank_loop_losses_test_file

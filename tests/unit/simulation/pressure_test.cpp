@@ -9,6 +9,8 @@
 #include "ranks_in_order.hpp"
 #include "simulation/simulated_run.hpp"
 
+namespace simulation_pressure_test_file {
+
 using namespace weir::core;
 using namespace weir::simulation;
 using Setting = Pressure::Setting;
@@ -150,3 +152,5 @@ TEST_CASE("Below a pressure of 1 no setting acts, in whatever plan") {
     CHECK(below >= 30);
     CHECK(above_and_acted >= 30);
 }
+
+}  // namespace simulation_pressure_test_file

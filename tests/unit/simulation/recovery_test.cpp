@@ -17,6 +17,8 @@
 #include "telemetry/recovery.hpp"
 #include "telemetry/run_record.hpp"
 
+namespace simulation_recovery_test_file {
+
 using namespace weir::core;
 using namespace weir::simulation;
 
@@ -256,3 +258,5 @@ TEST_CASE("an event that is called done and was not received is noticed") {
                })),
                "which is not so"));
 }
+
+}  // namespace simulation_recovery_test_file

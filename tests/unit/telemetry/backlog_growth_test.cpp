@@ -9,6 +9,8 @@
 #include "core/random.hpp"
 #include "test_runs.hpp"
 
+namespace telemetry_backlog_growth_test_file {
+
 using namespace weir::telemetry;
 using namespace weir::core;
 
@@ -190,3 +192,5 @@ TEST_CASE("A growth that drowns in single producers shows in all of them togethe
     CHECK_FALSE(growth_of(plan, ranks[17].summary));
     CHECK_FALSE(growth_of_all(plan, {}));
 }
+
+}  // namespace telemetry_backlog_growth_test_file

@@ -6,6 +6,8 @@
 #include "catch.hpp"
 #include "test_runs.hpp"
 
+namespace telemetry_backlog_points_test_file {
+
 using namespace weir::telemetry;
 using namespace weir::core;
 
@@ -129,3 +131,5 @@ TEST_CASE("A point of steady events is the mean over its stretch") {
     trend.finish(at(9), {40});
     CHECK(trend.points().known == 4);
 }
+
+}  // namespace telemetry_backlog_points_test_file

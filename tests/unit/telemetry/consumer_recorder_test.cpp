@@ -7,6 +7,8 @@
 #include "telemetry/waiting_stretches.hpp"
 #include "test_runs.hpp"
 
+namespace telemetry_consumer_recorder_test_file {
+
 using namespace weir::telemetry;
 using namespace weir::core;
 using test::small_plan;
@@ -277,3 +279,5 @@ TEST_CASE("Chunks that are recorded late are recorded as when they arrived") {
         CHECK(early.rows[second].free_slots_min == late.rows[second].free_slots_min);
     }
 }
+
+}  // namespace telemetry_consumer_recorder_test_file

@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "test_runs.hpp"
 
+namespace telemetry_hold_up_test_file {
+
 using namespace weir::telemetry;
 using namespace weir::core;
 
@@ -125,3 +127,5 @@ TEST_CASE("What a producer should have generated allows for whole events") {
     const RankRecord rank = test::good_ranks(plan)[1];
     CHECK(due_bytes(plan, rank.summary) == Bytes{10'000'000'000 - 4'000'000});
 }
+
+}  // namespace telemetry_hold_up_test_file

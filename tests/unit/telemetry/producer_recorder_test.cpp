@@ -7,6 +7,8 @@
 #include "catch.hpp"
 #include "test_runs.hpp"
 
+namespace telemetry_producer_recorder_test_file {
+
 using namespace weir::telemetry;
 using namespace weir::core;
 using test::small_plan;
@@ -432,3 +434,5 @@ TEST_CASE("Chunks that are recorded late are recorded as when they left") {
         CHECK(early.rows[second].time == late.rows[second].time);
     }
 }
+
+}  // namespace telemetry_producer_recorder_test_file

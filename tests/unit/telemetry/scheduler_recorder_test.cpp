@@ -5,6 +5,8 @@
 #include "catch.hpp"
 #include "test_runs.hpp"
 
+namespace telemetry_scheduler_recorder_test_file {
+
 using namespace weir::telemetry;
 using namespace weir::core;
 
@@ -89,3 +91,5 @@ TEST_CASE("Free slots and outstanding events are integrated, and handling is cou
     CHECK(rows[1].load.handling == Duration::milliseconds(50));
     CHECK(recorder.summary().load.handling == Duration::milliseconds(200));
 }
+
+}  // namespace telemetry_scheduler_recorder_test_file
