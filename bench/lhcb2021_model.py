@@ -104,7 +104,7 @@ def simulate(weir, choice, extra=(), keep=None):
     """Simulates a row with these choices. Returns the line to store; ends the program if the run is not complete."""
     with tempfile.TemporaryDirectory(prefix="weir-search-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as directory:
         out = keep or pathlib.Path(directory) / "run"
-        line = [weir, "simulate", *words(choice), *extra, "--explain", "off", "--quiet", "--out", str(out)]
+        line = [weir, "simulate", *words(choice), *extra, "--quiet", "--out", str(out)]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         if not (out / "run.json").exists():
             sys.exit(f"{' '.join(line)}\n{done.stderr}")
@@ -119,7 +119,7 @@ def on_time(weir, choice, rate):
     """Whether every set of row 3 is on time at this rate (b/s), and the commit of weir."""
     with tempfile.TemporaryDirectory(prefix="weir-search-") as directory:
         out = pathlib.Path(directory) / "run"
-        subprocess.run([weir, "simulate", *words(choice, rate), "--explain", "off", "--quiet", "--out", str(out)], check=False)
+        subprocess.run([weir, "simulate", *words(choice, rate), "--quiet", "--out", str(out)], check=False)
         run = json.loads((out / "run.json").read_text())
         return run["verdict"]["on_time"], run["environment"]["weir_commit"][:12]
 

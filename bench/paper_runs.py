@@ -44,7 +44,7 @@ def run(words, world, weir, lab=(), ranks=0):
         command = shlex.join(["weir", "simulate" if world == "simulator" else "run", *words])
         words = [*words, "--quiet", "--out", str(out)]
         if world == "simulator":
-            line = [weir, "simulate", *words, "--explain", "off"]  # only what was measured is kept
+            line = [weir, "simulate", *words]
         elif world == "lab":
             line = [str(TOP / "bench/lab"), "with", "--name", "paper", *lab, "-q", "--", "weir", "run", *words]
         else:

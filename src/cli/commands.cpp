@@ -31,7 +31,7 @@ constexpr CommandOption simulate_options[] = {
     {.name = "explain",
      .syntax = "off|fast|full",
      .help = "prove what held the run up by simulating it again",
-     .default_text = "fast"}};
+     .default_text = "fast; with --quiet off"}};
 
 constexpr CommandOption check_options[] = {{.name = "probe",
                                             .syntax = "TIME",

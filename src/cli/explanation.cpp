@@ -29,7 +29,10 @@ std::uint32_t jobs_that_fit(const core::Plan& plan, std::uint32_t jobs) {
 
 }  // namespace
 
-simulation::Explain parse_explain(const std::string& text) {
+simulation::Explain parse_explain(const std::string& text, config::OutputForm output) {
+    if (text.empty() && output == config::OutputForm::quiet) {
+        return simulation::Explain::off;
+    }
     if (text.empty() || text == "fast") {
         return simulation::Explain::fast;
     }

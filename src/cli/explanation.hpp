@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "config/run_request.hpp"
 #include "simulation/counterfactuals.hpp"
 #include "simulation/simulated_run.hpp"
 
 namespace weir::cli {
 
-/// Of --explain, as written; empty: the default, fast. Throws config::UsageError.
-simulation::Explain parse_explain(const std::string& text);
+/// Of --explain, as written. Empty: the default, which is fast; but off if nothing is printed, since a proof
+/// costs several times the run, and loops over many runs are quiet. Throws config::UsageError.
+simulation::Explain parse_explain(const std::string& text, config::OutputForm output);
 
 /// Of one run. Stops when a signal was caught.
 class Explanation {

@@ -184,8 +184,8 @@ int simulate_command(const CommandLine& line) {
     if (line.explore) {
         return explore_as_asked(line);
     }
-    const simulation::Explain explain = parse_explain(line.explain);
     RunRequest request = config::resolve(line.options, true);
+    const simulation::Explain explain = parse_explain(line.explain, request.output);
     if (!request.injections.empty()) {
         throw UsageError("--inject: is for `weir run`; a simulation has --fault");
     }

@@ -12,20 +12,17 @@ from pathlib import Path
 
 from weir_command import WEIR, CommandTest, environment, weir
 
-SCENARIOS_EXPLORED = 3000
+SCENARIOS_EXPLORED = 1000
 
 
 class SimulateTest(CommandTest):
-    EXPLAIN = ("--explain", "off")  # why a run was late costs several times the run: Causes asks for it
-
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
 
     def simulate(self, *arguments, out="run", status=0):
-        explain = () if "--explain" in arguments else self.EXPLAIN
-        done = weir("simulate", *arguments, *explain, "--quiet", "--out", str(self.directory / out))
+        done = weir("simulate", *arguments, "--quiet", "--out", str(self.directory / out))
         self.assertEqual(done.returncode, status, f"{arguments}: {done}")
         return json.loads((self.directory / out / "run.json").read_text())
 
@@ -375,7 +372,7 @@ class Searches(SimulateTest):
         self.refused(asked, f"--out: '{out}' exists already", command="weir simulate")
 
     def test_an_interrupted_search_stops_at_once(self):
-        started = subprocess.Popen([WEIR, "simulate", "--scenario", "lhcb2021-2", "--find", "consumers", "--seeds", "20"],
+        started = subprocess.Popen([WEIR, "simulate", "--scenario", "lhcb2021-2", "--duration", "20s", "--find", "consumers", "--seeds", "20"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
         self.assertIn("of 20 seeds", started.stderr.readline())
         started.send_signal(signal.SIGINT)
@@ -400,13 +397,13 @@ class Explorations(SimulateTest):
 
 
 class Causes(SimulateTest):
-    EXPLAIN = ()
     SLOW_LINKS = ("--producers", "4", "--consumers", "4", "--duration", "2s", "--warmup", "1s", "--rate", "4Gb/s", "--event-size", "4MB",
                   "--producer-link", "10Gb/s", "--consumer-link", "3.5Gb/s")
+    PROVED = (*SLOW_LINKS, "--explain", "fast")  # quiet runs are not explained unless asked
 
     def test_a_cause_is_proved_and_its_remedy_holds(self):
         """The remedy in words, given as an option, puts every set on time; a twentieth less does not."""
-        verdict = self.simulate(*self.SLOW_LINKS)["verdict"]
+        verdict = self.simulate(*self.PROVED)["verdict"]
         self.assertEqual([cause["what"] for cause in verdict["causes"]], ["consumer-links"])
         cause = verdict["causes"][0]
         self.assertEqual((verdict["cause"], cause["evidence"], cause["where"], cause["share"]), ("consumer-links", "counterfactual", None, 1))
@@ -417,7 +414,8 @@ class Causes(SimulateTest):
             self.assertEqual(verdict["on_time"], on_time, link)
 
     def test_files_do_not_depend_on_cores_and_off_is_attributed(self):
-        for out, words in (("one", ("--jobs", "1")), ("many", ("--jobs", "4")), ("off", ("--explain", "off")), ("full", ("--explain", "full"))):
+        for out, words in (("one", ("--explain", "fast", "--jobs", "1")), ("many", ("--explain", "fast", "--jobs", "4")), ("off", ()),
+                           ("full", ("--explain", "full"))):
             self.simulate(*self.SLOW_LINKS, *words, out=out)
         record = {out: (self.directory / out / "run.json").read_text() for out in ("one", "many", "off", "full")}
         self.assertEqual(record["one"], record["many"])
@@ -426,7 +424,7 @@ class Causes(SimulateTest):
         self.assertEqual({cause["evidence"] for cause in causes}, {"attribution"})
 
     def test_each_group_has_its_causes(self):
-        job = self.simulate(*self.SLOW_LINKS, "--groups", "2")
+        job = self.simulate(*self.PROVED, "--groups", "2")
         self.assertEqual([group["verdict"]["cause"] for group in job["groups"]], ["consumer-links"] * 2)
 
 

@@ -247,7 +247,10 @@ TEST_CASE("What a search may cost is bounded") {
     CHECK(simulation::explain_budget(Explain::fast, 1).simulations == 16);
     CHECK(simulation::explain_budget(Explain::fast, 1.6).simulations == 0);
     CHECK(simulation::explain_budget(Explain::full, 100).simulations == 400);
-    CHECK(cli::parse_explain("") == Explain::fast);
-    CHECK(cli::parse_explain("full") == Explain::full);
-    CHECK_THROWS_AS(cli::parse_explain("much"), config::UsageError);
+    CHECK(cli::parse_explain("", config::OutputForm::text) == Explain::fast);
+    CHECK(cli::parse_explain("", config::OutputForm::json) == Explain::fast);
+    CHECK(cli::parse_explain("", config::OutputForm::quiet) == Explain::off);
+    CHECK(cli::parse_explain("fast", config::OutputForm::quiet) == Explain::fast);
+    CHECK(cli::parse_explain("full", config::OutputForm::text) == Explain::full);
+    CHECK_THROWS_AS(cli::parse_explain("much", config::OutputForm::text), config::UsageError);
 }
