@@ -1,8 +1,10 @@
 """weir over real RDMA verbs: what is sent arrives and is checked, the RDMA device counts it, and UCX took no other way.
 
-One virtual machine runs all transports, one after the other, and `weir check` with settings that are right and wrong; two of them
-show the packets on the link between them.
-WEIR_SOFT_ROCE=long: also every transport over the link, more ranks for longer, and a link that loses packets.
+One virtual machine runs the one-sided transports, one after the other, and `weir check` with settings that are right and wrong;
+two of them run `send`, and show the packets on the link between them. All of it is computed instruction by instruction, so that little
+is done by default.
+WEIR_SOFT_ROCE=long: also every transport in both ways, damaged data, more wrong settings, more ranks for longer, and a link that loses
+packets.
 """
 
 import csv
@@ -96,16 +98,17 @@ def check_transports_of_ucx(run, ranks):
 AS_USER = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all")
 CHECKS = {
     "right": "",
-    "wrong_gid": "UCX_IB_GID_INDEX=7",
-    "wrong_device": "UCX_NET_DEVICES=rxe7:1",
     "little_locked_memory": f"ulimit -l 64; cd /run/tmp; {shlex.join(AS_USER)}",
+    **({"wrong_gid": "UCX_IB_GID_INDEX=7", "wrong_device": "UCX_NET_DEVICES=rxe7:1"} if LONG else {}),
 }
 
 
 def one_machine():
-    """Every transport, proof that damage would be found, and what `weir check` says of right and wrong settings."""
-    cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "2s", *transport_options(transport)) for transport in TRANSPORTS}
-    cases["damaged"] = (3, *DATA, "--duration", "1s", "--inject", "corrupt-payload:producer=0,event=3,chunk=0")
+    """Transports, proof that damage would be found, and what `weir check` says of right and wrong settings."""
+    transports = tuple(transport for transport in TRANSPORTS if LONG or transport != "send")
+    cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "2s", *transport_options(transport)) for transport in transports}
+    if LONG:
+        cases["damaged"] = (3, *DATA, "--duration", "1s", "--inject", "corrupt-payload:producer=0,event=3,chunk=0")
     # All in one boot.
     # A user may not be let into the directory of the program.
     lines = [shlex.join(["cp", WEIR, "/run/tmp/weir"])]
@@ -123,11 +126,12 @@ def one_machine():
         return Run(name, int(Path(f"{name}.status").read_text()), Path(f"{name}.stdout").read_text(),
                    Path(f"{name}.stderr").read_text(), 0)
 
-    for transport in TRANSPORTS:
+    for transport in transports:
         check_verbs(run_of(transport), RANKS, ["roce1"])
-    damaged = run_of("damaged")
-    check(damaged.status == 1 and damaged.json["status"] == "failed", "damage was not found" + report(damaged))
-    check([fault["kind"] for fault in damaged.json["faults"]] == ["corrupt_payload"], f"{damaged.json['faults']}")
+    if LONG:
+        damaged = run_of("damaged")
+        check(damaged.status == 1 and damaged.json["status"] == "failed", "damage was not found" + report(damaged))
+        check([fault["kind"] for fault in damaged.json["faults"]] == ["corrupt_payload"], f"{damaged.json['faults']}")
     for name in CHECKS:
         check_settings(name, run_of(name))
 
