@@ -3,9 +3,10 @@ would have been found."""
 
 from __future__ import annotations
 
-from . import network_mechanisms, statistics, units
+from . import answer_failures, network_mechanisms, ranking, statistics, units
 from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
+from .key_figures import COMPLETED
 
 # Sentences on ports in a headline; the answer has all of them.
 PORTS_MAX = 2
@@ -17,16 +18,17 @@ def headline(found, suffering=()):
         other = [] if found.ranked.winner is None else ["What differs between these runs all the same has another cause."]
         return " ".join([found.pressure.headline, *other])
     parts = [None if found.capacity else _nothing_on_time(found)]
-    if found.ranked.decided_by is None:
+    if len(found.rows) == 1 and found.ranked.decided_by is not None and found.ranked.judged[0]:
+        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
+    elif not found.is_judged and found.ranked.winner is None:
+        parts.append(_too_few(found))
+    elif found.ranked.decided_by is None:
         parts.append("No winner: no figure that could decide differs between these runs.")
     elif found.ranked.winner is not None:
         parts.append(_winner(found))
-    elif found.few:
-        parts.append(_too_few(found))
-    elif len(found.rows) == 1:
-        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
     else:
         parts += _no_winner(found)
+    parts += answer_failures.sentences(found)
     parts += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
     return " ".join(part for part in parts if part)
 
@@ -43,20 +45,28 @@ def _nothing_on_time(found):
 def _winner(found):
     best, second = found.rows[0], found.rows[1]
     figure = best.told_by or found.ranked.decided_by
-    why = because(found, second, best)
+    beside = where(found, second, best)
     if figure.kind == "share":
-        return f"{_sustains(found, [best])}, {_with(found, found.rows[1:])} (certain){why}."
+        return f"{_sustains(found, figure, [best])}, {_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}."
     return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
-            f"(difference {difference(figure, best.difference)}, certain){why}.")
+            f"(difference {difference(figure, best.difference)}{within_pairs(found, best, second, figure)}, certain){beside}.")
+
+
+def within_pairs(found, one, other, figure):
+    """What is the median within pairs is not the difference of the medians beside it."""
+    pair = found.ranked.of_figure(figure, one.index, other.index)
+    if pair is None or not pair.result.paired:
+        return ""
+    return " round by round" if found.capacity else " within pairs of runs"
 
 
 def _value(row, figure):
     return next(value.text for value in row.details if value.figure is figure)
 
 
-def _runs_of(found, row):
-    """Runs that were sustained: 5 of 5"""
-    known = [value for value in found.values["sustained"][row.index] if value is not None]
+def _runs_of(found, figure, row):
+    """Runs that were sustained, or completed: 5 of 5"""
+    known = [value for value in found.values[figure.name][row.index] if value is not None]
     return f"{int(sum(known))} of {len(known)}"
 
 
@@ -67,33 +77,35 @@ def _load(found):
     return f"{rate_text(rate)} per producer" if rate else "the load"
 
 
-def _sustains(found, rows):
+def _sustains(found, figure, rows):
     """ecn and pfc sustain 5 Gb/s per producer in 5 of 5 runs each"""
-    counts = list(dict.fromkeys(_runs_of(found, row) for row in rows))
+    if figure is COMPLETED:
+        return listed([f"{row.setting} completed {_runs_of(found, figure, row)} runs" for row in rows])
+    counts = list(dict.fromkeys(_runs_of(found, figure, row) for row in rows))
     verb = "sustains" if len(rows) == 1 else "sustain"
     if len(counts) == 1:
         return (f"{listed([row.setting for row in rows])} {verb} {_load(found)} in {counts[0]} runs"
                 f"{' each' if len(rows) > 1 else ''}")
-    return f"{_load(found)} is sustained {_with(found, rows)}"
+    return f"{_load(found)} is sustained {_with(found, figure, rows)}"
 
 
-def _with(found, rows):
+def _with(found, figure, rows):
     """none in 0 of 5, late in 2 of 5"""
-    return listed([f"{row.setting} in {_runs_of(found, row)}" for row in rows])
+    return listed([f"{row.setting}{'' if figure is COMPLETED else ' in'} {_runs_of(found, figure, row)}" for row in rows])
 
 
 def _too_few(found):
+    few = (f"Not judged: {statistics.FEWEST_RUNS} or more {'rounds' if found.capacity else 'complete runs'} per setting are needed, "
+           f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer.")
     figure = found.ranked.decided_by
-    shown = listed([f"{row.setting} {row.text}" for row in found.rows])
-    return (f"Not judged: {statistics.FEWEST_RUNS} or more complete {found.repetition}s per setting are needed, "
-            f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer. {capital(figure.title)}: {shown}.")
+    return few if figure is None else f"{few} {capital(figure.title)}: {listed([f'{row.setting} {row.text}' for row in found.rows])}."
 
 
 def _no_winner(found):
-    leaders, others = found.leaders, [row for row in found.rows if row.rank > 1]
+    leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
     figure, parts = found.ranked.decided_by, []
     if others and figure.kind == "share":
-        parts.append(f"{_sustains(found, leaders)}, {_with(found, others)} (certain){because(found, others[0], leaders[0])}.")
+        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} (certain){where(found, others[0], leaders[0])}.")
     elif others:
         parts.append(_lead(found, leaders, others, figure))
     names = f"these {len(leaders)} settings" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
@@ -112,17 +124,18 @@ def _lead(found, leaders, others, figure):
 
 
 def _behind(found, best, row, figure):
-    """none 4.3 Gb/s (1.1 Gb/s less, certain), because packets are lost there (1.4 % of packets dropped by the switch)"""
+    """none 4.3 Gb/s (1.1 Gb/s less, certain), where packets are lost (dropped by the switch 1.4 % of packets; none with pfc)"""
     told, gap = found.ranked.told[best.index][row.index], ""
     if told is not None and told.figure is figure and None not in (best.value, row.value):
-        change = "less" if row.value < best.value else "more"
-        gap = f" ({difference(figure, row.value - best.value)} {change}, certain){because(found, row, best)}"
+        change = "less" if (figure.better == "higher") else "more"
+        gap = (f" ({difference(figure, told.result.difference)} {change}{within_pairs(found, best, row, figure)}, certain)"
+               f"{where(found, row, best)}")
     return f"{row.setting} {row.text}{gap}"
 
 
-# By what the network did to the worse setting; {}: what was counted of it. A counter of the line is the first that there is.
+# By what the network did to the worse setting. What was counted of it: the first of these that is larger there.
 _REASONS = (
-    ("lossy", "packets are lost there", ("switch_dropped_packets", "missing_datagrams", "tcp_retransmissions", "dropped_by_hosts",
+    ("lossy", "packets are lost", ("switch_dropped_packets", "missing_datagrams", "tcp_retransmissions", "dropped_by_hosts",
                                          "rdma_retransmissions", "out_of_sequence")),
     ("held_back_by_pfc", "PFC stops its senders", ("pause_time_received", "switch_pausing_s")),
     ("pauses_sent", "its hosts send pauses", ("pause_time_sent",)),
@@ -131,30 +144,57 @@ _REASONS = (
 )
 
 
-def because(found, worse, better):
-    """', because packets are lost there (14 % of packets dropped by the switch)'; '' if the network did the same to both, or
-    nothing that is known."""
+# A counter is no reason if it is not so much larger than that of the better setting.
+LARGER_FROM = 1.5
+
+
+def where(found, worse, better):
+    """', where packets are lost (dropped by the switch 14 % of packets; 0 % with pfc)': what was counted with the worse setting, and more
+    than with the better one. It lies beside the difference, and need not be its cause. '' if nothing is known that does."""
     whys = {why.setting: why for why in found.why}
     one, other = whys[worse.setting], whys[better.setting]
     for mechanism, reason, names in _REASONS:
-        if one.most == network_mechanisms.WORDS[mechanism] != other.most:
-            counted = {counter.name: counter for counter in one.told}
-            shown = next((f" ({counted[name].short} {counted[name].text})" for name in names if name in counted), "")
-            return f", because {reason}{shown}"
-    blocked = {counter.name: counter for counter in one.told}.get("blocked_share")
-    beside = next((counter.value for counter in other.counters if counter.name == "blocked_share"), None)
-    if blocked is not None and blocked.value >= max(0.05, 1.5 * (beside or 0.0)):
-        return f", because its consumers are blocked {units.percent(blocked.value)} of the time"
+        if one.most == network_mechanisms.WORDS[mechanism]:
+            shown = next((text for name in names if (text := _larger(one, other, name, better.setting))), None)
+            if shown is not None or other.most != one.most and not any(name in {counter.name for counter in one.told} for name in names):
+                return f", where {reason}{f' ({shown})' if shown else ''}"
+    blocked = _larger(one, other, "blocked_share", better.setting)
+    if blocked and _counted(one, "blocked_share").value >= 0.05:
+        return f", where its consumers are {blocked.removeprefix('consumers ')}"
     return ""
 
 
+def _counted(why, name):
+    return next((counter for counter in why.counters if counter.name == name), None)
+
+
+def _larger(one, other, name, better):
+    """'dropped by the switch 14 % of packets; 0.1 % with pfc' if a counter is larger; else None."""
+    mine, beside = _counted(one, name), _counted(other, name)
+    if mine is None or not mine.value or mine not in one.told:
+        return None
+    if beside is None or beside.value is None:
+        return f"{mine.short} {mine.text}; not counted with {better}"
+    sizes = (mine.share, beside.share) if mine.share is not None and (beside.share is not None or not beside.value) else \
+        (mine.value, beside.value)
+    if sizes[0] < LARGER_FROM * (sizes[1] or 0.0):
+        return None
+    return f"{mine.short} {mine.text}; {beside.text.split(' of ')[0] if beside.value else 'none'} with {better}"
+
+
 def _least_found(found, leaders):
-    """Which difference between the leaders was seen, and which would have been found."""
+    """Which difference between the leaders was seen, and which would have been found; or why it is not certain."""
     pair = _pair_of_leaders(found, leaders)
+    doubt = next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
     if pair is None or pair.result.difference is None:
-        return "they have nothing that differs."
+        return f"{doubt.reason}." if doubt else "they have nothing that differs."
     figure, result = pair.figure, pair.result
-    text = f"{plain(figure)} {_differs(figure, found.seen_difference(pair))}"
+    text = f"{plain(figure)} {_differs(figure, result.difference)}{within_pairs(found, leaders[0], leaders[-1], figure)}"
+    if doubt:
+        return f"{text}, but {doubt.reason}."
+    if result.reason == ranking.FAILED_MORE:
+        better = found.names[pair.better]
+        return f"{text}, for the better with {better}, but {result.reason}."
     if result.difference and pair.is_called:
         return f"{text}, which is certain but less than the {units.percent(found.settings.relevant)} that count."
     if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):

@@ -4,14 +4,16 @@ import argparse
 import json
 import math
 import os
+import shlex
 import sys
 from pathlib import Path
 
 from . import compare_text
-from .compare import BETTER, INCONCLUSIVE, SEED, WORSE, Settings, compare
+from .compare import BETTER, INCONCLUSIVE, WORSE, Settings, compare
 from .compare_inputs import compare_campaign, grouped, is_campaign, read_runs, two_groups
 from .compare_record import as_csv, as_record
 from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
+from .input_file import shown
 from .key_figures import KEY_FIGURES
 from .version import VERSION
 
@@ -60,7 +62,7 @@ def parser():
         metavar="WHAT",
         help="exit with 3 if a setting is so against the baseline in the figure that decides: worse, different, inconclusive; "
         "any-worse and so on: in any key figure (several: comma-separated)")
-    add("--seed", type=int, default=SEED, metavar="N", help="seed of the bootstrap (default: %(default)s)")
+    add("--seed", type=int, default=0, metavar="N", help="for older scripts: nothing is drawn at random any more")
     add("--version", action="version", version=f"weir-compare {VERSION}")
     return made
 
@@ -79,6 +81,7 @@ def _share(text):
 def main(argv=None):
     end_quietly_when_interrupted()
     options = parser().parse_args(argv)
+    options.command_line = _shortened(shlex.join(["weir-compare", *(sys.argv[1:] if argv is None else argv)]))
     try:
         fail_on = _names("--fail-on", options.fail_on, FAIL_ON)
         report = _compare(options)
@@ -93,6 +96,11 @@ def main(argv=None):
         print(f"weir-compare: {os_error_text(error)}", file=sys.stderr)
         return 2
     return 3 if any(_fails(report, name) for name in fail_on) else 0
+
+
+def _shortened(text, most=400):
+    """Of thousands of run directories the first ones."""
+    return shown(text if len(text) <= most else text[:most - 3] + "...")
 
 
 def _fails(report, name):
@@ -113,7 +121,7 @@ def _compare(options):
     figures = _names("--figures", options.figures, [figure.name for figure in KEY_FIGURES]) or None
     settings = Settings(options.relevant, options.ignore_below, not options.unpaired,
                         options.allow_different_plans,
-                        tuple(figures) if figures else None, options.seed, decide_by=options.decide_by)
+                        tuple(figures) if figures else None, decide_by=options.decide_by)
     if options.seed < 0:
         raise ReportError(f"--seed: {options.seed} is below 0")
     if options.by and options.against:
@@ -121,6 +129,9 @@ def _compare(options):
             "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
     if not options.by and not options.against and len(options.runs) == 1 and is_campaign(Path(options.runs[0])):
         return compare_campaign(Path(options.runs[0]), settings, options.baseline)
+    for path in (*options.runs, *(options.against or ())):
+        if not Path(path).exists():
+            raise ReportError(f"{path}: no such directory; a run directory, one that holds run directories, or a campaign is expected")
     if options.baseline is not None and not options.by:
         raise ReportError("--baseline is for --by and for campaigns; else --against gives the runs of the baseline")
     if not options.by and not options.against:
@@ -139,7 +150,7 @@ def _write(report, options):
     if options.page:
         # jinja2 is only needed here.
         from .compare_page import write_page
-        write_page(report, Path(options.page), f"Written by weir-compare {VERSION}.")
+        write_page(report, Path(options.page), f"Written by weir-compare {VERSION}: {options.command_line}")
     if options.json:
         _put(options.json,
              json.dumps(as_record(report), indent=2, allow_nan=False, ensure_ascii=False) + "\n")
