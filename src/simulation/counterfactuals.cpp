@@ -87,12 +87,13 @@ struct Found {
 class Search {
   public:
     Search(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget, std::uint32_t jobs,
-           const SearchWatchers& watchers)
+           const SearchWatchers& watchers, std::span<const Condition> conditions)
         : run_(run),
           record_(record),
           budget_(budget),
           jobs_(jobs),
           watchers_(watchers),
+          conditions_(conditions),
           badness_(badness_of(record)),
           table_(relaxations_of(run)) {
         std::erase_if(table_, [this](const Relaxation& relaxation) { return cannot_help(relaxation); });
@@ -132,11 +133,27 @@ class Search {
     enum class Bears : std::uint8_t { nothing, little };
 
     [[nodiscard]] Outcome outcome_of(const Changes& changes, Bears bears) const {
+        Outcome outcome = outcome_under({}, changes, bears);
+        for (const Condition& condition : conditions_) {
+            if (!outcome.suffices) {
+                break;
+            }
+            const Outcome harder = outcome_under(condition, changes, bears);
+            outcome = harder.suffices ? outcome : harder;
+        }
+        return outcome;
+    }
+
+    [[nodiscard]] Outcome outcome_under(const Condition& condition, const Changes& changes,
+                                        Bears bears) const {
         SimulatedRun changed = run_;
         changed.run.directory.clear();
         changed.records_network = false;
         for (const Change& change : changes) {
             change.relaxation->steps[change.step].apply(changed);
+        }
+        if (condition) {
+            condition(changed);
         }
         const double bearable = bears == Bears::nothing ? 0 : (1 - most_share) * badness_;
         const SimulationResult result =
@@ -472,6 +489,7 @@ class Search {
     ExplainBudget budget_;
     std::uint32_t jobs_;
     const SearchWatchers& watchers_;
+    std::span<const Condition> conditions_;
     double badness_;
     std::vector<Relaxation> table_;
     std::vector<Found> found_;      ///< the causes, in the order in which they are named
@@ -490,8 +508,9 @@ bool needs_explanation(const RunRecord& record) {
 }
 
 ProvedCauses prove_causes(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget,
-                          std::uint32_t jobs, const SearchWatchers& watchers) {
-    return Search(run, record, budget, std::max(jobs, 1U), watchers).carry_out();
+                          std::uint32_t jobs, const SearchWatchers& watchers,
+                          std::span<const Condition> conditions) {
+    return Search(run, record, budget, std::max(jobs, 1U), watchers, conditions).carry_out();
 }
 
 }  // namespace weir::simulation

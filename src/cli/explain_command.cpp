@@ -1,0 +1,221 @@
+#include "cli/explain_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "cli/explain_report.hpp"
+#include "cli/find_limit.hpp"
+#include "cli/twin_options.hpp"
+#include "cli/twin_search.hpp"
+#include "config/distributions.hpp"
+#include "config/input_file.hpp"
+#include "config/usage_error.hpp"
+#include "participant/exit_status.hpp"
+#include "runtime/signals.hpp"
+#include "simulation/counterfactuals.hpp"
+#include "telemetry/json_text.hpp"
+#include "telemetry/whole_file.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using config::UsageError;
+
+constexpr std::size_t most_record_bytes = std::size_t{256} << 20U;
+constexpr std::size_t most_rows_bytes = std::size_t{64} << 20U;
+/// What a remedy and a rate must bear: links so much slower and times so much longer than the run showed.
+constexpr double margin = 0.05;
+/// Seeds with which they must hold: processing times and sizes of events are chance.
+constexpr std::uint32_t seeds = 3;
+
+twin::ShownRun read_run(const std::string& directory) {
+    const std::string name = directory + "/run.json";
+    const std::string text =
+        config::read_input_file(name, most_record_bytes, "the directory of a run, with its run.json");
+    const auto json = telemetry::parse_json_or_discard(text);
+    if (json.is_discarded()) {
+        throw UsageError(fmt::format("{}: this is not JSON", name));
+    }
+    try {
+        twin::ShownRun run = twin::read_record(json);
+        for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+            const std::filesystem::path file = run.ranks[rank].file;
+            if (file.is_absolute() || file.string().find("..") != std::string::npos) {
+                throw twin::Unreadable(fmt::format("run.json: the rows are in '{}', outside of the directory",
+                                                   file.string()));
+            }
+            twin::read_rows(run, rank,
+                            config::read_input_file(directory + "/" + file.string(), most_rows_bytes,
+                                                    "rows of a rank"));
+        }
+        return run;
+    } catch (const twin::Unreadable& error) {
+        throw UsageError(fmt::format("{}: {}", directory, error.what()));
+    }
+}
+
+void slow_down(core::BitRate& link) {
+    link.bits_per_second = std::max<std::int64_t>(
+        1, std::llround(static_cast<double>(link.bits_per_second) * (1 - margin)));
+}
+
+void lengthen(core::Duration& time) {
+    time.ns = std::llround(static_cast<double>(time.ns) * (1 + margin));
+}
+
+/// As twin::with_margin does it with what is assumed, of a run of which something is relaxed already.
+void make_harder(simulation::SimulatedRun& run, std::uint32_t seed) {
+    core::NetworkPlan& network = run.network;
+    slow_down(network.producer_link);
+    slow_down(network.consumer_link);
+    for (auto* own : {&network.own_producer_links, &network.own_consumer_links}) {
+        for (core::OwnLinks& some : *own) {
+            slow_down(some.rate);
+        }
+    }
+    lengthen(network.latency);
+    lengthen(network.scheduler_time);
+    config::scale_values(run.run.plan.busy, {std::llround((1 + margin) * 100), 100});
+    run.run.plan.seed += seed;
+}
+
+class Explaining {
+  public:
+    Explaining(std::string directory, std::uint32_t jobs)
+        : directory_(std::move(directory)), jobs_(jobs), run_(read_run(directory_)) {}
+
+    void carry_out() {
+        twin_ = find_twin(run_);
+        simulations_ = twin_.simulations;
+        if (!twin_.comparison.near()) {
+            return;
+        }
+        find_causes();
+        find_rate();
+    }
+
+    [[nodiscard]] bool near() const { return twin_.comparison.near(); }
+    [[nodiscard]] ExplainReport report() const {
+        return {.directory = directory_,
+                .run = &run_,
+                .twin = &twin_,
+                .causes = causes_,
+                .largest_rate = rate_,
+                .simulations = simulations_};
+    }
+
+  private:
+    void find_causes() {
+        if (!simulation::needs_explanation(twin_.record)) {
+            return;
+        }
+        std::vector<simulation::Condition> conditions;
+        for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+            conditions.emplace_back(
+                [seed](simulation::SimulatedRun& changed) { make_harder(changed, seed); });
+        }
+        const double each = simulation::simulation_seconds(twin_.run, twin_.record);
+        simulation::ProvedCauses proved = simulation::prove_causes(
+            twin_.run, twin_.record, simulation::explain_budget(simulation::Explain::full, each), jobs_,
+            {.progress = {}, .interrupted = [] { return runtime::caught_signal() != 0; }}, conditions);
+        if (proved.interrupted) {
+            throw Interrupted{runtime::caught_signal()};
+        }
+        causes_ = std::move(proved.causes);
+        for (telemetry::NamedCause& cause : causes_) {
+            cause.host = cause.where ? host_of(*cause.where) : "";
+        }
+        simulations_ += proved.simulations;
+    }
+
+    void find_rate() {
+        const FindRequest request{.what = "rate",
+                                  .seeds = seeds,
+                                  .precision = 0.02,
+                                  .events = "hold",
+                                  .on_time = true,
+                                  .output = config::OutputForm::quiet};
+        try {
+            const FoundLimit found =
+                search_limit(request, twin_options(run_, twin::with_margin(twin_.assumptions, margin)));
+            if (found.interrupted) {
+                throw Interrupted{runtime::caught_signal()};
+            }
+            const FindResult& result = found.result;
+            if (result.best) {
+                rate_.best = result.curve[*result.best];
+            }
+            if (result.beyond) {
+                rate_.beyond = result.curve[*result.beyond];
+            }
+            for (const FindPoint& point : result.curve) {
+                simulations_ += point.seeds;
+            }
+        } catch (const UsageError& error) {
+            rate_.unknown = error.what();
+        }
+    }
+
+    [[nodiscard]] std::string host_of(core::NodeId node) const {
+        const auto rank = std::find_if(run_.ranks.begin(), run_.ranks.end(),
+                                       [&](const twin::ShownRank& one) { return one.node == node; });
+        return rank == run_.ranks.end() ? std::string{} : rank->host;
+    }
+
+    std::string directory_;
+    std::uint32_t jobs_;
+    twin::ShownRun run_;
+    Twin twin_;
+    std::vector<telemetry::NamedCause> causes_;
+    LargestRate rate_;
+    std::size_t simulations_ = 0;
+};
+
+config::OutputForm output_of(const CommandLine& line) {
+    config::OutputForm form = config::OutputForm::text;
+    for (const config::GivenOption& option : line.options) {
+        form = option.value == "json" ? config::OutputForm::json : config::OutputForm::quiet;
+    }
+    return form;
+}
+
+}  // namespace
+
+int explain_command(const CommandLine& line) {
+    if (line.name.empty()) {
+        throw UsageError("the directory of a run is missing; write weir explain DIR");
+    }
+    runtime::install_signal_handlers();
+    const auto jobs =
+        static_cast<std::uint32_t>(line.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
+    Explaining explaining(line.name, jobs);
+    try {
+        explaining.carry_out();
+    } catch (const Interrupted& interrupted) {
+        fmt::print(stderr, "weir explain: interrupted, nothing was written\n");
+        return participant::exit_signal_base + interrupted.signal;
+    }
+    const ExplainReport report = explaining.report();
+    const std::string json = explain_json(report);
+    const config::OutputForm form = output_of(line);
+    if (form != config::OutputForm::quiet) {
+        fmt::print("{}", form == config::OutputForm::json ? json : explain_text(report));
+        std::fflush(stdout);
+    }
+    telemetry::WholeFile file(line.name + "/explain.json");
+    file.put(json);
+    if (const auto error = file.finish()) {
+        fmt::print(stderr, "weir explain: {}\n", error->message());
+        return participant::exit_failed;
+    }
+    return explaining.near() ? participant::exit_ok : participant::exit_requirement;
+}
+
+}  // namespace weir::cli

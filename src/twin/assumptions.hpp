@@ -1,0 +1,50 @@
+// What a twin assumes of hosts and network, read from what the run showed.
+//
+// What rows say directly is taken as it is: the scheduler's time for a message, times of processing, stalls.
+// Speeds of links and the latency of control messages are not in the rows: of a link only what it carried
+// while something was on its way, which is less than its speed where the other end was the limit. So the twin
+// begins with that, the least that the links can have, and is simulated; where it moved data more slowly than
+// the run, its links become faster by as much, until both agree. The result is the slowest links with which
+// the twin is as fast as the run: a bound from below where a link is no limit. (Rejected: the speed of
+// interfaces, which is not what a shaped port or a virtual link carries; and the best 10 ms, in which buffers
+// of hosts fill.)
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+#include "twin/shown_run.hpp"
+
+namespace weir::twin {
+
+/// A consumer whose processing takes another time than that of the others.
+struct SlowConsumer {
+    std::uint32_t consumer = 0;
+    double factor = 1;
+};
+
+struct Assumptions {
+    std::vector<double> producer_links;  ///< payload, b/s, by index
+    std::vector<double> consumer_links;
+    double latency_s = 0;         ///< of a control message, one way
+    double scheduler_s = 0;       ///< of the scheduler, for a message
+    double processing_factor = 1; ///< of the plan's times
+    std::vector<SlowConsumer> slow_consumers;
+    std::vector<ShownStall> stalls;
+    std::size_t left_out_stalls = 0;  ///< too short to matter, or too many
+};
+
+/// Needs the rows.
+Assumptions assumed_of(const ShownRun& run);
+
+/// Corrects links and latency by what a simulation with them showed. False: it agrees with the run within a
+/// hundredth, nothing was changed.
+bool correct(Assumptions& assumptions, const ShownRun& run, const ShownRun& twin);
+
+/// The same, with all speeds a little lower and all times a little longer: what holds with these, holds with
+/// a margin.
+Assumptions with_margin(const Assumptions& assumptions, double margin);
+
+}  // namespace weir::twin
