@@ -92,13 +92,20 @@ class Explaining {
         : directory_(std::move(directory)), jobs_(jobs), run_(read_run(directory_)) {}
 
     void carry_out() {
-        twin_ = find_twin(run_);
-        simulations_ = twin_.simulations;
-        if (!twin_.comparison.near()) {
+        std::vector<Twin> twins = find_twins(run_);
+        for (const Twin& twin : twins) {
+            simulations_ += twin.simulations;
+        }
+        twin_ = *std::min_element(twins.begin(), twins.end(), [](const Twin& a, const Twin& b) {
+            return a.comparison.worst().excess() < b.comparison.worst().excess();
+        });
+        std::erase_if(twins, [](const Twin& twin) { return !twin.comparison.near(); });
+        if (twins.empty()) {
             return;
         }
-        find_causes();
-        find_rate();
+        // With the slowest links, what holds there holds with faster ones.
+        find_rate(twins.front());
+        choose(std::move(twins));
     }
 
     [[nodiscard]] bool near() const { return twin_.comparison.near(); }
@@ -112,30 +119,60 @@ class Explaining {
     }
 
   private:
-    void find_causes() {
+    /// Of the twins that are near, the one that tells most. The first assumes the most limits: a remedy that
+    /// suffices there suffices in the others. Where links are as slow as what else held data back, it finds
+    /// none, or two together: then one with fewer limits is taken, unless two of them contradict each other.
+    void choose(std::vector<Twin> twins) {
+        twin_ = twins.front();
         if (!simulation::needs_explanation(twin_.record)) {
             return;
         }
+        causes_ = causes_in(twin_);
+        if (is_single(causes_)) {
+            return;
+        }
+        const auto fewer = [&](const Twin& twin, int limits) { return twin.assumptions.limits.count() == limits; };
+        for (const int limits : {0, 1}) {
+            const auto like = [&](const Twin& twin) { return fewer(twin, limits); };
+            if (std::count_if(twins.begin(), twins.end(), like) != 1) {
+                continue;
+            }
+            const Twin& other = *std::find_if(twins.begin(), twins.end(), like);
+            std::vector<telemetry::NamedCause> causes = causes_in(other);
+            if (is_single(causes) || causes_.front().what == telemetry::CauseKind::not_told) {
+                twin_ = other;
+                causes_ = std::move(causes);
+                return;
+            }
+        }
+    }
+
+    static bool is_single(const std::vector<telemetry::NamedCause>& causes) {
+        return !causes.empty() && !causes.front().remedy.empty() &&
+               causes.front().together_with == telemetry::CauseKind::not_told;
+    }
+
+    std::vector<telemetry::NamedCause> causes_in(const Twin& twin) {
         std::vector<simulation::Condition> conditions;
         for (std::uint32_t seed = 0; seed < seeds; ++seed) {
             conditions.emplace_back(
                 [seed](simulation::SimulatedRun& changed) { make_harder(changed, seed); });
         }
-        const double each = simulation::simulation_seconds(twin_.run, twin_.record);
+        const double each = simulation::simulation_seconds(twin.run, twin.record);
         simulation::ProvedCauses proved = simulation::prove_causes(
-            twin_.run, twin_.record, simulation::explain_budget(simulation::Explain::full, each), jobs_,
+            twin.run, twin.record, simulation::explain_budget(simulation::Explain::full, each), jobs_,
             {.progress = {}, .interrupted = [] { return runtime::caught_signal() != 0; }}, conditions);
         if (proved.interrupted) {
             throw Interrupted{runtime::caught_signal()};
         }
-        causes_ = std::move(proved.causes);
-        for (telemetry::NamedCause& cause : causes_) {
+        simulations_ += proved.simulations;
+        for (telemetry::NamedCause& cause : proved.causes) {
             cause.host = cause.where ? host_of(*cause.where) : "";
         }
-        simulations_ += proved.simulations;
+        return std::move(proved.causes);
     }
 
-    void find_rate() {
+    void find_rate(const Twin& twin) {
         const FindRequest request{.what = "rate",
                                   .seeds = seeds,
                                   .precision = 0.02,
@@ -144,7 +181,7 @@ class Explaining {
                                   .output = config::OutputForm::quiet};
         try {
             const FoundLimit found =
-                search_limit(request, twin_options(run_, twin::with_margin(twin_.assumptions, margin)));
+                search_limit(request, twin_options(run_, twin::with_margin(twin.assumptions, margin)));
             if (found.interrupted) {
                 throw Interrupted{runtime::caught_signal()};
             }

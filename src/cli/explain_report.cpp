@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/twin_options.hpp"
+#include "config/quantities.hpp"
 #include "telemetry/cause_text.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
@@ -120,14 +121,20 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
     const auto line = [&](const char* name, const std::string& value) {
         text += fmt::format("  {:<22}{}\n", name, value);
     };
+    const auto links = [&](bool limit, const std::vector<double>& speeds, core::Role role) {
+        return limit ? links_text(speeds, role, run) + " of payload, at least" : "no limit";
+    };
     line("links of producers",
-         links_text(assumptions.producer_links, core::Role::producer, run) + " of payload, at least");
+         links(assumptions.limits.producer_links, assumptions.producer_links, core::Role::producer));
     line("links of consumers",
-         links_text(assumptions.consumer_links, core::Role::consumer, run) + " of payload, at least");
+         links(assumptions.limits.consumer_links, assumptions.consumer_links, core::Role::consumer));
     line("control messages", readable(time(assumptions.latency_s)) + " one way");
     line("scheduler", readable(time(assumptions.scheduler_s)) + " for a message");
     line("processing", processing_text(run, assumptions));
     line("event-loop stalls", stalls_text(assumptions));
+    if (!run.losses.empty()) {
+        line("lost consumers", telemetry::counted(run.losses.size(), "time"));
+    }
     return text;
 }
 
@@ -150,16 +157,25 @@ bool was_good(const twin::ShownRun& run) {
     return run.on_time && run.sustained && run.lost_events == 0;
 }
 
+/// Four digits, downwards: what holds, holds with less.
+std::string rate_down(double bits_per_second) {
+    const double grain = std::pow(10.0, std::floor(std::log10(std::max(bits_per_second, 1.0))) - 3);
+    return readable(rate(std::floor(bits_per_second / grain) * grain));
+}
+
 std::string largest_rate_text(const LargestRate& largest) {
     if (!largest.unknown.empty()) {
         return fmt::format("Largest rate: not looked for: {}\n", largest.unknown);
     }
     if (!largest.best) {
-        return "Largest rate: with none that was tried every set would have been on time.\n";
+        return "Largest rate without a remedy: with none that was tried every set would have been on time.\n";
     }
-    return fmt::format("Largest rate: with {} per producer every set would have been on time{}.\n",
-                       largest.best->text,
-                       largest.beyond ? fmt::format(", with {} not", largest.beyond->text)
+    const auto per_producer = [](const FindPoint& point) {
+        return rate_down(static_cast<double>(config::parse_rate(point.text).bits_per_second));
+    };
+    return fmt::format("Largest rate without a remedy: with {} per producer every set would have been on time{}.\n",
+                       per_producer(*largest.best),
+                       largest.beyond ? fmt::format(", with {} not", per_producer(*largest.beyond))
                                       : "; no limit was found");
 }
 
@@ -200,8 +216,13 @@ Json assumptions_json(const twin::Assumptions& assumptions) {
     for (const twin::SlowConsumer& one : assumptions.slow_consumers) {
         slow.push_back({{"consumer", one.consumer}, {"factor", one.factor}});
     }
-    return {{"producer_links_bits_per_second", assumptions.producer_links},
-            {"consumer_links_bits_per_second", assumptions.consumer_links},
+    const auto links = [](bool limit, const std::vector<double>& speeds) {
+        return limit ? Json(speeds) : Json();
+    };
+    return {{"producer_links_bits_per_second",
+             links(assumptions.limits.producer_links, assumptions.producer_links)},
+            {"consumer_links_bits_per_second",
+             links(assumptions.limits.consumer_links, assumptions.consumer_links)},
             {"control_latency_s", assumptions.latency_s},
             {"scheduler_s", assumptions.scheduler_s},
             {"processing_factor", assumptions.processing_factor},

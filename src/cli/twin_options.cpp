@@ -99,6 +99,18 @@ void add_stalls(std::vector<twin::ShownStall> stalls, std::vector<GivenOption>& 
     }
 }
 
+void add_losses(const twin::ShownRun& run, std::vector<GivenOption>& options) {
+    for (const twin::ShownLoss& loss : run.losses) {
+        const core::Duration begin = time_of(std::max(loss.since_s, 0.0));
+        std::string text = fmt::format("die:consumer={},at={}", loss.consumer, config::to_text(begin));
+        if (loss.back_s) {
+            const core::Duration back = std::max(time_of(*loss.back_s), begin + core::Duration{1});
+            text += fmt::format(",back={}", config::to_text(back));
+        }
+        options.push_back({"fault", text});
+    }
+}
+
 }  // namespace
 
 std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
@@ -122,6 +134,7 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
         options.push_back({"fault", fmt::format("slow:consumer={},factor={:.3f}", slow.consumer, slow.factor)});
     }
     add_stalls(assumptions.stalls, options);
+    add_losses(run, options);
     return options;
 }
 

@@ -14,7 +14,8 @@ namespace weir::cli {
 namespace {
 
 /// Most that is simulated: each correction halves what is missing, or nearly so.
-constexpr std::size_t most_simulations = 16;
+constexpr std::size_t most_simulations = 20;
+constexpr std::size_t most_in_vain = 6;  ///< in a row without coming nearer
 
 Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumptions,
                     std::optional<twin::ShownRun>& shown) {
@@ -39,22 +40,35 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
     return twin;
 }
 
-}  // namespace
-
-Twin find_twin(const twin::ShownRun& run) {
-    twin::Assumptions assumptions = twin::assumed_of(run);
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
+    twin::Assumptions assumptions = twin::assumed_of(run, limits);
+    twin::Correction correction(run);
     std::optional<twin::ShownRun> shown;
     Twin best = simulated_twin(run, assumptions, shown);
     std::size_t simulations = 1;
-    while (simulations < most_simulations && twin::correct(assumptions, run, *shown)) {
+    std::size_t better_at = 1;
+    while (simulations < most_simulations && simulations - better_at < most_in_vain &&
+           correction.correct(assumptions, *shown)) {
         Twin next = simulated_twin(run, assumptions, shown);
         ++simulations;
-        if (next.comparison.worst().excess() <= best.comparison.worst().excess()) {
+        if (next.comparison.worst().excess() < best.comparison.worst().excess()) {
             best = std::move(next);
+            better_at = simulations;
         }
     }
     best.simulations = simulations;
     return best;
+}
+
+}  // namespace
+
+std::vector<Twin> find_twins(const twin::ShownRun& run) {
+    std::vector<Twin> twins;
+    for (const twin::Limits limits :
+         {twin::Limits{true, true}, {true, false}, {false, true}, {false, false}}) {
+        twins.push_back(nearest_twin(run, limits));
+    }
+    return twins;
 }
 
 }  // namespace weir::cli

@@ -28,8 +28,9 @@ struct Interrupted {
     int signal = 0;
 };
 
-/// The nearest twin of those that were simulated. Throws config::UsageError if the plan is not one of a
-/// simulation, and Interrupted.
-Twin find_twin(const twin::ShownRun& run);
+/// Under each assumption about whose links were limits, the twin that comes nearest: those of both roles, of
+/// producers, of consumers, of none. Throws config::UsageError if the plan is not one of a simulation, and
+/// Interrupted.
+std::vector<Twin> find_twins(const twin::ShownRun& run);
 
 }  // namespace weir::cli

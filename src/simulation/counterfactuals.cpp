@@ -351,21 +351,36 @@ class Search {
 
     // Remedies.
 
-    /// A cause that suffices, of which a smaller step is looked for.
+    /// A cause that suffices, of which a smaller step is looked for. Of two together both grow at once, so
+    /// that neither remedy is larger than it must be while the other could be.
     struct Range {
-        Found* found = nullptr;
+        explicit Range(Found& cause) : found(&cause), widest(cause.changes) {
+            for (const Change& change : widest) {
+                top = std::max(top, change.step);
+            }
+        }
+        Found* found;
+        Changes widest;
+        std::size_t top = 0;     ///< the smallest step that is known to suffice
         std::size_t below = 0;   ///< so many steps are known not to suffice
         std::size_t stride = 0;  ///< until a step suffices: from `below` to the next one
         bool closed_in = false;  ///< a smaller step than the widest suffices
 
-        [[nodiscard]] std::size_t widest() const { return found->changes.front().step; }
         [[nodiscard]] std::size_t next() const {
-            return closed_in ? (below + widest()) / 2 : std::min(below + stride, widest() - 1);
+            return closed_in ? (below + top) / 2 : std::min(below + stride, top - 1);
+        }
+        [[nodiscard]] Changes at(std::size_t step) const {
+            Changes changes = widest;
+            for (Change& change : changes) {
+                change.step = std::min(change.step, step);
+            }
+            return changes;
         }
         void learn(std::size_t step, const Outcome& outcome) {
             if (outcome.suffices) {
-                found->changes.front().step = step;
+                found->changes = at(step);
                 found->outcome = outcome;
+                top = step;
                 closed_in = true;
             } else {
                 below = step + 1;
@@ -380,16 +395,16 @@ class Search {
         std::vector<Range> open;
         for (Found& found : found_) {
             const bool wanted = budget_.refines_all || open.empty();
-            if (wanted && found.outcome.suffices && found.changes.size() == 1) {
-                open.push_back({&found});
+            if (wanted && found.outcome.suffices) {
+                open.emplace_back(found);
             }
         }
         while (!stopped_) {
             std::vector<Changes> all;
             std::vector<Range*> asked;
             for (Range& range : open) {
-                if (range.below < range.widest()) {
-                    all.push_back({{range.found->changes.front().relaxation, range.next()}});
+                if (range.below < range.top) {
+                    all.push_back(range.at(range.next()));
                     asked.push_back(&range);
                 }
             }
@@ -398,7 +413,7 @@ class Search {
                 return;
             }
             for (std::size_t i = 0; i < outcomes.size(); ++i) {
-                asked[i]->learn(all[i].front().step, outcomes[i]);
+                asked[i]->learn(asked[i]->next(), outcomes[i]);
             }
         }
     }

@@ -8,7 +8,7 @@ namespace weir::twin {
 
 namespace {
 
-constexpr double alike = 0.65;          ///< ranks whose links carry this share of the others' have the same
+constexpr double alike = 0.85;          ///< ranks whose links carry this share of the others' have the same
 constexpr double slowest_link = 1e3;    ///< b/s
 constexpr double fastest_link = 1e12;   ///< that a fluid simulation takes
 constexpr double longest_latency = 1;   ///< s
@@ -54,7 +54,7 @@ std::vector<std::vector<std::size_t>> groups_of(const Moved& moved) {
             rates.push_back(moved.rate(i));
         }
     }
-    const double usual = median(rates);
+    const double usual = median(std::move(rates));
     std::vector<std::vector<std::size_t>> groups(1);
     for (std::size_t i = 0; i < moved.bits.size(); ++i) {
         const double rate = moved.rate(i);
@@ -87,26 +87,6 @@ std::vector<double> least_links(const ShownRun& run, core::Role role) {
         }
     }
     return links;
-}
-
-bool correct_links(std::vector<double>& links, const ShownRun& run, const ShownRun& twin, core::Role role) {
-    const Moved wanted = moved_by(run, role);
-    const Moved found = moved_by(twin, role);
-    bool changed = false;
-    for (const auto& group : groups_of(wanted)) {
-        const double there = rate_of(found, group);
-        const double here = rate_of(wanted, group);
-        if (there <= 0 || here <= 0 || std::abs(here / there - 1) < agree) {
-            continue;
-        }
-        const double factor = std::clamp(here / there, 0.5, 2.0);
-        for (const std::size_t i : group) {
-            const double corrected = std::clamp(links[i] * factor, slowest_link, fastest_link);
-            changed = changed || corrected != links[i];
-            links[i] = corrected;
-        }
-    }
-    return changed;
 }
 
 /// Processing as it was, over processing as drawn; and consumers that differ from the others.
@@ -163,10 +143,13 @@ void read_stalls(const ShownRun& run, Assumptions& assumptions) {
 
 }  // namespace
 
-Assumptions assumed_of(const ShownRun& run) {
+Assumptions assumed_of(const ShownRun& run, Limits limits) {
     Assumptions assumptions;
-    assumptions.producer_links = least_links(run, core::Role::producer);
-    assumptions.consumer_links = least_links(run, core::Role::consumer);
+    assumptions.limits = limits;
+    assumptions.producer_links = limits.producer_links ? least_links(run, core::Role::producer)
+                                                       : std::vector(run.producers, fastest_link);
+    assumptions.consumer_links = limits.consumer_links ? least_links(run, core::Role::consumer)
+                                                       : std::vector(run.consumers, fastest_link);
     const ShownRank& scheduler = run.scheduler();
     assumptions.scheduler_s = scheduler.messages > 0 ? scheduler.handling_s / scheduler.messages : 0;
     // On its way there and back; what waits in the scheduler comes out when the twin is simulated.
@@ -176,14 +159,62 @@ Assumptions assumed_of(const ShownRun& run) {
     return assumptions;
 }
 
-bool correct(Assumptions& assumptions, const ShownRun& run, const ShownRun& twin) {
-    bool changed = correct_links(assumptions.producer_links, run, twin, core::Role::producer);
-    changed = correct_links(assumptions.consumer_links, run, twin, core::Role::consumer) || changed;
-    const double missing_s = (run.unseen_slot_s() - twin.unseen_slot_s()) / 2;
-    const double corrected = std::clamp(assumptions.latency_s + missing_s, 0.0, longest_latency);
-    if (std::abs(corrected - assumptions.latency_s) > std::max(agree * assumptions.latency_s, 1e-6)) {
-        assumptions.latency_s = corrected;
-        changed = true;
+bool Correction::correct_value(double& value, double ratio, Strength& strength) {
+    if (std::abs(ratio - 1) < agree) {
+        return false;
+    }
+    const double missing = std::log(ratio);
+    if (missing * strength.last < 0) {
+        strength.power = std::max(strength.power / 2, 0.25);
+    } else if (std::abs(missing) > 0.6 * std::abs(strength.last) && strength.last != 0) {
+        strength.power = std::min(strength.power * 2, 16.0);
+    }
+    strength.last = missing;
+    const double most = std::log(4.0);
+    value *= std::exp(std::clamp(missing * strength.power, -most, most));
+    return true;
+}
+
+bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role) {
+    const Moved wanted = moved_by(run_, role);
+    const Moved found = moved_by(twin, role);
+    bool changed = false;
+    for (const auto& group : groups_of(wanted)) {
+        if (group.empty()) {
+            continue;
+        }
+        const double there = rate_of(found, group);
+        const double here = rate_of(wanted, group);
+        double link = links[group.front()];
+        if (there <= 0 || here <= 0 ||
+            !correct_value(link, here / there, links_[std::pair(role, group.front())])) {
+            continue;
+        }
+        link = std::clamp(link, slowest_link, fastest_link);
+        changed = changed || link != links[group.front()];
+        for (const std::size_t i : group) {
+            links[i] = link;
+        }
+    }
+    return changed;
+}
+
+bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
+    bool changed = false;
+    if (assumptions.limits.producer_links) {
+        changed = correct_links(assumptions.producer_links, twin, core::Role::producer);
+    }
+    if (assumptions.limits.consumer_links) {
+        changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer) || changed;
+    }
+    // In proportion: how often an event waits for a message on its way depends on the plan.
+    const double there = twin.unseen_slot_s();
+    const double here = run_.unseen_slot_s();
+    double latency = std::max(assumptions.latency_s, 1e-7);
+    if (there > 0 && here > 0 && correct_value(latency, here / there, latency_)) {
+        latency = std::clamp(latency, 1e-9, longest_latency);
+        changed = changed || std::abs(latency - assumptions.latency_s) > 1e-6;
+        assumptions.latency_s = latency;
     }
     return changed;
 }

@@ -4,13 +4,16 @@
 // Speeds of links and the latency of control messages are not in the rows: of a link only what it carried
 // while something was on its way, which is less than its speed where the other end was the limit. So the twin
 // begins with that, the least that the links can have, and is simulated; where it moved data more slowly than
-// the run, its links become faster by as much, until both agree. The result is the slowest links with which
-// the twin is as fast as the run: a bound from below where a link is no limit. (Rejected: the speed of
+// the run, its links become faster, until both agree. Whether the links of a role were a limit at all is not
+// seen in one rate: it is an assumption (Limits), and each of the four is tried. (Rejected: the speed of
 // interfaces, which is not what a shaped port or a virtual link carries; and the best 10 ms, in which buffers
 // of hosts fill.)
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -25,7 +28,15 @@ struct SlowConsumer {
     double factor = 1;
 };
 
+/// Whose links held data up, by assumption; those of the other role carry whatever there is.
+struct Limits {
+    bool producer_links = true;
+    bool consumer_links = true;
+    [[nodiscard]] int count() const { return (producer_links ? 1 : 0) + (consumer_links ? 1 : 0); }
+};
+
 struct Assumptions {
+    Limits limits;
     std::vector<double> producer_links;  ///< payload, b/s, by index
     std::vector<double> consumer_links;
     double latency_s = 0;         ///< of a control message, one way
@@ -37,11 +48,30 @@ struct Assumptions {
 };
 
 /// Needs the rows.
-Assumptions assumed_of(const ShownRun& run);
+Assumptions assumed_of(const ShownRun& run, Limits limits);
 
-/// Corrects links and latency by what a simulation with them showed. False: it agrees with the run within a
-/// hundredth, nothing was changed.
-bool correct(Assumptions& assumptions, const ShownRun& run, const ShownRun& twin);
+/// Corrects links and latency by what a simulation with them showed, again and again. What changes little by
+/// a correction is corrected more the next time.
+class Correction {
+  public:
+    explicit Correction(const ShownRun& run) : run_(run) {}
+
+    /// False: it agrees with the run within a hundredth, nothing was changed.
+    bool correct(Assumptions& assumptions, const ShownRun& twin);
+
+  private:
+    /// Of one quantity: by which power of the ratio it is corrected.
+    struct Strength {
+        double power = 1;
+        double last = 0;  ///< logarithm of the ratio that was missing
+    };
+    bool correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role);
+    static bool correct_value(double& value, double ratio, Strength& strength);
+
+    const ShownRun& run_;
+    std::map<std::pair<core::Role, std::size_t>, Strength> links_;  ///< by the first rank of a group
+    Strength latency_;
+};
 
 /// The same, with all speeds a little lower and all times a little longer: what holds with these, holds with
 /// a margin.

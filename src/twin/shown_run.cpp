@@ -162,6 +162,20 @@ std::optional<double> interface_bytes(const Value& run) {
     return known ? std::optional(bytes) : std::nullopt;
 }
 
+void read_losses(const Value& recovery, ShownRun& run) {
+    const Value losses = recovery.at("losses");
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        const Value from = losses.at(i);
+        ShownLoss loss;
+        loss.consumer = static_cast<std::uint32_t>(from.at("consumer").count());
+        loss.since_s = from.at("silent_since_s").number(true);
+        if (from.has("back_at_s")) {
+            loss.back_s = from.at("back_at_s").number(true);
+        }
+        run.losses.push_back(loss);
+    }
+}
+
 void read_verdict(const Value& verdict, ShownRun& run) {
     if (!verdict.truth_or_false("judged")) {
         throw Unreadable(
@@ -253,6 +267,9 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
     run.delivery = read_times(latency, "delivery");
     run.processing = read_times(latency, "processing");
     run.interface_bytes = interface_bytes(record);
+    if (record.has("recovery")) {
+        read_losses(record.at("recovery"), run);
+    }
     const Value environment = record.at("environment");
     run.simulated = environment.text_or_empty("world") == "simulation";
     const Value ranks = record.at("ranks");

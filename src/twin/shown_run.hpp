@@ -37,6 +37,13 @@ struct ShownStall {
     double length_s = 0;
 };
 
+/// A consumer without which the run went on (--on-failure continue).
+struct ShownLoss {
+    std::uint32_t consumer = 0;
+    double since_s = 0;
+    std::optional<double> back_s;  ///< nothing: it did not come back
+};
+
 struct ShownRank {
     core::NodeId node;
     std::string host;             ///< empty: not known
@@ -80,6 +87,7 @@ struct ShownRun {
     std::uint64_t lost_events = 0;
     std::vector<ShownRank> ranks;
     std::vector<ShownStall> stalls;  ///< from the rows
+    std::vector<ShownLoss> losses;
     ShownTimes scheduling;           ///< offer to grant
     ShownTimes transfer;
     ShownTimes delivery;
