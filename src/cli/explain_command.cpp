@@ -92,20 +92,15 @@ class Explaining {
         : directory_(std::move(directory)), jobs_(jobs), run_(read_run(directory_)) {}
 
     void carry_out() {
-        std::vector<Twin> twins = find_twins(run_);
-        for (const Twin& twin : twins) {
-            simulations_ += twin.simulations;
-        }
-        twin_ = *std::min_element(twins.begin(), twins.end(), [](const Twin& a, const Twin& b) {
-            return a.comparison.worst().excess() < b.comparison.worst().excess();
-        });
-        std::erase_if(twins, [](const Twin& twin) { return !twin.comparison.near(); });
-        if (twins.empty()) {
+        find_twins();
+        const auto excess = [](const Twin* twin) { return twin->comparison.worst().excess(); };
+        twin_ = *std::min_element(tried_.begin(), tried_.end(),
+                                  [&](const Twin& a, const Twin& b) { return excess(&a) < excess(&b); });
+        if (!near()) {
             return;
         }
-        // With the slowest links, what holds there holds with faster ones.
-        find_rate(twins.front());
-        choose(std::move(twins));
+        find_rate(slowest());
+        choose();
     }
 
     [[nodiscard]] bool near() const { return twin_.comparison.near(); }
@@ -113,43 +108,78 @@ class Explaining {
         return {.directory = directory_,
                 .run = &run_,
                 .twin = &twin_,
+                .tried = &tried_,
                 .causes = causes_,
                 .largest_rate = rate_,
                 .simulations = simulations_};
     }
 
   private:
-    /// Of the twins that are near, the one that tells most. The first assumes the most limits: a remedy that
-    /// suffices there suffices in the others. Where links are as slow as what else held data back, it finds
-    /// none, or two together: then one with fewer limits is taken, unless two of them contradict each other.
-    void choose(std::vector<Twin> twins) {
-        twin_ = twins.front();
-        if (!simulation::needs_explanation(twin_.record)) {
-            return;
+    // Whose links were limits, by assumption.
+    static constexpr std::size_t of_both = 0;
+    static constexpr std::size_t of_producers = 1;
+    static constexpr std::size_t of_consumers = 2;
+    static constexpr std::size_t of_none = 3;
+    static constexpr std::size_t of_either = 4;  ///< as slow as either alone would have to be
+
+    void find_twins() {
+        for (const twin::Limits limits :
+             {twin::Limits{true, true}, {true, false}, {false, true}, {false, false}}) {
+            tried_.push_back(nearest_twin(run_, limits));
         }
-        causes_ = causes_in(twin_);
-        if (is_single(causes_)) {
-            return;
-        }
-        const auto fewer = [&](const Twin& twin, int limits) { return twin.assumptions.limits.count() == limits; };
-        for (const int limits : {0, 1}) {
-            const auto like = [&](const Twin& twin) { return fewer(twin, limits); };
-            if (std::count_if(twins.begin(), twins.end(), like) != 1) {
-                continue;
-            }
-            const Twin& other = *std::find_if(twins.begin(), twins.end(), like);
-            std::vector<telemetry::NamedCause> causes = causes_in(other);
-            if (is_single(causes) || causes_.front().what == telemetry::CauseKind::not_told) {
-                twin_ = other;
-                causes_ = std::move(causes);
-                return;
-            }
+        twin::Assumptions either = tried_[of_both].assumptions;
+        either.producer_links = tried_[of_producers].assumptions.producer_links;
+        either.consumer_links = tried_[of_consumers].assumptions.consumer_links;
+        tried_.push_back(twin_with(run_, either));
+        for (const Twin& twin : tried_) {
+            simulations_ += twin.simulations;
         }
     }
 
-    static bool is_single(const std::vector<telemetry::NamedCause>& causes) {
-        return !causes.empty() && !causes.front().remedy.empty() &&
-               causes.front().together_with == telemetry::CauseKind::not_told;
+    [[nodiscard]] bool is_near(std::size_t which) const { return tried_[which].comparison.near(); }
+
+    /// What holds there, holds with faster links.
+    [[nodiscard]] const Twin& slowest() const {
+        return is_near(of_either) ? tried_[of_either] : is_near(of_both) ? tried_[of_both] : twin_;
+    }
+
+    /// The twin that tells most, of those that are near, and the causes in it.
+    void choose() {
+        if (!simulation::needs_explanation(twin_.record)) {
+            return;
+        }
+        if (is_near(of_none)) {
+            // Links need not be limits. If a remedy suffices with links as slow as they can be, the better.
+            take(&slowest() == &twin_ ? of_none : is_near(of_either) ? of_either : of_both);
+            if (!is_single() || is_of_links()) {
+                take(of_none);
+            }
+        } else if (is_near(of_producers) && is_near(of_consumers)) {
+            // Rates alone do not tell whose links they were; what the rows tell besides, or both.
+            take(run_.attributed == "producer-links"   ? of_producers
+                 : run_.attributed == "consumer-links" ? of_consumers
+                 : is_near(of_either)                  ? of_either
+                                                       : of_both);
+        } else {
+            take(is_near(of_producers)   ? of_producers
+                 : is_near(of_consumers) ? of_consumers
+                 : is_near(of_both)      ? of_both
+                                         : of_either);
+        }
+    }
+
+    void take(std::size_t which) {
+        twin_ = tried_[which];
+        causes_ = causes_in(twin_);
+    }
+
+    [[nodiscard]] bool is_single() const {
+        return !causes_.empty() && !causes_.front().remedy.empty() &&
+               causes_.front().together_with == telemetry::CauseKind::not_told;
+    }
+    [[nodiscard]] bool is_of_links() const {
+        return causes_.front().what == telemetry::CauseKind::producer_links ||
+               causes_.front().what == telemetry::CauseKind::consumer_links;
     }
 
     std::vector<telemetry::NamedCause> causes_in(const Twin& twin) {
@@ -209,7 +239,8 @@ class Explaining {
     std::string directory_;
     std::uint32_t jobs_;
     twin::ShownRun run_;
-    Twin twin_;
+    std::vector<Twin> tried_;
+    Twin twin_;  ///< that is told of
     std::vector<telemetry::NamedCause> causes_;
     LargestRate rate_;
     std::size_t simulations_ = 0;

@@ -231,6 +231,21 @@ Json assumptions_json(const twin::Assumptions& assumptions) {
             {"left_out_stalls", assumptions.left_out_stalls}};
 }
 
+/// Each assumption about links, and how near its twin comes.
+Json tried_json(const std::vector<Twin>& twins) {
+    Json tried = Json::array();
+    for (const Twin& twin : twins) {
+        const Figure& worst = twin.comparison.worst();
+        tried.push_back({{"producer_links", twin.assumptions.limits.producer_links},
+                         {"consumer_links", twin.assumptions.limits.consumer_links},
+                         {"near", twin.comparison.near()},
+                         {"differs_most", worst.name},
+                         {"tolerances", worst.excess()},
+                         {"simulations", twin.simulations}});
+    }
+    return tried;
+}
+
 Json causes_json(const ExplainReport& report) {
     telemetry::RunRecord record = report.twin->record;
     record.verdict.causes = report.causes;
@@ -260,6 +275,7 @@ std::string explain_json(const ExplainReport& report) {
         figures.push_back(figure_json(figure));
     }
     json["assumptions"] = assumptions_json(report.twin->assumptions);
+    json["tried"] = tried_json(*report.tried);
     json["causes"] = causes_json(report);
     const std::string advice = telemetry::advice_text(report.causes);
     json["remedy"] = advice.empty() ? Json() : Json(report.causes.front().remedy);

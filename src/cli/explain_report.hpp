@@ -24,6 +24,7 @@ struct ExplainReport {
     std::string directory;
     const twin::ShownRun* run = nullptr;
     const Twin* twin = nullptr;
+    const std::vector<Twin>* tried = nullptr;  ///< under other assumptions about links
     std::vector<telemetry::NamedCause> causes;  ///< proved in the twin; none unless it is near
     LargestRate largest_rate;
     std::size_t simulations = 0;  ///< in all

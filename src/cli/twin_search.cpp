@@ -1,6 +1,7 @@
 #include "cli/twin_search.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "cli/simulation_setup.hpp"
@@ -40,9 +41,9 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
     return twin;
 }
 
-Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
+Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::Latency latency) {
     twin::Assumptions assumptions = twin::assumed_of(run, limits);
-    twin::Correction correction(run);
+    twin::Correction correction(run, latency);
     std::optional<twin::ShownRun> shown;
     Twin best = simulated_twin(run, assumptions, shown);
     std::size_t simulations = 1;
@@ -62,13 +63,26 @@ Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
 
 }  // namespace
 
-std::vector<Twin> find_twins(const twin::ShownRun& run) {
-    std::vector<Twin> twins;
-    for (const twin::Limits limits :
-         {twin::Limits{true, true}, {true, false}, {false, true}, {false, false}}) {
-        twins.push_back(nearest_twin(run, limits));
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
+    using Latency = twin::Correction::Latency;
+    Twin twin = fitted(run, limits, Latency::from_slots);
+    if (twin.comparison.near()) {
+        return twin;
     }
-    return twins;
+    Twin other = fitted(run, limits, Latency::from_waiting);
+    const std::size_t simulations = twin.simulations + other.simulations;
+    if (other.comparison.worst().excess() < twin.comparison.worst().excess()) {
+        twin = std::move(other);
+    }
+    twin.simulations = simulations;
+    return twin;
+}
+
+Twin twin_with(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
+    std::optional<twin::ShownRun> shown;
+    Twin twin = simulated_twin(run, assumptions, shown);
+    twin.simulations = 1;
+    return twin;
 }
 
 }  // namespace weir::cli

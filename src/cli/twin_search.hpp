@@ -28,9 +28,11 @@ struct Interrupted {
     int signal = 0;
 };
 
-/// Under each assumption about whose links were limits, the twin that comes nearest: those of both roles, of
-/// producers, of consumers, of none. Throws config::UsageError if the plan is not one of a simulation, and
-/// Interrupted.
-std::vector<Twin> find_twins(const twin::ShownRun& run);
+/// Under one assumption about whose links were limits, the twin that comes nearest. Throws config::UsageError
+/// if the plan is not one of a simulation, and Interrupted.
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits);
+
+/// With these assumptions as they are. Throws likewise.
+Twin twin_with(const twin::ShownRun& run, const twin::Assumptions& assumptions);
 
 }  // namespace weir::cli

@@ -67,14 +67,29 @@ std::vector<std::vector<std::size_t>> groups_of(const Moved& moved) {
     return groups;
 }
 
-double rate_of(const Moved& moved, const std::vector<std::size_t>& group) {
-    double bits = 0;
-    double seconds = 0;
+double sum_of(const std::vector<double>& values, const std::vector<std::size_t>& group) {
+    double sum = 0;
     for (const std::size_t i : group) {
-        bits += moved.bits[i];
-        seconds += moved.seconds[i];
+        sum += values[i];
     }
-    return seconds > 0 ? bits / seconds : 0;
+    return sum;
+}
+
+double rate_of(const Moved& moved, const std::vector<std::size_t>& group) {
+    const double seconds = sum_of(moved.seconds, group);
+    return seconds > 0 ? sum_of(moved.bits, group) / seconds : 0;
+}
+
+/// By how much the links of a group must be faster. Where less was moved in all, or more, that decides: for
+/// how long something was on its way is known less well than how much of it there was.
+double missing_speed(const Moved& wanted, const Moved& found, const std::vector<std::size_t>& group) {
+    const double rate = rate_of(found, group);
+    const double bits = sum_of(found.bits, group);
+    if (rate <= 0 || bits <= 0 || rate_of(wanted, group) <= 0) {
+        return 1;
+    }
+    const double amount = sum_of(wanted.bits, group) / bits;
+    return std::abs(amount - 1) < agree ? rate_of(wanted, group) / rate : amount;
 }
 
 std::vector<double> least_links(const ShownRun& run, core::Role role) {
@@ -183,11 +198,9 @@ bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin,
         if (group.empty()) {
             continue;
         }
-        const double there = rate_of(found, group);
-        const double here = rate_of(wanted, group);
         double link = links[group.front()];
-        if (there <= 0 || here <= 0 ||
-            !correct_value(link, here / there, links_[std::pair(role, group.front())])) {
+        if (!correct_value(link, missing_speed(wanted, found, group),
+                           links_[std::pair(role, group.front())])) {
             continue;
         }
         link = std::clamp(link, slowest_link, fastest_link);
@@ -208,8 +221,9 @@ bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
         changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer) || changed;
     }
     // In proportion: how often an event waits for a message on its way depends on the plan.
-    const double there = twin.unseen_slot_s();
-    const double here = run_.unseen_slot_s();
+    const bool from_slots = told_ == Latency::from_slots;
+    const double there = from_slots ? twin.unseen_slot_s() : twin.waiting_share();
+    const double here = from_slots ? run_.unseen_slot_s() : run_.waiting_share();
     double latency = std::max(assumptions.latency_s, 1e-7);
     if (there > 0 && here > 0 && correct_value(latency, here / there, latency_)) {
         latency = std::clamp(latency, 1e-9, longest_latency);

@@ -54,7 +54,12 @@ Assumptions assumed_of(const ShownRun& run, Limits limits);
 /// a correction is corrected more the next time.
 class Correction {
   public:
-    explicit Correction(const ShownRun& run) : run_(run) {}
+    /// From what the latency of control messages is told: slots that consumers call free and the scheduler
+    /// does not, or the time for which producers wait. The first is nearer to it; where chunks wait in the
+    /// buffers of hosts, slots are called free meanwhile, and the second is.
+    enum class Latency : std::uint8_t { from_slots, from_waiting };
+
+    Correction(const ShownRun& run, Latency latency) : run_(run), told_(latency) {}
 
     /// False: it agrees with the run within a hundredth, nothing was changed.
     bool correct(Assumptions& assumptions, const ShownRun& twin);
@@ -69,6 +74,7 @@ class Correction {
     static bool correct_value(double& value, double ratio, Strength& strength);
 
     const ShownRun& run_;
+    Latency told_;
     std::map<std::pair<core::Role, std::size_t>, Strength> links_;  ///< by the first rank of a group
     Strength latency_;
 };

@@ -187,6 +187,11 @@ void read_verdict(const Value& verdict, ShownRun& run) {
     run.late_sets = verdict.at("late_sets").count();
     run.least_slack_s = verdict.has("least_slack_s") ? verdict.at("least_slack_s").number(true) : 0;
     run.lost_events = verdict.has("lost_events") ? verdict.at("lost_events").count() : 0;
+    if (verdict.has("causes") && verdict.at("causes").size() > 0) {
+        const Value first = verdict.at("causes").at(std::size_t{0});
+        const bool of_rows = first.text_or_empty("evidence") == "attribution";
+        run.attributed = of_rows ? first.text_or_empty("what") : std::string{};
+    }
 }
 
 void read_plan(const Value& plan, ShownRun& run) {
@@ -239,6 +244,14 @@ double ShownRun::unseen_slot_s() const {
     }
     const double events = goodput() / 8 * measured_s / std::max(event_bytes(), 1.0);
     return events > 0 ? free / events : 0;
+}
+
+double ShownRun::waiting_share() const {
+    double sum = 0;
+    for (const ShownRank& rank : ranks) {
+        sum += rank.waiting_for_slot + rank.waiting_for_grant;
+    }
+    return sum / std::max(1U, producers);
 }
 
 const ShownRank& ShownRun::scheduler() const {

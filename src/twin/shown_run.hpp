@@ -85,6 +85,7 @@ struct ShownRun {
     std::uint64_t late_sets = 0;
     double least_slack_s = 0;
     std::uint64_t lost_events = 0;
+    std::string attributed;  ///< main cause that its own rows tell, as in run.json; empty: none
     std::vector<ShownRank> ranks;
     std::vector<ShownStall> stalls;  ///< from the rows
     std::vector<ShownLoss> losses;
@@ -99,6 +100,8 @@ struct ShownRun {
     /// Slots that consumers call free and the scheduler does not, for each event, in s: credits and grants on
     /// their way or not read.
     [[nodiscard]] double unseen_slot_s() const;
+    /// Of all producers' time: events were there, and neither slot nor grant.
+    [[nodiscard]] double waiting_share() const;
     [[nodiscard]] const ShownRank& scheduler() const;
 };
 
