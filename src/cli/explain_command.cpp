@@ -34,6 +34,7 @@ constexpr std::size_t most_rows_bytes = std::size_t{64} << 20U;
 constexpr double margin = 0.05;
 /// Seeds with which they must hold: processing times and sizes of events are chance.
 constexpr std::uint32_t seeds = 3;
+constexpr double most_rate = 8;  ///< times that of the run: higher rates are not tried
 
 twin::ShownRun read_run(const std::string& directory) {
     const std::string name = directory + "/run.json";
@@ -86,6 +87,13 @@ void make_harder(simulation::SimulatedRun& run, std::uint32_t seed) {
     run.run.plan.seed += seed;
 }
 
+/// Half a minute's worth of simulations, of which each remedy that suffices takes one more for each condition.
+simulation::ExplainBudget budget_for(double simulation_seconds) {
+    const double count = 30 / (1 + seeds) / std::max(simulation_seconds, 1e-6);
+    return {.simulations = static_cast<std::size_t>(std::clamp(count, 40.0, 400.0)),
+            .refines_all = simulation_seconds < 0.05};
+}
+
 class Explaining {
   public:
     Explaining(std::string directory, std::uint32_t jobs)
@@ -110,6 +118,7 @@ class Explaining {
                 .twin = &twin_,
                 .tried = &tried_,
                 .causes = causes_,
+                .either = near() && is_either(),
                 .largest_rate = rate_,
                 .simulations = simulations_};
     }
@@ -138,9 +147,15 @@ class Explaining {
 
     [[nodiscard]] bool is_near(std::size_t which) const { return tried_[which].comparison.near(); }
 
+    /// Both roles could have been the limit, each alone.
+    [[nodiscard]] bool is_either() const {
+        return !is_near(of_none) && is_near(of_producers) && is_near(of_consumers);
+    }
+
     /// What holds there, holds with faster links.
     [[nodiscard]] const Twin& slowest() const {
-        return is_near(of_either) ? tried_[of_either] : is_near(of_both) ? tried_[of_both] : twin_;
+        const bool both_known = is_near(of_producers) && is_near(of_consumers);
+        return both_known ? tried_[of_either] : is_near(of_both) ? tried_[of_both] : twin_;
     }
 
     /// The twin that tells most, of those that are near, and the causes in it.
@@ -150,22 +165,26 @@ class Explaining {
         }
         if (is_near(of_none)) {
             // Links need not be limits. If a remedy suffices with links as slow as they can be, the better.
-            take(&slowest() == &twin_ ? of_none : is_near(of_either) ? of_either : of_both);
+            if (is_near(of_either) || is_near(of_both)) {
+                take(is_near(of_either) ? of_either : of_both);
+            }
             if (!is_single() || is_of_links()) {
                 take(of_none);
             }
-        } else if (is_near(of_producers) && is_near(of_consumers)) {
-            // Rates alone do not tell whose links they were; what the rows tell besides, or both.
-            take(run_.attributed == "producer-links"   ? of_producers
-                 : run_.attributed == "consumer-links" ? of_consumers
-                 : is_near(of_either)                  ? of_either
-                                                       : of_both);
+        } else if (is_either()) {
+            // Whose they were is not told. Where both are as slow, what suffices does so whoever it was.
+            take(of_either);
+            twin_ = tried_[nearer(of_producers, of_consumers)];
         } else {
             take(is_near(of_producers)   ? of_producers
                  : is_near(of_consumers) ? of_consumers
                  : is_near(of_both)      ? of_both
                                          : of_either);
         }
+    }
+
+    [[nodiscard]] std::size_t nearer(std::size_t a, std::size_t b) const {
+        return tried_[a].comparison.worst().excess() <= tried_[b].comparison.worst().excess() ? a : b;
     }
 
     void take(std::size_t which) {
@@ -190,7 +209,7 @@ class Explaining {
         }
         const double each = simulation::simulation_seconds(twin.run, twin.record);
         simulation::ProvedCauses proved = simulation::prove_causes(
-            twin.run, twin.record, simulation::explain_budget(simulation::Explain::full, each), jobs_,
+            twin.run, twin.record, budget_for(each), jobs_,
             {.progress = {}, .interrupted = [] { return runtime::caught_signal() != 0; }}, conditions);
         if (proved.interrupted) {
             throw Interrupted{runtime::caught_signal()};
@@ -208,6 +227,7 @@ class Explaining {
                                   .precision = 0.02,
                                   .events = "hold",
                                   .on_time = true,
+                                  .most = most_rate,
                                   .output = config::OutputForm::quiet};
         try {
             const FoundLimit found =

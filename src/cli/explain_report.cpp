@@ -176,7 +176,7 @@ std::string largest_rate_text(const LargestRate& largest) {
     return fmt::format("Largest rate without a remedy: with {} per producer every set would have been on time{}.\n",
                        per_producer(*largest.best),
                        largest.beyond ? fmt::format(", with {} not", per_producer(*largest.beyond))
-                                      : "; no limit was found");
+                                      : "; higher ones were not tried");
 }
 
 /// What is told of a run whose twin is near.
@@ -187,6 +187,10 @@ std::string answer_text(const ExplainReport& report) {
     } else {
         const std::string advice = telemetry::advice_text(report.causes);
         text = telemetry::causes_text(report.causes) + "\n";
+        if (report.either) {
+            text += "Whether links of producers or of consumers were the limit, the run does not tell: the twin is near "
+                    "with either. So the remedy has both.\n";
+        }
         text += advice.empty() ? "No remedy that was simulated puts every set on time.\n"
                                : fmt::format("Remedy: {}.\n", advice);
     }
@@ -276,6 +280,7 @@ std::string explain_json(const ExplainReport& report) {
     }
     json["assumptions"] = assumptions_json(report.twin->assumptions);
     json["tried"] = tried_json(*report.tried);
+    json["whose_links_is_not_told"] = report.either;
     json["causes"] = causes_json(report);
     const std::string advice = telemetry::advice_text(report.causes);
     json["remedy"] = advice.empty() ? Json() : Json(report.causes.front().remedy);

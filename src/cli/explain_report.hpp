@@ -26,6 +26,7 @@ struct ExplainReport {
     const Twin* twin = nullptr;
     const std::vector<Twin>* tried = nullptr;  ///< under other assumptions about links
     std::vector<telemetry::NamedCause> causes;  ///< proved in the twin; none unless it is near
+    bool either = false;  ///< it could have been the links of producers or those of consumers
     LargestRate largest_rate;
     std::size_t simulations = 0;  ///< in all
 };

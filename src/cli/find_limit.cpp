@@ -98,6 +98,10 @@ class Search {
         shows_ = shows;
         SearchSpace space = values_.space();
         space.precision = request_.precision;
+        if (request_.most > 0) {
+            const double most = space.start * request_.most;
+            space.most = std::min(space.most, space.whole ? std::floor(most) : most);
+        }
         return find_limit(space, [this](double value) { return measure(value); });
     }
     [[nodiscard]] std::vector<std::string> statements() const { return values_.statements(); }

@@ -22,6 +22,8 @@ struct FindRequest {
     double precision = 0.005;  ///< relative, of rate and busy; counts are exact
     std::string events;        ///< of rate: "scale", "hold"; empty: scale where sets are cut, else hold
     bool on_time = false;      ///< a value holds if every set is on time, too, and not only sustained
+    /// Largest value, as a multiple of the one asked for; 0: whatever is possible.
+    double most = 0;
     config::OutputForm output = config::OutputForm::text;
 };
 

@@ -187,11 +187,6 @@ void read_verdict(const Value& verdict, ShownRun& run) {
     run.late_sets = verdict.at("late_sets").count();
     run.least_slack_s = verdict.has("least_slack_s") ? verdict.at("least_slack_s").number(true) : 0;
     run.lost_events = verdict.has("lost_events") ? verdict.at("lost_events").count() : 0;
-    if (verdict.has("causes") && verdict.at("causes").size() > 0) {
-        const Value first = verdict.at("causes").at(std::size_t{0});
-        const bool of_rows = first.text_or_empty("evidence") == "attribution";
-        run.attributed = of_rows ? first.text_or_empty("what") : std::string{};
-    }
 }
 
 void read_plan(const Value& plan, ShownRun& run) {

@@ -85,7 +85,6 @@ struct ShownRun {
     std::uint64_t late_sets = 0;
     double least_slack_s = 0;
     std::uint64_t lost_events = 0;
-    std::string attributed;  ///< main cause that its own rows tell, as in run.json; empty: none
     std::vector<ShownRank> ranks;
     std::vector<ShownStall> stalls;  ///< from the rows
     std::vector<ShownLoss> losses;
