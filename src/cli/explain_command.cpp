@@ -30,10 +30,6 @@ using config::UsageError;
 
 constexpr std::size_t most_record_bytes = std::size_t{256} << 20U;
 constexpr std::size_t most_rows_bytes = std::size_t{64} << 20U;
-/// What a remedy and a rate must bear: links so much slower and times so much longer than the run showed.
-constexpr double margin = 0.05;
-/// Seeds with which they must hold: processing times and sizes of events are chance.
-constexpr std::uint32_t seeds = 3;
 constexpr double most_rate = 8;  ///< times that of the run: higher rates are not tried
 
 twin::ShownRun read_run(const std::string& directory) {
@@ -64,11 +60,11 @@ twin::ShownRun read_run(const std::string& directory) {
 
 void slow_down(core::BitRate& link) {
     link.bits_per_second = std::max<std::int64_t>(
-        1, std::llround(static_cast<double>(link.bits_per_second) * (1 - margin)));
+        1, std::llround(static_cast<double>(link.bits_per_second) * (1 - explain_margin)));
 }
 
 void lengthen(core::Duration& time) {
-    time.ns = std::llround(static_cast<double>(time.ns) * (1 + margin));
+    time.ns = std::llround(static_cast<double>(time.ns) * (1 + explain_margin));
 }
 
 /// As twin::with_margin does it with what is assumed, of a run of which something is relaxed already.
@@ -83,13 +79,13 @@ void make_harder(simulation::SimulatedRun& run, std::uint32_t seed) {
     }
     lengthen(network.latency);
     lengthen(network.scheduler_time);
-    config::scale_values(run.run.plan.busy, {std::llround((1 + margin) * 100), 100});
+    config::scale_values(run.run.plan.busy, {std::llround((1 + explain_margin) * 100), 100});
     run.run.plan.seed += seed;
 }
 
 /// Half a minute's worth of simulations, of which each remedy that suffices takes one more for each condition.
 simulation::ExplainBudget budget_for(double simulation_seconds) {
-    const double count = 30 / (1 + seeds) / std::max(simulation_seconds, 1e-6);
+    const double count = 30 / (1 + explain_seeds) / std::max(simulation_seconds, 1e-6);
     return {.simulations = static_cast<std::size_t>(std::clamp(count, 40.0, 400.0)),
             .refines_all = simulation_seconds < 0.05};
 }
@@ -174,6 +170,11 @@ class Explaining {
         } else if (is_either()) {
             // Whose they were is not told. Where both are as slow, what suffices does so whoever it was.
             take(of_either);
+            for (telemetry::NamedCause& cause : causes_) {
+                if (const auto end = cause.text.find("; one of them alone"); end != std::string::npos) {
+                    cause.text.replace(end, std::string::npos, ".");
+                }
+            }
             twin_ = tried_[nearer(of_producers, of_consumers)];
         } else {
             take(is_near(of_producers)   ? of_producers
@@ -203,7 +204,7 @@ class Explaining {
 
     std::vector<telemetry::NamedCause> causes_in(const Twin& twin) {
         std::vector<simulation::Condition> conditions;
-        for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+        for (std::uint32_t seed = 0; seed < explain_seeds; ++seed) {
             conditions.emplace_back(
                 [seed](simulation::SimulatedRun& changed) { make_harder(changed, seed); });
         }
@@ -223,7 +224,7 @@ class Explaining {
 
     void find_rate(const Twin& twin) {
         const FindRequest request{.what = "rate",
-                                  .seeds = seeds,
+                                  .seeds = explain_seeds,
                                   .precision = 0.02,
                                   .events = "hold",
                                   .on_time = true,
@@ -231,7 +232,7 @@ class Explaining {
                                   .output = config::OutputForm::quiet};
         try {
             const FoundLimit found =
-                search_limit(request, twin_options(run_, twin::with_margin(twin.assumptions, margin)));
+                search_limit(request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
             if (found.interrupted) {
                 throw Interrupted{runtime::caught_signal()};
             }

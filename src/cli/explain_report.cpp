@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 #include "cli/twin_options.hpp"
@@ -138,6 +140,7 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
     return text;
 }
 
+/// Sentences, one a line.
 std::string headline(const ExplainReport& report) {
     const twin::Comparison& comparison = report.twin->comparison;
     if (comparison.near()) {
@@ -148,7 +151,7 @@ std::string headline(const ExplainReport& report) {
         "Not reproduced: a simulation with what this run showed differs from it, so nothing is concluded.\n"
         "Most differs: {}, {} in the run and {} in the twin (tolerance {}).{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
-        worst.name == "bytes received by interfaces"
+        worst.name == twin::interface_bytes_name
             ? " The hosts received other traffic beside that of the run."
             : "");
 }
@@ -188,14 +191,15 @@ std::string answer_text(const ExplainReport& report) {
         const std::string advice = telemetry::advice_text(report.causes);
         text = telemetry::causes_text(report.causes) + "\n";
         if (report.either) {
-            text += "Whether links of producers or of consumers were the limit, the run does not tell: the twin is near "
-                    "with either. So the remedy has both.\n";
+            text += "Whether links of producers or of consumers were the limit, the run does not tell: the twin "
+                    "is near with either. So a remedy of links has both.\n";
         }
         text += advice.empty() ? "No remedy that was simulated puts every set on time.\n"
                                : fmt::format("Remedy: {}.\n", advice);
     }
     return text + largest_rate_text(report.largest_rate) +
-           "Each was simulated with a margin: links 5 % slower, times 5 % longer, and three seeds.\n";
+           fmt::format("Each holds with a margin: links {0:.0f} % slower, times {0:.0f} % longer, {1}.\n",
+                       100 * explain_margin, telemetry::counted(explain_seeds, "seed"));
 }
 
 Json point_json(const std::optional<FindPoint>& point) {
@@ -260,10 +264,16 @@ Json causes_json(const ExplainReport& report) {
 
 std::string explain_text(const ExplainReport& report) {
     const bool near = report.twin->comparison.near();
-    return fmt::format("{}{}\n{}\n{}\nThe twin ({} in all):\n  {}\n", headline(report),
-                       near ? answer_text(report) : "", table_text(report.twin->comparison.figures),
-                       assumptions_text(*report.run, report.twin->assumptions),
-                       telemetry::counted(report.simulations, "simulation"), shell_command(report.twin->options));
+    std::string text;
+    std::istringstream lines(headline(report) + (near ? answer_text(report) : ""));
+    for (std::string line; std::getline(lines, line);) {
+        text += telemetry::wrapped(line);
+    }
+    // In one line: it is there to be copied.
+    return text + fmt::format("\n{}\n{}\nThe twin, of {}:\n  {}\n", table_text(report.twin->comparison.figures),
+                              assumptions_text(*report.run, report.twin->assumptions),
+                              telemetry::counted(report.simulations, "simulation"),
+                              shell_command(report.twin->options));
 }
 
 std::string explain_json(const ExplainReport& report) {

@@ -30,6 +30,9 @@ struct Comparison {
     [[nodiscard]] const Figure& worst() const;
 };
 
+/// The figure that shows whether others used the interfaces: of the host where most is beyond the payload.
+inline constexpr const char* interface_bytes_name = "bytes of the busiest interface";
+
 Comparison compare(const ShownRun& run, const ShownRun& twin);
 
 }  // namespace weir::twin

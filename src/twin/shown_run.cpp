@@ -139,27 +139,32 @@ ShownRank read_rank(const Value& from) {
     return rank;
 }
 
-/// Bytes that interfaces received, of all hosts: of the kernel's interfaces and of RDMA ports.
-std::optional<double> interface_bytes(const Value& run) {
+/// Of the kernel's interfaces and RDMA ports the one that moved most: bonds and bridges count bytes again.
+std::vector<ShownHost> read_hosts(const Value& run) {
+    std::vector<ShownHost> hosts;
     if (!run.has("hosts")) {
-        return std::nullopt;
+        return hosts;
     }
-    const Value hosts = run.at("hosts");
-    double bytes = 0;
-    bool known = false;
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-        if (!hosts.at(i).has("totals")) {
+    const Value from = run.at("hosts");
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        if (!from.at(i).json().is_object() || !from.at(i).has("totals")) {
             continue;
         }
-        for (const auto& [name, value] : hosts.at(i).at("totals").json().items()) {
-            const bool received = name.ends_with(".rx_bytes") || name.ends_with(".port_rcv_bytes");
-            if (received && value.is_number()) {
-                bytes += value.get<double>();
-                known = true;
+        ShownHost& host = hosts.emplace_back();
+        host.name = from.at(i).text_or_empty("name");
+        for (const auto& [name, value] : from.at(i).at("totals").json().items()) {
+            const auto is = [&name = name](const char* a, const char* b) {
+                return name.ends_with(a) || name.ends_with(b);
+            };
+            double* const bytes = is(".rx_bytes", ".port_rcv_bytes")    ? &host.received_bytes
+                                  : is(".tx_bytes", ".port_xmit_bytes") ? &host.sent_bytes
+                                                                        : nullptr;
+            if (bytes != nullptr && value.is_number()) {
+                *bytes = std::max(*bytes, value.get<double>());
             }
         }
     }
-    return known ? std::optional(bytes) : std::nullopt;
+    return hosts;
 }
 
 void read_losses(const Value& recovery, ShownRun& run) {
@@ -274,7 +279,7 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
     run.transfer = read_times(latency, "transfer");
     run.delivery = read_times(latency, "delivery");
     run.processing = read_times(latency, "processing");
-    run.interface_bytes = interface_bytes(record);
+    run.hosts = read_hosts(record);
     if (record.has("recovery")) {
         read_losses(record.at("recovery"), run);
     }

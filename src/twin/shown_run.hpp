@@ -30,6 +30,13 @@ struct ShownTimes {
     double mean_us = 0;
 };
 
+/// What the busiest interface of a host moved in the measured time.
+struct ShownHost {
+    std::string name;
+    double received_bytes = 0;
+    double sent_bytes = 0;
+};
+
 /// A rank's loop that did not turn for some time.
 struct ShownStall {
     core::NodeId node;
@@ -92,7 +99,7 @@ struct ShownRun {
     ShownTimes transfer;
     ShownTimes delivery;
     ShownTimes processing;           ///< as drawn
-    std::optional<double> interface_bytes;  ///< that the hosts' interfaces received in the measured time
+    std::vector<ShownHost> hosts;  ///< whose interfaces were counted
 
     [[nodiscard]] double goodput() const;          ///< b/s, of all consumers
     [[nodiscard]] double event_bytes() const;      ///< mean

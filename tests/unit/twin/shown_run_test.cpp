@@ -133,9 +133,13 @@ TEST_CASE("A run is near itself, and what differs most for its tolerance is name
     CHECK_FALSE(comparison.near());
     CHECK(comparison.worst().name == "late sets");
     ShownRun with_others = run;
-    with_others.interface_bytes = 2 * run.goodput() / 8 * run.duration_s;
-    CHECK(twin::compare(with_others, run).worst().name == "bytes received by interfaces");
-    // Ranks that share a host have less there.
-    with_others.interface_bytes = 0.5 * run.goodput() / 8 * run.duration_s;
+    with_others.ranks[2].host = "fn01";
+    const double payload = run.goodput() / 8 * run.duration_s;
+    with_others.hosts = {{"fn01", 1.5 * payload, 0}};
+    CHECK(twin::compare(with_others, run).worst().name == twin::interface_bytes_name);
+    with_others.hosts = {{"fn01", 1.1 * payload, 0.1 * payload}};
+    CHECK(twin::compare(with_others, run).near());
+    // Ranks that share a host use no interface.
+    with_others.hosts = {{"fn01", 0, 0}};
     CHECK(twin::compare(with_others, run).near());
 }
