@@ -51,8 +51,8 @@ CASES = (
 
 SEND = "import socket,time\ns=socket.create_connection(('fn01',7777))\nwhile True: s.sendall(bytes(65536))"
 TAKE = "import socket\ns=socket.create_server(('0.0.0.0',7777))\nc,_=s.accept()\nwhile c.recv(1<<20): pass"
-# Both cores, before everything else, for 0.6 of 1 s, four times.
-BURN = "import time\nfor i in range(4):\n e=time.time()+0.6\n while time.time()<e: pass\n time.sleep(0.4)"
+# Both cores, before everything else, for 3 s: 0.05 of each second is left for others (sched_rt_runtime_us).
+BURN = "import time\ne=time.time()+3\nwhile time.time()<e: pass"
 
 
 def lab(*words):
@@ -170,7 +170,7 @@ def stalled(record):
 def one(weir, case, directory, explain, fill, row):
     out = directory / case.name.replace(" ", "-").replace(",", "")
     record, row["command"] = run(weir, case, out)
-    row.update(name=case.name, planted=case.name)
+    row.update(name=case.name, planted=case.name, weir=record.get("environment", {}).get("weir_commit", "")[:12])
     if "refused" in record or record["status"] != "complete":
         return {**row, "outcome": "did not run", "text": str(record.get("refused") or record["failure"])}
     row["late"] = f"{record['verdict']['late_sets'] / max(1, record['verdict']['sets']):.4f}"
@@ -202,5 +202,6 @@ def run_all(weir, directory, only, explain, fill, names):
         if only and case.name not in only:
             continue
         rows.append(one(os.path.abspath(weir), case, runs, explain, fill, dict.fromkeys(names, "")))
+        rows[-1]["command"] = rows[-1]["command"].replace(str(runs), "runs").replace(os.path.abspath(weir), "weir")
         print(f"{case.name}: {rows[-1]['outcome']}: {rows[-1]['text'][:300]}", file=sys.stderr, flush=True)
     return rows

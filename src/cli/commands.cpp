@@ -130,7 +130,8 @@ most and offers no remedy. Writes explain.json into the directory; weir-report s
 )",
      .options = explain_options,
      .arguments = explain_arguments,
-     .exit_status = R"(0 the twin is near; 1 failed; 2 no such run, or none of which there can be a twin; 3 not
+     .exit_status =
+         R"(0 the twin is near; 1 failed; 2 no such run, or none of which there can be a twin; 3 not
 reproduced; 130, 143 interrupted.
 )"},
     {.name = "check",

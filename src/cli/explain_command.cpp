@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
@@ -45,12 +45,12 @@ twin::ShownRun read_run(const std::string& directory) {
         for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
             const std::filesystem::path file = run.ranks[rank].file;
             if (file.is_absolute() || file.string().find("..") != std::string::npos) {
-                throw twin::Unreadable(fmt::format("run.json: the rows are in '{}', outside of the directory",
-                                                   file.string()));
+                throw twin::Unreadable(
+                    fmt::format("run.json: the rows are in '{}', outside of the directory", file.string()));
             }
-            twin::read_rows(run, rank,
-                            config::read_input_file(directory + "/" + file.string(), most_rows_bytes,
-                                                    "rows of a rank"));
+            twin::read_rows(
+                run, rank,
+                config::read_input_file(directory + "/" + file.string(), most_rows_bytes, "rows of a rank"));
         }
         return run;
     } catch (const twin::Unreadable& error) {
@@ -83,7 +83,8 @@ void make_harder(simulation::SimulatedRun& run, std::uint32_t seed) {
     run.run.plan.seed += seed;
 }
 
-/// Half a minute's worth of simulations, of which each remedy that suffices takes one more for each condition.
+/// Half a minute's worth of simulations, of which each remedy that suffices takes one more for each
+/// condition.
 simulation::ExplainBudget budget_for(double simulation_seconds) {
     const double count = 30 / (1 + explain_seeds) / std::max(simulation_seconds, 1e-6);
     return {.simulations = static_cast<std::size_t>(std::clamp(count, 40.0, 400.0)),
@@ -115,6 +116,7 @@ class Explaining {
                 .tried = &tried_,
                 .causes = causes_,
                 .either = near() && is_either(),
+                .seen_links = seen_links_,
                 .largest_rate = rate_,
                 .simulations = simulations_};
     }
@@ -166,6 +168,7 @@ class Explaining {
             }
             if (!is_single() || is_of_links()) {
                 take(of_none);
+                seen_links_ = &slowest() == &twin_ ? nullptr : &slowest().assumptions;
             }
         } else if (is_either()) {
             // Whose they were is not told. Where both are as slow, what suffices does so whoever it was.
@@ -218,6 +221,9 @@ class Explaining {
         simulations_ += proved.simulations;
         for (telemetry::NamedCause& cause : proved.causes) {
             cause.host = cause.where ? host_of(*cause.where) : "";
+            if (cause.share < 1) {
+                cause.remedy.clear();  // what does not suffice is a cause, and no remedy
+            }
         }
         return std::move(proved.causes);
     }
@@ -231,8 +237,8 @@ class Explaining {
                                   .most = most_rate,
                                   .output = config::OutputForm::quiet};
         try {
-            const FoundLimit found =
-                search_limit(request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
+            const FoundLimit found = search_limit(
+                request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
             if (found.interrupted) {
                 throw Interrupted{runtime::caught_signal()};
             }
@@ -262,6 +268,8 @@ class Explaining {
     twin::ShownRun run_;
     std::vector<Twin> tried_;
     Twin twin_;  ///< that is told of
+    /// Links of which nothing better is known than what they carried; nullptr: it does not matter.
+    const twin::Assumptions* seen_links_ = nullptr;
     std::vector<telemetry::NamedCause> causes_;
     LargestRate rate_;
     std::size_t simulations_ = 0;

@@ -72,8 +72,8 @@ std::string table_text(const std::vector<Figure>& figures) {
     }
     std::string text;
     for (const auto& row : rows) {
-        text += fmt::format("{:{}}  {:>{}}  {:>{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1], row[2],
-                            widths[2], row[3], widths[3], row[4]);
+        text += fmt::format("{:{}}  {:>{}}  {:>{}}  {:>{}}  {}\n", row[0], widths[0], row[1], widths[1],
+                            row[2], widths[2], row[3], widths[3], row[4]);
     }
     return text;
 }
@@ -144,16 +144,16 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
 std::string headline(const ExplainReport& report) {
     const twin::Comparison& comparison = report.twin->comparison;
     if (comparison.near()) {
-        return "Near: a simulation with what this run showed, its twin, reproduces it within the tolerances.\n";
+        return "Near: a simulation with what this run showed, its twin, reproduces it within the "
+               "tolerances.\n";
     }
     const Figure& worst = comparison.worst();
     return fmt::format(
         "Not reproduced: a simulation with what this run showed differs from it, so nothing is concluded.\n"
         "Most differs: {}, {} in the run and {} in the twin (tolerance {}).{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
-        worst.name == twin::interface_bytes_name
-            ? " The hosts received other traffic beside that of the run."
-            : "");
+        worst.name == twin::interface_bytes_name ? " The hosts received other traffic beside that of the run."
+                                                 : "");
 }
 
 bool was_good(const twin::ShownRun& run) {
@@ -176,10 +176,11 @@ std::string largest_rate_text(const LargestRate& largest) {
     const auto per_producer = [](const FindPoint& point) {
         return rate_down(static_cast<double>(config::parse_rate(point.text).bits_per_second));
     };
-    return fmt::format("Largest rate without a remedy: with {} per producer every set would have been on time{}.\n",
-                       per_producer(*largest.best),
-                       largest.beyond ? fmt::format(", with {} not", per_producer(*largest.beyond))
-                                      : "; higher ones were not tried");
+    return fmt::format(
+        "Largest rate without a remedy: with {} per producer every set would have been on time{}.\n",
+        per_producer(*largest.best),
+        largest.beyond ? fmt::format(", with {} not", per_producer(*largest.beyond))
+                       : "; higher ones were not tried");
 }
 
 /// What is told of a run whose twin is near.
@@ -190,9 +191,17 @@ std::string answer_text(const ExplainReport& report) {
     } else {
         const std::string advice = telemetry::advice_text(report.causes);
         text = telemetry::causes_text(report.causes) + "\n";
+        if (report.seen_links != nullptr) {
+            text += fmt::format(
+                "This is so if links are faster than what they were seen to carry: {} of producers, {} of "
+                "consumers.\n",
+                links_text(report.seen_links->producer_links, core::Role::producer, *report.run),
+                links_text(report.seen_links->consumer_links, core::Role::consumer, *report.run));
+        }
         if (report.either) {
-            text += "Whether links of producers or of consumers were the limit, the run does not tell: the twin "
-                    "is near with either. So a remedy of links has both.\n";
+            text +=
+                "Whether links of producers or of consumers were the limit, the run does not tell: the twin "
+                "is near with either. So a remedy of links has both.\n";
         }
         text += advice.empty() ? "No remedy that was simulated puts every set on time.\n"
                                : fmt::format("Remedy: {}.\n", advice);
@@ -207,10 +216,9 @@ Json point_json(const std::optional<FindPoint>& point) {
 }
 
 Json figure_json(const Figure& figure) {
-    return {{"name", figure.name},           {"unit", figure.unit},
-            {"run", figure.run},             {"twin", figure.twin},
-            {"deviation", figure.deviation}, {"tolerance", figure.tolerance},
-            {"relative", figure.relative},   {"near", figure.near()}};
+    return {{"name", figure.name},         {"unit", figure.unit},           {"run", figure.run},
+            {"twin", figure.twin},         {"deviation", figure.deviation}, {"tolerance", figure.tolerance},
+            {"relative", figure.relative}, {"near", figure.near()}};
 }
 
 Json assumptions_json(const twin::Assumptions& assumptions) {
@@ -270,7 +278,8 @@ std::string explain_text(const ExplainReport& report) {
         text += telemetry::wrapped(line);
     }
     // In one line: it is there to be copied.
-    return text + fmt::format("\n{}\n{}\nThe twin, of {}:\n  {}\n", table_text(report.twin->comparison.figures),
+    return text + fmt::format("\n{}\n{}\nThe twin, of {}:\n  {}\n",
+                              table_text(report.twin->comparison.figures),
                               assumptions_text(*report.run, report.twin->assumptions),
                               telemetry::counted(report.simulations, "simulation"),
                               shell_command(report.twin->options));
@@ -293,7 +302,8 @@ std::string explain_json(const ExplainReport& report) {
     json["whose_links_is_not_told"] = report.either;
     json["causes"] = causes_json(report);
     const std::string advice = telemetry::advice_text(report.causes);
-    json["remedy"] = advice.empty() ? Json() : Json(report.causes.front().remedy);
+    json["remedy"] =
+        advice.empty() || report.causes.front().remedy.empty() ? Json() : Json(report.causes.front().remedy);
     json["largest_rate"] = near && report.largest_rate.unknown.empty()
                                ? Json{{"limit", point_json(report.largest_rate.best)},
                                       {"beyond", point_json(report.largest_rate.beyond)}}

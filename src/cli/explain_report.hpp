@@ -30,9 +30,12 @@ struct ExplainReport {
     std::string directory;
     const twin::ShownRun* run = nullptr;
     const Twin* twin = nullptr;
-    const std::vector<Twin>* tried = nullptr;  ///< under other assumptions about links
+    const std::vector<Twin>* tried = nullptr;   ///< under other assumptions about links
     std::vector<telemetry::NamedCause> causes;  ///< proved in the twin; none unless it is near
     bool either = false;  ///< it could have been the links of producers or those of consumers
+    /// Nothing: the remedy holds with links as slow as they can have been. Else it does only with faster ones
+    /// than these.
+    const twin::Assumptions* seen_links = nullptr;
     LargestRate largest_rate;
     std::size_t simulations = 0;  ///< in all
 };

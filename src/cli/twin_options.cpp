@@ -20,12 +20,31 @@ namespace {
 using config::GivenOption;
 
 // Applied already (scale), of the machine, or given below in another form.
-constexpr std::array left_out{
-    "scale",          "time-scale",         "scenario",           "require",   "producers",    "consumers",
-    "producer-hosts", "consumer-hosts",     "scheduler-host",     "role",      "groups",       "group-hosts",
-    "join",           "producers-per-host", "consumers-per-host", "ranks",     "row-interval", "counters",
-    "acts-at",        "idle",               "busy-cpu",           "join-token", "busy",        "scheduler-rank",
-    "verify"};
+constexpr std::array left_out{"scale",
+                              "time-scale",
+                              "scenario",
+                              "require",
+                              "producers",
+                              "consumers",
+                              "producer-hosts",
+                              "consumer-hosts",
+                              "scheduler-host",
+                              "role",
+                              "groups",
+                              "group-hosts",
+                              "join",
+                              "producers-per-host",
+                              "consumers-per-host",
+                              "ranks",
+                              "row-interval",
+                              "counters",
+                              "acts-at",
+                              "idle",
+                              "busy-cpu",
+                              "join-token",
+                              "busy",
+                              "scheduler-rank",
+                              "verify"};
 
 bool is_kept(const twin::ShownRun& run, const std::string& name) {
     const config::Option* option = config::find_option(name);
@@ -55,9 +74,10 @@ std::string links_text(const std::vector<double>& links) {
     for (const double link : links) {
         ++ranks_with[rate_of(link).bits_per_second];
     }
-    const auto usual = std::max_element(ranks_with.begin(), ranks_with.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-    })->first;
+    const auto usual =
+        std::max_element(ranks_with.begin(), ranks_with.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        })->first;
     std::vector<core::OwnLinks> own;
     for (std::uint32_t i = 0; i < links.size(); ++i) {
         if (const core::BitRate rate = rate_of(links[i]); rate.bits_per_second != usual) {
@@ -82,9 +102,8 @@ std::string node_key(core::NodeId node) {
 
 /// Of one rank they must not overlap.
 void add_stalls(std::vector<twin::ShownStall> stalls, std::vector<GivenOption>& options) {
-    std::sort(stalls.begin(), stalls.end(), [](const twin::ShownStall& a, const twin::ShownStall& b) {
-        return a.end_s < b.end_s;
-    });
+    std::sort(stalls.begin(), stalls.end(),
+              [](const twin::ShownStall& a, const twin::ShownStall& b) { return a.end_s < b.end_s; });
     std::map<std::string, double> free_from;
     for (const twin::ShownStall& stall : stalls) {
         const std::string node = node_key(stall.node);
@@ -94,8 +113,8 @@ void add_stalls(std::vector<twin::ShownStall> stalls, std::vector<GivenOption>& 
             continue;
         }
         free_from[node] = stall.end_s + 0.001;
-        options.push_back({"fault", fmt::format("pause:{},at={},for={}", node, config::to_text(time_of(begin)),
-                                                config::to_text(length))});
+        options.push_back({"fault", fmt::format("pause:{},at={},for={}", node,
+                                                config::to_text(time_of(begin)), config::to_text(length))});
     }
 }
 
@@ -131,7 +150,8 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
     options.push_back({"scheduler-time", config::to_text(time_of(assumptions.scheduler_s))});
     options.push_back({"row-interval", "1s"});
     for (const twin::SlowConsumer& slow : assumptions.slow_consumers) {
-        options.push_back({"fault", fmt::format("slow:consumer={},factor={:.3f}", slow.consumer, slow.factor)});
+        options.push_back(
+            {"fault", fmt::format("slow:consumer={},factor={:.3f}", slow.consumer, slow.factor)});
     }
     add_stalls(assumptions.stalls, options);
     add_losses(run, options);
@@ -141,8 +161,9 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
 std::string shell_command(const std::vector<GivenOption>& options) {
     std::string text = "weir simulate";
     for (const GivenOption& option : options) {
-        const bool plain = option.value.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                          "0123456789.,:=/_+-") == std::string::npos;
+        const bool plain = option.value.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789.,:=/_+-") == std::string::npos;
         std::string value = option.value;
         if (!plain) {
             std::string quoted;

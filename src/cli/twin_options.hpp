@@ -12,7 +12,8 @@
 namespace weir::cli {
 
 /// Throws config::UsageError.
-std::vector<config::GivenOption> twin_options(const twin::ShownRun& run, const twin::Assumptions& assumptions);
+std::vector<config::GivenOption> twin_options(const twin::ShownRun& run,
+                                              const twin::Assumptions& assumptions);
 
 /// "weir simulate --producers 3 ...", for a shell.
 std::string shell_command(const std::vector<config::GivenOption>& options);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "simulation/lateness.hpp"
 #include "simulation/relaxations.hpp"
 #include "simulation/simulator.hpp"
 #include "telemetry/cause_text.hpp"
@@ -25,42 +26,6 @@ using telemetry::CauseEvidence;
 using telemetry::CauseKind;
 using telemetry::NamedCause;
 using telemetry::RunRecord;
-
-/// Of one producer, in intervals: its late sets, each by as much as the worst. What was late by next to
-/// nothing counts a little nevertheless.
-double lateness_of(const telemetry::SetsInTime& sets, core::Duration interval) {
-    const double worst = -sets.least_slack.value_or(core::Duration{}).in_seconds() / interval.in_seconds();
-    return static_cast<double>(sets.late) * std::max(worst, 0.001);
-}
-
-/// Of all producers, and what was lost, in sets.
-double badness_of(const RunRecord& record) {
-    const double set = std::max<double>(1, static_cast<double>(record.plan.set_bytes().count));
-    double badness = static_cast<double>(telemetry::totals_of(record).lost.bytes.count) / set;
-    for (const telemetry::RankRecord& rank : record.ranks) {
-        badness += lateness_of(rank.summary.sets_in_time, record.plan.interval);
-    }
-    return badness;
-}
-
-/// The same while a run goes on, without what is lost. It only grows.
-double badness_so_far(const core::Plan& plan, const Simulator& simulator) {
-    double badness = 0;
-    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
-        badness += lateness_of(simulator.producer_node({producer}).sets_in_time(), plan.interval);
-    }
-    return badness;
-}
-
-bool is_good(const RunRecord& record) {
-    return record.status == telemetry::RunStatus::complete && record.verdict.judged &&
-           record.verdict.sustained && record.verdict.on_time.value_or(false);
-}
-
-core::Duration late_by(const RunRecord& record) {
-    return core::Duration{} -
-           std::min(core::Duration{}, record.verdict.least_slack.value_or(core::Duration{}));
-}
 
 /// A relaxation, relaxed as far as one of its steps.
 struct Change {

@@ -8,10 +8,10 @@ namespace weir::twin {
 
 namespace {
 
-constexpr double alike = 0.85;          ///< ranks whose links carry this share of the others' have the same
-constexpr double slowest_link = 1e3;    ///< b/s
-constexpr double fastest_link = 1e12;   ///< that a fluid simulation takes
-constexpr double longest_latency = 1;   ///< s
+constexpr double alike = 0.85;         ///< ranks whose links carry this share of the others' have the same
+constexpr double slowest_link = 1e3;   ///< b/s
+constexpr double fastest_link = 1e12;  ///< that a fluid simulation takes
+constexpr double longest_latency = 1;  ///< s
 constexpr double agree = 0.01;
 constexpr std::size_t most_stalls = 400;
 
@@ -168,7 +168,8 @@ Assumptions assumed_of(const ShownRun& run, Limits limits) {
     const ShownRank& scheduler = run.scheduler();
     assumptions.scheduler_s = scheduler.messages > 0 ? scheduler.handling_s / scheduler.messages : 0;
     // On its way there and back; what waits in the scheduler comes out when the twin is simulated.
-    assumptions.latency_s = std::clamp(run.unseen_slot_s() / 2 - assumptions.scheduler_s, 0.0, longest_latency);
+    assumptions.latency_s =
+        std::clamp(run.unseen_slot_s() / 2 - assumptions.scheduler_s, 0.0, longest_latency);
     read_processing(run, assumptions);
     read_stalls(run, assumptions);
     return assumptions;

@@ -39,9 +39,9 @@ struct Assumptions {
     Limits limits;
     std::vector<double> producer_links;  ///< payload, b/s, by index
     std::vector<double> consumer_links;
-    double latency_s = 0;         ///< of a control message, one way
-    double scheduler_s = 0;       ///< of the scheduler, for a message
-    double processing_factor = 1; ///< of the plan's times
+    double latency_s = 0;          ///< of a control message, one way
+    double scheduler_s = 0;        ///< of the scheduler, for a message
+    double processing_factor = 1;  ///< of the plan's times
     std::vector<SlowConsumer> slow_consumers;
     std::vector<ShownStall> stalls;
     std::size_t left_out_stalls = 0;  ///< too short to matter, or too many

@@ -13,10 +13,10 @@ namespace {
 constexpr double goodput_tolerance = 0.02;
 constexpr double late_tolerance = 10;
 constexpr double share_tolerance = 10;
-constexpr double slack_tolerance = 0.10;   ///< of an interval
-constexpr double worst_tolerance = 0.25;   ///< of the lateness
-constexpr double time_tolerance = 0.5;     ///< of a latency
-constexpr double small_time = 0.02;        ///< of an interval: latencies that differ by less are alike
+constexpr double slack_tolerance = 0.10;    ///< of an interval
+constexpr double worst_tolerance = 0.25;    ///< of the lateness
+constexpr double time_tolerance = 0.5;      ///< of a latency
+constexpr double small_time = 0.02;         ///< of an interval: latencies that differ by less are alike
 constexpr double traffic_tolerance = 0.20;  ///< headers, control messages and acknowledgements included
 
 Figure absolute(std::string name, std::string unit, double run, double twin, double tolerance) {
@@ -91,7 +91,9 @@ void add_traffic(Comparison& comparison, const ShownRun& run) {
 }  // namespace
 
 double Figure::excess() const {
-    return tolerance > 0 ? std::abs(deviation) / tolerance : deviation == 0 ? 0 : std::numeric_limits<double>::max();
+    return tolerance > 0    ? std::abs(deviation) / tolerance
+           : deviation == 0 ? 0
+                            : std::numeric_limits<double>::max();
 }
 
 bool Comparison::near() const {

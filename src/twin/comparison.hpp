@@ -11,11 +11,11 @@ namespace weir::twin {
 
 struct Figure {
     std::string name;
-    std::string unit;       ///< "b/s", "s", "%" or "B"
+    std::string unit;  ///< "b/s", "s", "%" or "B"
     double run = 0;
     double twin = 0;
-    double deviation = 0;   ///< of the twin, in `unit`; as a share of the run's value if `relative`
-    double tolerance = 0;   ///< likewise
+    double deviation = 0;  ///< of the twin, in `unit`; as a share of the run's value if `relative`
+    double tolerance = 0;  ///< likewise
     bool relative = false;
 
     [[nodiscard]] bool near() const { return deviation >= -tolerance && deviation <= tolerance; }

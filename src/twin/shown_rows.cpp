@@ -31,7 +31,8 @@ class Rows {
   public:
     Rows(const std::string& file, std::string_view csv) : file_(file), rest_(csv) {
         if (!next()) {
-            throw Unreadable(fmt::format("{}: it is empty; it should begin with the names of columns", file_));
+            throw Unreadable(
+                fmt::format("{}: it is empty; it should begin with the names of columns", file_));
         }
         names_ = cells_;
     }
@@ -67,7 +68,8 @@ class Rows {
         const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
         if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) ||
             std::abs(value) > 1e18) {
-            throw Unreadable(fmt::format("{}: line {}: '{}' is not a number for {}", file_, line_, cell, column));
+            throw Unreadable(
+                fmt::format("{}: line {}: '{}' is not a number for {}", file_, line_, cell, column));
         }
         return value;
     }
@@ -89,8 +91,8 @@ void spread_stalls(const ShownRank& rank, std::vector<ShownStall> longest, Shown
         sum += stall.length_s;
     }
     const double most = 64;
-    const auto each = static_cast<int>(
-        std::clamp(std::round(rank.stalled_s / std::max(sum, 1e-9)), 1.0, most));
+    const auto each =
+        static_cast<int>(std::clamp(std::round(rank.stalled_s / std::max(sum, 1e-9)), 1.0, most));
     for (const ShownStall& stall : longest) {
         for (int i = 0; i < each; ++i) {
             ShownStall one = stall;

@@ -255,21 +255,21 @@ double ShownRun::waiting_share() const {
 }
 
 const ShownRank& ShownRun::scheduler() const {
-    return *std::find_if(ranks.begin(), ranks.end(), [](const ShownRank& rank) {
-        return rank.node.role == core::Role::scheduler;
-    });
+    return *std::find_if(ranks.begin(), ranks.end(),
+                         [](const ShownRank& rank) { return rank.node.role == core::Role::scheduler; });
 }
 
 ShownRun read_record(const nlohmann::ordered_json& json) {
     const Value record(json, "");
     if (const std::string schema = record.text_or_empty("schema"); schema != "weir-run/1") {
-        throw Unreadable(schema == "weir-groups/1"
-                             ? "this is a job with several groups; take the directory of one group, group-00"
-                             : fmt::format("run.json: the schema is '{}'; right would be 'weir-run/1'", schema));
+        throw Unreadable(
+            schema == "weir-groups/1"
+                ? "this is a job with several groups; take the directory of one group, group-00"
+                : fmt::format("run.json: the schema is '{}'; right would be 'weir-run/1'", schema));
     }
     if (const std::string status = record.at("status").text(); status != "complete") {
-        throw Unreadable(fmt::format(
-            "the run is {}; only of a run that came to its end there can be a twin", status));
+        throw Unreadable(
+            fmt::format("the run is {}; only of a run that came to its end there can be a twin", status));
     }
     ShownRun run;
     read_verdict(record.at("verdict"), run);

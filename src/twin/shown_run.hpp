@@ -40,7 +40,7 @@ struct ShownHost {
 /// A rank's loop that did not turn for some time.
 struct ShownStall {
     core::NodeId node;
-    double end_s = 0;     ///< on the common clock, as well as it is known
+    double end_s = 0;  ///< on the common clock, as well as it is known
     double length_s = 0;
 };
 
@@ -53,12 +53,12 @@ struct ShownLoss {
 
 struct ShownRank {
     core::NodeId node;
-    std::string host;             ///< empty: not known
-    std::string file;             ///< its rows
+    std::string host;  ///< empty: not known
+    std::string file;  ///< its rows
     double measured_s = 0;
-    double bits_per_second = 0;   ///< sent or received, mean of the measured time
-    double moving_s = 0;          ///< with a transfer under way
-    double stalled_s = 0;         ///< in stalls of 10 ms and more
+    double bits_per_second = 0;  ///< sent or received, mean of the measured time
+    double moving_s = 0;         ///< with a transfer under way
+    double stalled_s = 0;        ///< in stalls of 10 ms and more
     // Shares of the measured time; the first four of a producer, the rest of a consumer.
     double transferring = 0;
     double waiting_for_slot = 0;
@@ -67,14 +67,14 @@ struct ShownRank {
     double receiving = 0;
     double blocked = 0;
     double processing_s = 0;
-    double free_slot_s = 0;       ///< slots x s, of consumers and scheduler
-    std::uint64_t events = 0;     ///< sent or received in the whole run
-    double bytes = 0;             ///< likewise
+    double free_slot_s = 0;    ///< slots x s, of consumers and scheduler
+    std::uint64_t events = 0;  ///< sent or received in the whole run
+    double bytes = 0;          ///< likewise
 
     // Of the rows of the measured time; 0 if they were not read.
     double processed_events = 0;
     double handling_s = 0;
-    double messages = 0;          ///< that the scheduler handled
+    double messages = 0;  ///< that the scheduler handled
 };
 
 struct ShownRun {
@@ -95,14 +95,14 @@ struct ShownRun {
     std::vector<ShownRank> ranks;
     std::vector<ShownStall> stalls;  ///< from the rows
     std::vector<ShownLoss> losses;
-    ShownTimes scheduling;           ///< offer to grant
+    ShownTimes scheduling;  ///< offer to grant
     ShownTimes transfer;
     ShownTimes delivery;
-    ShownTimes processing;           ///< as drawn
+    ShownTimes processing;         ///< as drawn
     std::vector<ShownHost> hosts;  ///< whose interfaces were counted
 
-    [[nodiscard]] double goodput() const;          ///< b/s, of all consumers
-    [[nodiscard]] double event_bytes() const;      ///< mean
+    [[nodiscard]] double goodput() const;      ///< b/s, of all consumers
+    [[nodiscard]] double event_bytes() const;  ///< mean
     /// Slots that consumers call free and the scheduler does not, for each event, in s: credits and grants on
     /// their way or not read.
     [[nodiscard]] double unseen_slot_s() const;

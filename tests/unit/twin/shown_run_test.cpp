@@ -14,14 +14,23 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json times_json() {
-    return {{"count", 2}, {"p50_us", 64.0}, {"p99_us", 64.0}, {"buckets", {{"upper_us", {64.0}}, {"events", {2}}}}};
+    return {{"count", 2},
+            {"p50_us", 64.0},
+            {"p99_us", 64.0},
+            {"buckets", {{"upper_us", {64.0}}, {"events", {2}}}}};
 }
 
 Json rank_json(const char* role, int index, const char* moved) {
-    Json rank{{"role", role},       {"index", index},   {"host", nullptr}, {"file", "ranks/x.csv"},
-              {"measured_s", 10.0}, {"stalled_s", 0.0}, {"load", {{"free_slot_s", 1.0}, {"sending_s", 5.0}}}};
-    rank["time"] = {{"transferring_s", 4.0}, {"waiting_for_slot_s", 3.0}, {"waiting_for_grant_s", 2.0},
-                    {"waiting_for_data_s", 1.0}, {"receiving_s", 5.0}, {"blocked_s", 1.0}, {"processing_s", 2.0}};
+    Json rank{{"role", role},
+              {"index", index},
+              {"host", nullptr},
+              {"file", "ranks/x.csv"},
+              {"measured_s", 10.0},
+              {"stalled_s", 0.0},
+              {"load", {{"free_slot_s", 1.0}, {"sending_s", 5.0}}}};
+    rank["time"] = {{"transferring_s", 4.0},     {"waiting_for_slot_s", 3.0}, {"waiting_for_grant_s", 2.0},
+                    {"waiting_for_data_s", 1.0}, {"receiving_s", 5.0},        {"blocked_s", 1.0},
+                    {"processing_s", 2.0}};
     if (moved != nullptr) {
         rank["mean_bits_per_second"] = 8000000;
         rank[moved] = {{"events", 100}, {"bytes", 10000000}};
@@ -31,12 +40,14 @@ Json rank_json(const char* role, int index, const char* moved) {
 
 Json run_json() {
     Json run{{"schema", "weir-run/1"}, {"status", "complete"}};
-    run["verdict"] = {{"judged", true}, {"sustained", false}, {"on_time", false},   {"sets", 10},
+    run["verdict"] = {{"judged", true}, {"sustained", false},    {"on_time", false}, {"sets", 10},
                       {"late_sets", 5}, {"least_slack_s", -0.5}, {"lost_events", 0}};
-    run["plan"] = {{"rate", "8Mb/s"},
-                   {"resolved",
-                    {{"interval_s", 1.0}, {"duration_s", 10.0}, {"buffer_bytes", 1000000}, {"set_bytes", 1000000}}}};
-    run["latency"] = {{"offer_to_grant", times_json()}, {"transfer", times_json()}, {"delivery", times_json()}};
+    run["plan"] = {
+        {"rate", "8Mb/s"},
+        {"resolved",
+         {{"interval_s", 1.0}, {"duration_s", 10.0}, {"buffer_bytes", 1000000}, {"set_bytes", 1000000}}}};
+    run["latency"] = {
+        {"offer_to_grant", times_json()}, {"transfer", times_json()}, {"delivery", times_json()}};
     run["environment"] = {{"world", "simulation"}};
     run["hosts"] = nullptr;
     run["ranks"] = {rank_json("scheduler", 0, nullptr), rank_json("producer", 0, "sent"),
@@ -84,11 +95,12 @@ TEST_CASE("A record is read, and what is missing or impossible is named") {
 TEST_CASE("Rows show what the scheduler handled, and stalls where they ended") {
     ShownRun run = twin::read_record(run_json());
     run.ranks[0].stalled_s = 0.5;
-    twin::read_rows(run, 0,
-                    "second,phase,ready_messages,offer_messages,done_messages,handling_s,poll_gap_max_us,poll_gap_end_s\n"
-                    "-1,warmup,9,9,9,9,0,\n"
-                    "0,measure,2,1,2,0.001,500000,0.75\n"
-                    "1,measure,0,0,0,,9999,0.5\n");
+    twin::read_rows(
+        run, 0,
+        "second,phase,ready_messages,offer_messages,done_messages,handling_s,poll_gap_max_us,poll_gap_end_s\n"
+        "-1,warmup,9,9,9,9,0,\n"
+        "0,measure,2,1,2,0.001,500000,0.75\n"
+        "1,measure,0,0,0,,9999,0.5\n");
     CHECK(run.ranks[0].messages == 5);
     CHECK(run.ranks[0].handling_s == Approx(0.001));
     REQUIRE(run.stalls.size() == 1);
@@ -96,7 +108,8 @@ TEST_CASE("Rows show what the scheduler handled, and stalls where they ended") {
     CHECK(run.stalls.front().length_s == Approx(0.5));
     CHECK_THROWS_WITH(twin::read_rows(run, 0, ""), Catch::Contains("it is empty"));
     CHECK_THROWS_WITH(twin::read_rows(run, 0, "second,phase\n0\n"), Catch::Contains("line 2 has 1 cells"));
-    CHECK_THROWS_WITH(twin::read_rows(run, 0, "second,phase\nx,measure\n"), Catch::Contains("'x' is not a number"));
+    CHECK_THROWS_WITH(twin::read_rows(run, 0, "second,phase\nx,measure\n"),
+                      Catch::Contains("'x' is not a number"));
 }
 
 TEST_CASE("Several stalls of a second are spread over it if the record has more of them than the rows") {
