@@ -189,15 +189,17 @@ class Parser {
     Parser() {
         app_.require_subcommand(0, 1);
         app_.add_flag("--version", version_)->disable_flag_override();
-        for (CLI::App* part : {&app_, run_, simulate_, check_, scenarios_, switches_}) {
+        for (CLI::App* part : {&app_, run_, simulate_, explain_, check_, scenarios_, switches_}) {
             part->allow_extras();
             add_help(*part, topic_);
         }
         for (CLI::App* part : {run_, simulate_, check_}) {
             add_run_options(*part, options_);
-            part->add_flag("-q,--quiet", quiet_)->disable_flag_override();
-            part->add_flag("--json", json_)->disable_flag_override();
+            add_output_flags(*part);
         }
+        add_output_flags(*explain_);
+        add_extra(*explain_, "--jobs", extra_.jobs);
+        explain_->add_option("DIR", line_.name);
         add_extra(*check_, "--probe", extra_.probe);
         add_extra(*check_, "--root", extra_.root);
         add_extra(*simulate_, "--explore", extra_.explore);
@@ -220,7 +222,7 @@ class Parser {
         }
         read_run_options();
         read_extra_options(extra_, line_);
-        for (const CLI::App* part : {&app_, run_, simulate_, check_, scenarios_, switches_}) {
+        for (const CLI::App* part : {&app_, run_, simulate_, explain_, check_, scenarios_, switches_}) {
             const std::vector<std::string> unknown = part->remaining();
             if (!unknown.empty()) {
                 refuse_argument(unknown.front(), part == &app_ ? std::string{} : part->get_name());
@@ -236,6 +238,11 @@ class Parser {
     }
 
   private:
+    void add_output_flags(CLI::App& part) {
+        part.add_flag("-q,--quiet", quiet_)->disable_flag_override();
+        part.add_flag("--json", json_)->disable_flag_override();
+    }
+
     void read_run_options() {
         for (const Values& given : options_) {
             for (const std::string& value : given.values) {
@@ -257,6 +264,7 @@ class Parser {
         return version_               ? CommandLine::Command::version
                : run_->parsed()       ? CommandLine::Command::run
                : simulate_->parsed()  ? CommandLine::Command::simulate
+               : explain_->parsed()   ? CommandLine::Command::explain
                : check_->parsed()     ? CommandLine::Command::check
                : scenarios_->parsed() ? CommandLine::Command::scenarios
                : switches_->parsed()  ? CommandLine::Command::switches
@@ -266,6 +274,7 @@ class Parser {
     CLI::App app_;
     CLI::App* run_ = app_.add_subcommand("run");
     CLI::App* simulate_ = app_.add_subcommand("simulate");
+    CLI::App* explain_ = app_.add_subcommand("explain");
     CLI::App* check_ = app_.add_subcommand("check");
     CLI::App* scenarios_ = app_.add_subcommand("scenarios");
     CLI::App* switches_ = app_.add_subcommand("switches");

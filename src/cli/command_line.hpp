@@ -12,19 +12,19 @@
 namespace weir::cli {
 
 struct CommandLine {
-    enum class Command { overview, version, run, simulate, check, scenarios, switches };
+    enum class Command { overview, version, run, simulate, explain, check, scenarios, switches };
     Command command = Command::overview;
     std::string command_name;                  ///< "run", ...; empty: none
     std::optional<std::string> help;           ///< --help [TOPIC]; empty: the first page
-    std::vector<config::GivenOption> options;  ///< of run, simulate and check
-    std::string name;                          ///< of scenarios and switches; empty: list
+    std::vector<config::GivenOption> options;  ///< of run, simulate, check; the form of explain's output
+    std::string name;  ///< of scenarios and switches, empty: list; of explain the directory
 
     // Of simulate.
     std::optional<std::uint64_t> explore;  ///< number of random scenarios
     std::string find;                      ///< the quantity whose limit is looked for; empty: none
     std::string find_events;               ///< scale or hold, as written; empty: not said
     std::optional<std::uint64_t> seeds;    ///< of find
-    std::optional<std::uint64_t> jobs;     ///< of explore, groups and explain
+    std::optional<std::uint64_t> jobs;     ///< of explore, groups and explaining
     std::string explain;                   ///< off, fast or full, as written; empty: not said
 
     // Of check.

@@ -38,6 +38,13 @@ constexpr CommandOption check_options[] = {{.name = "probe",
                                             .help = "about how long to transfer data; 0s: not at all",
                                             .default_text = "5s"}};
 
+constexpr CommandOption explain_options[] = {
+    {.name = "jobs", .syntax = "N", .help = "simulations at a time", .default_text = "all cores"},
+    {.name = "json", .help = "explain.json to standard output instead of the text"},
+    {.name = "quiet", .short_name = "q", .help = "nothing to standard output"}};
+
+constexpr CommandOption explain_arguments[] = {{.name = "DIR", .help = "the directory of a run"}};
+
 constexpr CommandOption scenarios_arguments[] = {
     {.name = "NAME", .help = "a built-in scenario, or a file.toml"}};
 
@@ -107,6 +114,25 @@ writes the same run directory; the same seed gives equal files. Default: 3 produ
      .options = simulate_options,
      .exit_status =
          R"(as for weir run; --find: 3 if no value is sustained; --explore: 1 if a rule was broken.
+)"},
+    {.name = "explain",
+     .summary = "what held a run up, and what would help",
+     .usage = "weir explain DIR [OPTIONS]",
+     .description =
+         R"(Simulates a run that was made: the same plan and code, with the links, times of processing,
+latency of control messages, scheduler and stalls that the run showed (its twin), and says how near
+the simulation comes. If it is near, remedies are tried in the twin: named are those that would have
+put every set on time, the cheapest first, and the largest rate. If it is not, it says what differs
+most and offers no remedy. Writes explain.json into the directory; weir-report shows it.
+)",
+     .examples = R"(  weir explain runs/first
+  weir explain runs/first --json
+)",
+     .options = explain_options,
+     .arguments = explain_arguments,
+     .exit_status =
+         R"(0 the twin is near; 1 failed; 2 no such run, or none of which there can be a twin; 3 not
+reproduced; 130, 143 interrupted.
 )"},
     {.name = "check",
      .summary = "check hosts and network before a run",

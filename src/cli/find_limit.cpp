@@ -94,6 +94,22 @@ class Search {
           base_(laid_out(request, options_)),
           values_(request.what, request.events, base_) {}
 
+    FindResult search(bool shows) {
+        shows_ = shows;
+        SearchSpace space = values_.space();
+        space.precision = request_.precision;
+        if (request_.most > 0) {
+            const double most = space.start * request_.most;
+            space.most = std::min(space.most, space.whole ? std::floor(most) : most);
+        }
+        return find_limit(space, [this](double value) { return measure(value); });
+    }
+    [[nodiscard]] std::vector<std::string> statements() const { return values_.statements(); }
+
+    struct Interrupted {
+        int signal;
+    };
+
     int carry_out() {
         runtime::install_signal_handlers();
         FindReport report;
@@ -101,9 +117,7 @@ class Search {
         report.seeds = request_.seeds;
         report.precision = request_.precision;
         try {
-            SearchSpace space = values_.space();
-            space.precision = request_.precision;
-            report.result = find_limit(space, [this](double value) { return measure(value); });
+            report.result = search(request_.output == config::OutputForm::text);
         } catch (const Interrupted& interrupted) {
             fmt::print(stderr, "weir simulate: interrupted, the limit was not found\n");
             return participant::exit_signal_base + interrupted.signal;
@@ -125,10 +139,6 @@ class Search {
     }
 
   private:
-    struct Interrupted {
-        int signal;
-    };
-
     FindPoint measure(double value) {
         FindPoint point;
         point.value = value;
@@ -143,7 +153,7 @@ class Search {
         } catch (const UsageError& error) {
             point.refused = error.what();
         }
-        if (request_.output == config::OutputForm::text) {
+        if (shows_) {
             fmt::print(stderr, "weir simulate: {}\n", point_text(values_, point));
         }
         return point;
@@ -163,18 +173,34 @@ class Search {
         check_simulation_memory(run.run.plan);
         const simulation::SimulationResult result = simulation::simulate(
             run, {.second = {}, .interruption = [](core::Instant) { return runtime::caught_signal(); }});
+        const telemetry::Verdict& verdict = result.record.verdict;
+        const bool in_time = !request_.on_time || verdict.on_time.value_or(false);
         ++point.seeds;
-        point.sustained += result.record.verdict.judged && result.record.verdict.sustained ? 1U : 0U;
-        point.worst_occupancy = std::max(point.worst_occupancy, result.record.verdict.max_occupancy);
+        point.sustained += verdict.judged && verdict.sustained && in_time ? 1U : 0U;
+        point.worst_occupancy = std::max(point.worst_occupancy, verdict.max_occupancy);
     }
 
     const FindRequest& request_;
     std::vector<GivenOption> options_;
     RunRequest base_;
     FindValues values_;
+    bool shows_ = false;  ///< each value that was tried
 };
 
 }  // namespace
+
+FoundLimit search_limit(const FindRequest& request, const std::vector<GivenOption>& options) {
+    check_search_options(request, options);
+    Search search(request, options);
+    FoundLimit found;
+    try {
+        found.result = search.search(false);
+    } catch (const Search::Interrupted&) {
+        found.interrupted = true;
+    }
+    found.statements = search.statements();
+    return found;
+}
 
 int find_command(const FindRequest& request, const std::vector<config::GivenOption>& options) {
     check_search_options(request, options);

@@ -8,6 +8,7 @@
 #include "cli/check_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/explain_command.hpp"
 #include "cli/help.hpp"
 #include "cli/help_json.hpp"
 #include "cli/launcher.hpp"
@@ -58,6 +59,8 @@ int run_command_line(const CommandLine& line) {
             return weir::cli::run_command(line.options);
         case Command::simulate:
             return weir::cli::simulate_command(line);
+        case Command::explain:
+            return weir::cli::explain_command(line);
         case Command::check:
             return weir::cli::check_command(line);
         case Command::scenarios:

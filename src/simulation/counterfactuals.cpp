@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "simulation/lateness.hpp"
 #include "simulation/relaxations.hpp"
 #include "simulation/simulator.hpp"
 #include "telemetry/cause_text.hpp"
@@ -25,42 +26,6 @@ using telemetry::CauseEvidence;
 using telemetry::CauseKind;
 using telemetry::NamedCause;
 using telemetry::RunRecord;
-
-/// Of one producer, in intervals: its late sets, each by as much as the worst. What was late by next to
-/// nothing counts a little nevertheless.
-double lateness_of(const telemetry::SetsInTime& sets, core::Duration interval) {
-    const double worst = -sets.least_slack.value_or(core::Duration{}).in_seconds() / interval.in_seconds();
-    return static_cast<double>(sets.late) * std::max(worst, 0.001);
-}
-
-/// Of all producers, and what was lost, in sets.
-double badness_of(const RunRecord& record) {
-    const double set = std::max<double>(1, static_cast<double>(record.plan.set_bytes().count));
-    double badness = static_cast<double>(telemetry::totals_of(record).lost.bytes.count) / set;
-    for (const telemetry::RankRecord& rank : record.ranks) {
-        badness += lateness_of(rank.summary.sets_in_time, record.plan.interval);
-    }
-    return badness;
-}
-
-/// The same while a run goes on, without what is lost. It only grows.
-double badness_so_far(const core::Plan& plan, const Simulator& simulator) {
-    double badness = 0;
-    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
-        badness += lateness_of(simulator.producer_node({producer}).sets_in_time(), plan.interval);
-    }
-    return badness;
-}
-
-bool is_good(const RunRecord& record) {
-    return record.status == telemetry::RunStatus::complete && record.verdict.judged &&
-           record.verdict.sustained && record.verdict.on_time.value_or(false);
-}
-
-core::Duration late_by(const RunRecord& record) {
-    return core::Duration{} -
-           std::min(core::Duration{}, record.verdict.least_slack.value_or(core::Duration{}));
-}
 
 /// A relaxation, relaxed as far as one of its steps.
 struct Change {
@@ -87,12 +52,13 @@ struct Found {
 class Search {
   public:
     Search(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget, std::uint32_t jobs,
-           const SearchWatchers& watchers)
+           const SearchWatchers& watchers, std::span<const Condition> conditions)
         : run_(run),
           record_(record),
           budget_(budget),
           jobs_(jobs),
           watchers_(watchers),
+          conditions_(conditions),
           badness_(badness_of(record)),
           table_(relaxations_of(run)) {
         std::erase_if(table_, [this](const Relaxation& relaxation) { return cannot_help(relaxation); });
@@ -132,11 +98,27 @@ class Search {
     enum class Bears : std::uint8_t { nothing, little };
 
     [[nodiscard]] Outcome outcome_of(const Changes& changes, Bears bears) const {
+        Outcome outcome = outcome_under({}, changes, bears);
+        for (const Condition& condition : conditions_) {
+            if (!outcome.suffices) {
+                break;
+            }
+            const Outcome harder = outcome_under(condition, changes, bears);
+            outcome = harder.suffices ? outcome : harder;
+        }
+        return outcome;
+    }
+
+    [[nodiscard]] Outcome outcome_under(const Condition& condition, const Changes& changes,
+                                        Bears bears) const {
         SimulatedRun changed = run_;
         changed.run.directory.clear();
         changed.records_network = false;
         for (const Change& change : changes) {
             change.relaxation->steps[change.step].apply(changed);
+        }
+        if (condition) {
+            condition(changed);
         }
         const double bearable = bears == Bears::nothing ? 0 : (1 - most_share) * badness_;
         const SimulationResult result =
@@ -334,21 +316,36 @@ class Search {
 
     // Remedies.
 
-    /// A cause that suffices, of which a smaller step is looked for.
+    /// A cause that suffices, of which a smaller step is looked for. Of two together both grow at once, so
+    /// that neither remedy is larger than it must be while the other could be.
     struct Range {
-        Found* found = nullptr;
+        explicit Range(Found& cause) : found(&cause), widest(cause.changes) {
+            for (const Change& change : widest) {
+                top = std::max(top, change.step);
+            }
+        }
+        Found* found;
+        Changes widest;
+        std::size_t top = 0;     ///< the smallest step that is known to suffice
         std::size_t below = 0;   ///< so many steps are known not to suffice
         std::size_t stride = 0;  ///< until a step suffices: from `below` to the next one
         bool closed_in = false;  ///< a smaller step than the widest suffices
 
-        [[nodiscard]] std::size_t widest() const { return found->changes.front().step; }
         [[nodiscard]] std::size_t next() const {
-            return closed_in ? (below + widest()) / 2 : std::min(below + stride, widest() - 1);
+            return closed_in ? (below + top) / 2 : std::min(below + stride, top - 1);
+        }
+        [[nodiscard]] Changes at(std::size_t step) const {
+            Changes changes = widest;
+            for (Change& change : changes) {
+                change.step = std::min(change.step, step);
+            }
+            return changes;
         }
         void learn(std::size_t step, const Outcome& outcome) {
             if (outcome.suffices) {
-                found->changes.front().step = step;
+                found->changes = at(step);
                 found->outcome = outcome;
+                top = step;
                 closed_in = true;
             } else {
                 below = step + 1;
@@ -363,16 +360,16 @@ class Search {
         std::vector<Range> open;
         for (Found& found : found_) {
             const bool wanted = budget_.refines_all || open.empty();
-            if (wanted && found.outcome.suffices && found.changes.size() == 1) {
-                open.push_back({&found});
+            if (wanted && found.outcome.suffices) {
+                open.emplace_back(found);
             }
         }
         while (!stopped_) {
             std::vector<Changes> all;
             std::vector<Range*> asked;
             for (Range& range : open) {
-                if (range.below < range.widest()) {
-                    all.push_back({{range.found->changes.front().relaxation, range.next()}});
+                if (range.below < range.top) {
+                    all.push_back(range.at(range.next()));
                     asked.push_back(&range);
                 }
             }
@@ -381,7 +378,7 @@ class Search {
                 return;
             }
             for (std::size_t i = 0; i < outcomes.size(); ++i) {
-                asked[i]->learn(all[i].front().step, outcomes[i]);
+                asked[i]->learn(asked[i]->next(), outcomes[i]);
             }
         }
     }
@@ -472,6 +469,7 @@ class Search {
     ExplainBudget budget_;
     std::uint32_t jobs_;
     const SearchWatchers& watchers_;
+    std::span<const Condition> conditions_;
     double badness_;
     std::vector<Relaxation> table_;
     std::vector<Found> found_;      ///< the causes, in the order in which they are named
@@ -490,8 +488,9 @@ bool needs_explanation(const RunRecord& record) {
 }
 
 ProvedCauses prove_causes(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget,
-                          std::uint32_t jobs, const SearchWatchers& watchers) {
-    return Search(run, record, budget, std::max(jobs, 1U), watchers).carry_out();
+                          std::uint32_t jobs, const SearchWatchers& watchers,
+                          std::span<const Condition> conditions) {
+    return Search(run, record, budget, std::max(jobs, 1U), watchers, conditions).carry_out();
 }
 
 }  // namespace weir::simulation

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "simulation/explain_budget.hpp"
@@ -43,15 +44,19 @@ struct SearchWatchers {
     std::function<bool()> interrupted{};  ///< true: stop. By several threads at a time
 };
 
+/// Changes a run, beside what is relaxed in it.
+using Condition = std::function<void(SimulatedRun&)>;
+
 struct ProvedCauses {
     std::vector<telemetry::NamedCause> causes;  ///< the cheapest remedy first; `not_told` if nothing helps
     std::size_t simulations = 0;
     bool interrupted = false;  ///< then there are no causes
 };
 
-/// `record`: of the run, which needs_explanation(). Simulates at most `jobs` plans at a time.
+/// `record`: of the run, which needs_explanation(). Simulates at most `jobs` plans at a time. What suffices
+/// must suffice under each of `conditions` as well, such as another seed or slower links: a margin.
 ProvedCauses prove_causes(const SimulatedRun& run, const telemetry::RunRecord& record,
                           const ExplainBudget& budget, std::uint32_t jobs,
-                          const SearchWatchers& watchers = {});
+                          const SearchWatchers& watchers = {}, std::span<const Condition> conditions = {});
 
 }  // namespace weir::simulation

@@ -186,7 +186,7 @@ void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {
 
 void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
-    current_.poll_gaps.add(gap);
+    current_.poll_gaps.add(now, gap);
 }
 
 void ConsumerRecorder::finish(Instant now) {
@@ -227,6 +227,7 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     row.asks_again = asks_again_;
     row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
+    row.poll_gap_end = current_.poll_gaps.largest_end();
     row.bursts.clear();
     bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, ConsumerBurst& burst) {
         burst.start = start;

@@ -22,7 +22,7 @@ constexpr std::string_view producer_header =
     "grants,"
     "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
     "sent_datagrams,sent_frames,wire_bytes,send_retries,late_sets,backlogged_s,sending_s,all_"
-    "streams_s\n";
+    "streams_s,poll_gap_end_s\n";
 
 constexpr std::string_view consumer_header =
     "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
@@ -31,14 +31,14 @@ constexpr std::string_view consumer_header =
     "corrupt_events,duplicate_events,poll_gap_max_us,"
     "received_datagrams,duplicate_datagrams,late_datagrams,corrupt_datagrams,socket_drops,socket_buffer_max_"
     "bytes,finished_events,given_up_events,asked_again,lost_events,lost_bytes,free_slot_s,"
-    "receiving_slot_s,queued_slot_s,withheld_slot_s\n";
+    "receiving_slot_s,queued_slot_s,withheld_slot_s,poll_gap_end_s\n";
 
 constexpr std::string_view scheduler_header =
     "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,control_packets,"
     "events_without_credit,results,result_bytes,waiting_events,free_slots,"
     "waiting_for_data_s,waiting_for_slot_s,waiting_for_stream_s,idle_s,poll_gap_max_us,handling_s,free_slot_"
     "s,"
-    "outstanding_event_s\n";
+    "outstanding_event_s,poll_gap_end_s\n";
 
 /// Puts cells together into a line. A simulation writes thousands of lines per second: numbers go in without
 /// a format that would have to be read each time.
@@ -81,6 +81,13 @@ class Line {
     }
     Line& microseconds(core::Duration value) {
         return has_exact_digits(value) ? fixed<3>(value.ns) : cell("{:.3f}", value.in_microseconds());
+    }
+    /// When the longest stall ended, from the second's beginning; empty without one.
+    template <typename Row>
+    Line& stall_end(const Row& row) {
+        const core::Instant begin{row.start.second * ns_per_second};
+        const bool known = row.poll_gap_max > core::Duration{} && row.poll_gap_end >= begin;
+        return known ? seconds(row.poll_gap_end - begin) : text("");
     }
     Line& fraction(double value) { return std::isfinite(value) ? cell("{:.6f}", value) : text(""); }
 
@@ -157,6 +164,7 @@ std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns
         .seconds(row.load.backlogged)
         .seconds(row.load.sending)
         .seconds(row.load.all_streams)
+        .stall_end(row)
         .line();
 }
 
@@ -187,6 +195,7 @@ std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns
         .seconds(row.load.receiving_slots)
         .seconds(row.load.queued_slots)
         .seconds(row.load.withheld_slots)
+        .stall_end(row)
         .line();
 }
 
@@ -210,6 +219,7 @@ std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_n
         .seconds(row.load.handling)
         .seconds(row.load.free_slots)
         .seconds(row.load.outstanding)
+        .stall_end(row)
         .line();
 }
 

@@ -21,30 +21,6 @@ namespace {
 using core::Duration;
 using core::Role;
 
-constexpr std::size_t width = 110;
-
-/// Breaks text at blanks; the lines after the first begin under the first one's text.
-std::string indented(std::string_view text, std::size_t column) {
-    std::string lines;
-    while (column + text.size() > width) {
-        std::size_t end = text.rfind(' ', width - column);
-        if (end == std::string_view::npos || end == 0) {
-            end = std::min(text.find(' '), text.size());
-        }
-        lines.append(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (text.empty()) {
-            return lines;
-        }
-        lines.append("\n").append(column, ' ');
-    }
-    return lines.append(text);
-}
-
-std::string wrapped(std::string_view text) {
-    return indented(text, 0) + '\n';
-}
-
 /// The ranks of one role, compared.
 struct RoleRates {
     std::size_t ranks = 0;

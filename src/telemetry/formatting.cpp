@@ -160,4 +160,25 @@ std::string utc_text(std::int64_t unix_ns) {
                        clock.subseconds().count());
 }
 
+std::string indented(std::string_view text, std::size_t column) {
+    std::string lines;
+    while (column + text.size() > line_width) {
+        std::size_t end = text.rfind(' ', line_width - column);
+        if (end == std::string_view::npos || end == 0) {
+            end = std::min(text.find(' '), text.size());
+        }
+        lines.append(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (text.empty()) {
+            return lines;
+        }
+        lines.append("\n").append(column, ' ');
+    }
+    return lines.append(text);
+}
+
+std::string wrapped(std::string_view text) {
+    return indented(text, 0) + '\n';
+}
+
 }  // namespace weir::telemetry

@@ -1,6 +1,7 @@
 // Numbers, names of ranks and times as text for people.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -54,6 +55,14 @@ std::string name_some(std::string_view singular, std::span<const std::uint32_t> 
 std::string node_text(core::NodeId node);
 /// "producer 3 on eb07"; without the host where that is empty.
 std::string node_text(core::NodeId node, std::string_view host);
+
+/// Columns of a line of text that is printed.
+inline constexpr std::size_t line_width = 110;
+/// Breaks text at blanks; the lines after the first begin under the first one's text, at `column`. Without
+/// the last line end.
+std::string indented(std::string_view text, std::size_t column);
+/// The same from the first column on, with the last line end.
+std::string wrapped(std::string_view text);
 
 // Escape sequences, for terminals only.
 inline constexpr std::string_view colour_red = "\x1b[31;1m";

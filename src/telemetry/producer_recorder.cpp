@@ -224,7 +224,7 @@ void ProducerRecorder::socket(Instant now, const SocketCounts& counts) {
 
 void ProducerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
-    current_.poll_gaps.add(gap);
+    current_.poll_gaps.add(now, gap);
 }
 
 void ProducerRecorder::finish(Instant now) {
@@ -283,6 +283,7 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.late_sets = deadlines_.report_newly_late();
     row.datagrams = datagrams_.end_second();
     row.poll_gap_max = current_.poll_gaps.largest();
+    row.poll_gap_end = current_.poll_gaps.largest_end();
     end_bursts(covered);
     count_and_send(row);
     current_ = {};

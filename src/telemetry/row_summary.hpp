@@ -18,17 +18,24 @@ class PollGaps {
     /// From here on a gap counts as a stall: the rank was not running when it should have been.
     static constexpr core::Duration stall = core::Duration::milliseconds(10);
 
-    void add(core::Duration gap) {
-        largest_ = std::max(largest_, gap);
+    /// That ended `now`.
+    void add(core::Instant now, core::Duration gap) {
+        if (gap > largest_) {
+            largest_ = gap;
+            largest_end_ = now;
+        }
         if (gap >= stall) {
             stalled_ += gap;
         }
     }
     [[nodiscard]] core::Duration largest() const { return largest_; }
     [[nodiscard]] core::Duration stalled() const { return stalled_; }
+    /// When the largest ended; means nothing without one.
+    [[nodiscard]] core::Instant largest_end() const { return largest_end_; }
 
   private:
     core::Duration largest_;
+    core::Instant largest_end_;
     core::Duration stalled_;
 };
 

@@ -211,6 +211,7 @@ struct ProducerRow {
     std::uint64_t late_sets = 0;  ///< found late in this second
     DatagramSecond datagrams;
     core::Duration poll_gap_max;
+    core::Instant poll_gap_end{};       ///< when the longest ended
     std::vector<ProducerBurst> bursts;  ///< with --row-interval, in order
 };
 
@@ -232,6 +233,7 @@ struct ConsumerRow {
     bool asks_again = false;  ///< likewise
     DatagramSecond datagrams;
     core::Duration poll_gap_max;
+    core::Instant poll_gap_end{};       ///< when the longest ended
     std::vector<ConsumerBurst> bursts;  ///< as of a producer
 };
 
@@ -249,6 +251,7 @@ struct SchedulerRow {
     TimeUse time;
     Load load;
     core::Duration poll_gap_max;
+    core::Instant poll_gap_end{};        ///< when the longest ended
     std::vector<SchedulerBurst> bursts;  ///< as of a producer
 };
 

@@ -81,7 +81,7 @@ void SchedulerRecorder::result(Instant now, core::Bytes bytes) {
 
 void SchedulerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
-    current_.poll_gaps.add(gap);
+    current_.poll_gaps.add(now, gap);
 }
 
 void SchedulerRecorder::finish(Instant now) {
@@ -108,6 +108,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     row.time = current_.time;
     row.load = current_.load;
     row.poll_gap_max = current_.poll_gaps.largest();
+    row.poll_gap_end = current_.poll_gaps.largest_end();
     row.bursts.clear();
     bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, SchedulerBurst& burst) {
         burst.start = start;

@@ -26,9 +26,10 @@ MAY_INCLUDE = {
     "participant": {"core", "telemetry"},
     "packet": {"core"},
     "simulation": {"core", "packet", "telemetry", "participant"},
+    "twin": {"core", "telemetry"},
     "config": {"core"},
     "runtime": {"core", "transport", "telemetry", "counters", "preflight", "participant"},
-    "cli": {"core", "transport", "telemetry", "counters", "preflight", "participant", "simulation", "config", "runtime"},
+    "cli": {"core", "transport", "telemetry", "counters", "preflight", "participant", "simulation", "twin", "config", "runtime"},
 }
 
 MAY_USE_MPI = {"transport", "runtime", "cli"}

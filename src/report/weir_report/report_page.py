@@ -2,7 +2,7 @@
 taken from it; rows are only drawn."""
 
 from . import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts, lost_consumers, page_parts, phase_charts, phase_times,
-               plan_pressure, steps, switch_charts, switch_counters, switch_reading_charts, time_charts, transfer_sizes)
+               plan_pressure, steps, switch_charts, switch_counters, switch_reading_charts, time_charts, transfer_sizes, twin)
 from .errors import naming
 from .key_figures import KEY_FIGURES, key_figures
 from .latency_charts import LATENCIES, latency_number, latency_unit
@@ -94,7 +94,7 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "switch": _switch(run), "losses": lost_consumers.table(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
+        "twin": twin.of_run(run), "switch": _switch(run), "losses": lost_consumers.table(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
         "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": flat(record["environment"]),
     }

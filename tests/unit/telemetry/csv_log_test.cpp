@@ -86,7 +86,7 @@ TEST_CASE("Times in lines are rounded as a format would round them") {
         const std::string line = csv_line(row, std::nullopt);
         CHECK(line.starts_with(fmt::format("0,measure,,{:.6f},", Duration{ns}.in_seconds())));
         CHECK(line.ends_with(
-            fmt::format(",{:.3f},,,,,0,0.000000,0.000000,0.000000\n", Duration{ns}.in_microseconds())));
+            fmt::format(",{:.3f},,,,,0,0.000000,0.000000,0.000000,\n", Duration{ns}.in_microseconds())));
     }
 }
 
@@ -97,11 +97,11 @@ TEST_CASE("Rows become lines, exactly") {
           "grants,"
           "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
           "sent_datagrams,sent_frames,wire_bytes,send_retries,late_sets,backlogged_s,sending_s,all_streams_"
-          "s\n");
+          "s,poll_gap_end_s\n");
     CHECK(
         csv_line(producer_row(), zero) ==
         "12,measure,2026-01-31T12:00:12.250Z,1.000000,4,10725000000,3,10000000001,88123456789,1,5,724999994,"
-        "0.250000,1.000000,5,0.500000,0.250000,0.125000,0.125000,1.234,,,,,3,0.750000,0.500000,0.125000\n");
+        "0.250000,1.000000,5,0.500000,0.250000,0.125000,0.125000,1.234,,,,,3,0.750000,0.500000,0.125000,\n");
 
     ConsumerRow consumer;
     consumer.start = {-2, Phase::warmup, Duration::milliseconds(500)};
@@ -121,18 +121,18 @@ TEST_CASE("Rows become lines, exactly") {
     CHECK(csv_line(consumer, zero) ==
           "-2,warmup,2026-01-31T11:59:58.250Z,0.500000,1,1000,800000,2,0.400000,0.100000,0.150000,0.250000,5,"
           "3,1,0,"
-          "0.000,,,,,,,,,,0,0,1.500000,0.500000,0.250000,0.000000\n");
+          "0.000,,,,,,,,,,0,0,1.500000,0.500000,0.250000,0.000000,\n");
     consumer.datagrams.known = true;
     consumer.datagrams.flow.received = 9;
     consumer.datagrams.flow.socket_drops = 7;
     consumer.datagrams.occupancy_max_bytes = 212992;
     CHECK(csv_line(consumer, zero)
-              .ends_with(",0.000,9,0,0,0,7,212992,,,,0,0,1.500000,0.500000,0.250000,0.000000\n"));
+              .ends_with(",0.000,9,0,0,0,7,212992,,,,0,0,1.500000,0.500000,0.250000,0.000000,\n"));
     consumer.builds = consumer.asks_again = true;
     consumer.building = {.finished_events = 11, .given_up_events = 12, .asked_again = 13};
     consumer.lost = {2, {2500}};
     CHECK(
-        csv_line(consumer, zero).ends_with(",212992,11,12,13,2,2500,1.500000,0.500000,0.250000,0.000000\n"));
+        csv_line(consumer, zero).ends_with(",212992,11,12,13,2,2500,1.500000,0.500000,0.250000,0.000000,\n"));
 
     SchedulerRow scheduler;
     scheduler.start = {300, Phase::drain, Duration::seconds(1)};
@@ -151,7 +151,10 @@ TEST_CASE("Rows become lines, exactly") {
     CHECK(csv_line(scheduler, zero) ==
           "300,drain,2026-01-31T12:05:00.250Z,1.000000,1,2,3,4,,7,8,900,5,6,1.000000,0.000000,0.000000,0."
           "000000,0."
-          "000,0.001000,6.000000,4.500000\n");
+          "000,0.001000,6.000000,4.500000,\n");
+    scheduler.poll_gap_max = Duration::milliseconds(20);
+    scheduler.poll_gap_end = core::Instant{} + Duration::milliseconds(300750);
+    CHECK(csv_line(scheduler, zero).ends_with(",20000.000,0.001000,6.000000,4.500000,0.750000\n"));
     scheduler.control_packets = 0;
     CHECK(csv_line(scheduler, zero).find(",1,2,3,4,0,7,8,900,") != std::string::npos);
 
@@ -165,7 +168,7 @@ TEST_CASE("What is absent is empty") {
     row.occupancy_mean = row.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
     CHECK(csv_line(row, {}) ==
           "12,measure,,1.000000,4,10725000000,3,10000000001,88123456789,1,5,724999994,,,5,0.500000,0.250000,"
-          "0.125000,0.125000,1.234,,,,,3,0.750000,0.500000,0.125000\n");
+          "0.125000,0.125000,1.234,,,,,3,0.750000,0.500000,0.125000,\n");
 }
 
 TEST_CASE("File names sort by rank") {

@@ -1,0 +1,180 @@
+#include "cli/twin_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "config/distributions.hpp"
+#include "config/link_speeds.hpp"
+#include "config/option_table.hpp"
+#include "config/quantities.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using config::GivenOption;
+
+// Applied already (scale), of the machine, or given below in another form.
+constexpr std::array left_out{"scale",
+                              "time-scale",
+                              "scenario",
+                              "require",
+                              "producers",
+                              "consumers",
+                              "producer-hosts",
+                              "consumer-hosts",
+                              "scheduler-host",
+                              "role",
+                              "groups",
+                              "group-hosts",
+                              "join",
+                              "producers-per-host",
+                              "consumers-per-host",
+                              "ranks",
+                              "row-interval",
+                              "counters",
+                              "acts-at",
+                              "idle",
+                              "busy-cpu",
+                              "join-token",
+                              "busy",
+                              "scheduler-rank",
+                              "verify"};
+
+bool is_kept(const twin::ShownRun& run, const std::string& name) {
+    const config::Option* option = config::find_option(name);
+    if (option == nullptr || option->only_measured || config::is_for_simulations(option->group) ||
+        option->group == config::OptionGroup::testing || option->group == config::OptionGroup::output) {
+        return false;
+    }
+    if ((name == "buffer" && run.default_buffer) || (name == "slot-size" && run.default_slot_size)) {
+        return false;  // so that they follow the rate, and the size of events
+    }
+    return std::find(left_out.begin(), left_out.end(), name) == left_out.end();
+}
+
+core::BitRate rate_of(double bits_per_second) {
+    // Four digits: no more than the run can show.
+    const double grain = std::pow(10.0, std::floor(std::log10(bits_per_second)) - 3);
+    return {std::max<std::int64_t>(1, std::llround(std::round(bits_per_second / grain) * grain))};
+}
+
+core::Duration time_of(double seconds) {
+    return {std::llround(seconds * 1e9)};
+}
+
+/// The speed that most have, and who has another one.
+std::string links_text(const std::vector<double>& links) {
+    std::map<std::int64_t, std::size_t> ranks_with;
+    for (const double link : links) {
+        ++ranks_with[rate_of(link).bits_per_second];
+    }
+    const auto usual =
+        std::max_element(ranks_with.begin(), ranks_with.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        })->first;
+    std::vector<core::OwnLinks> own;
+    for (std::uint32_t i = 0; i < links.size(); ++i) {
+        if (const core::BitRate rate = rate_of(links[i]); rate.bits_per_second != usual) {
+            own.push_back({i, i, rate});
+        }
+    }
+    return config::link_speeds_text({usual}, own);
+}
+
+std::string busy_text(const std::string& planned, double factor) {
+    config::NamedDistribution busy = config::parse_busy(planned);
+    if (factor != 1 && busy.distribution.kind != core::DistributionKind::trace) {
+        config::scale_values(busy.distribution, {std::llround(factor * 1000), 1000});
+    }
+    return config::busy_text(busy);
+}
+
+std::string node_key(core::NodeId node) {
+    return node.role == core::Role::scheduler ? "scheduler"
+                                              : fmt::format("{}={}", core::role_name(node.role), node.index);
+}
+
+/// Of one rank they must not overlap.
+void add_stalls(std::vector<twin::ShownStall> stalls, std::vector<GivenOption>& options) {
+    std::sort(stalls.begin(), stalls.end(),
+              [](const twin::ShownStall& a, const twin::ShownStall& b) { return a.end_s < b.end_s; });
+    std::map<std::string, double> free_from;
+    for (const twin::ShownStall& stall : stalls) {
+        const std::string node = node_key(stall.node);
+        const double begin = std::max({stall.end_s - stall.length_s, free_from[node], 0.0});
+        const core::Duration length = time_of(stall.end_s - begin);
+        if (length < core::Duration::milliseconds(1)) {
+            continue;
+        }
+        free_from[node] = stall.end_s + 0.001;
+        options.push_back({"fault", fmt::format("pause:{},at={},for={}", node,
+                                                config::to_text(time_of(begin)), config::to_text(length))});
+    }
+}
+
+void add_losses(const twin::ShownRun& run, std::vector<GivenOption>& options) {
+    for (const twin::ShownLoss& loss : run.losses) {
+        const core::Duration begin = time_of(std::max(loss.since_s, 0.0));
+        std::string text = fmt::format("die:consumer={},at={}", loss.consumer, config::to_text(begin));
+        if (loss.back_s) {
+            const core::Duration back = std::max(time_of(*loss.back_s), begin + core::Duration{1});
+            text += fmt::format(",back={}", config::to_text(back));
+        }
+        options.push_back({"fault", text});
+    }
+}
+
+}  // namespace
+
+std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
+    std::vector<GivenOption> options{{"producers", fmt::format("{}", run.producers)},
+                                     {"consumers", fmt::format("{}", run.consumers)}};
+    for (const auto& [name, value] : run.plan) {
+        if (name == "busy") {
+            options.push_back({name, busy_text(value, assumptions.processing_factor)});
+        } else if (is_kept(run, name)) {
+            options.push_back({name, value});
+        }
+    }
+    options.push_back({"network", "fluid"});
+    options.push_back({"framing", "none"});
+    options.push_back({"producer-link", links_text(assumptions.producer_links)});
+    options.push_back({"consumer-link", links_text(assumptions.consumer_links)});
+    options.push_back({"latency", config::to_text(time_of(assumptions.latency_s))});
+    options.push_back({"scheduler-time", config::to_text(time_of(assumptions.scheduler_s))});
+    options.push_back({"row-interval", "1s"});
+    for (const twin::SlowConsumer& slow : assumptions.slow_consumers) {
+        options.push_back(
+            {"fault", fmt::format("slow:consumer={},factor={:.3f}", slow.consumer, slow.factor)});
+    }
+    add_stalls(assumptions.stalls, options);
+    add_losses(run, options);
+    return options;
+}
+
+std::string shell_command(const std::vector<GivenOption>& options) {
+    std::string text = "weir simulate";
+    for (const GivenOption& option : options) {
+        const bool plain = option.value.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789.,:=/_+-") == std::string::npos;
+        std::string value = option.value;
+        if (!plain) {
+            std::string quoted;
+            for (const char c : value) {
+                quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+            }
+            value = "'" + quoted + "'";
+        }
+        text += fmt::format(" --{}{}{}", option.name, value.empty() ? "" : " ", value);
+    }
+    return text;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,45 @@
+#include "simulation/lateness.hpp"
+
+#include <algorithm>
+
+namespace weir::simulation {
+
+namespace {
+
+/// Of one producer, in intervals: its late sets, each by as much as the worst. What was late by next to
+/// nothing counts a little nevertheless.
+double lateness_of(const telemetry::SetsInTime& sets, core::Duration interval) {
+    const double worst = -sets.least_slack.value_or(core::Duration{}).in_seconds() / interval.in_seconds();
+    return static_cast<double>(sets.late) * std::max(worst, 0.001);
+}
+
+}  // namespace
+
+double badness_of(const telemetry::RunRecord& record) {
+    const double set = std::max<double>(1, static_cast<double>(record.plan.set_bytes().count));
+    double badness = static_cast<double>(telemetry::totals_of(record).lost.bytes.count) / set;
+    for (const telemetry::RankRecord& rank : record.ranks) {
+        badness += lateness_of(rank.summary.sets_in_time, record.plan.interval);
+    }
+    return badness;
+}
+
+double badness_so_far(const core::Plan& plan, const Simulator& simulator) {
+    double badness = 0;
+    for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+        badness += lateness_of(simulator.producer_node({producer}).sets_in_time(), plan.interval);
+    }
+    return badness;
+}
+
+bool is_good(const telemetry::RunRecord& record) {
+    return record.status == telemetry::RunStatus::complete && record.verdict.judged &&
+           record.verdict.sustained && record.verdict.on_time.value_or(false);
+}
+
+core::Duration late_by(const telemetry::RunRecord& record) {
+    return core::Duration{} -
+           std::min(core::Duration{}, record.verdict.least_slack.value_or(core::Duration{}));
+}
+
+}  // namespace weir::simulation

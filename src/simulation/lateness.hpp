@@ -1,0 +1,23 @@
+// How bad a simulated run was, in one number (counterfactuals.hpp), and whether it was good.
+#pragma once
+
+#include "core/plan.hpp"
+#include "core/units.hpp"
+#include "simulation/simulator.hpp"
+#include "telemetry/run_record.hpp"
+
+namespace weir::simulation {
+
+/// Of all producers, and what was lost, in sets.
+double badness_of(const telemetry::RunRecord& record);
+
+/// The same while a run goes on, without what is lost. It only grows.
+double badness_so_far(const core::Plan& plan, const Simulator& simulator);
+
+/// Complete, judged, sustained and on time.
+bool is_good(const telemetry::RunRecord& record);
+
+/// By how much the latest set was late; 0: none was.
+core::Duration late_by(const telemetry::RunRecord& record);
+
+}  // namespace weir::simulation

@@ -1,0 +1,86 @@
+// What a twin assumes of hosts and network, read from what the run showed.
+//
+// What rows say directly is taken as it is: the scheduler's time for a message, times of processing, stalls.
+// Speeds of links and the latency of control messages are not in the rows: of a link only what it carried
+// while something was on its way, which is less than its speed where the other end was the limit. So the twin
+// begins with that, the least that the links can have, and is simulated; where it moved data more slowly than
+// the run, its links become faster, until both agree. Whether the links of a role were a limit at all is not
+// seen in one rate: it is an assumption (Limits), and each of the four is tried. (Rejected: the speed of
+// interfaces, which is not what a shaped port or a virtual link carries; and the best 10 ms, in which buffers
+// of hosts fill.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+#include "twin/shown_run.hpp"
+
+namespace weir::twin {
+
+/// A consumer whose processing takes another time than that of the others.
+struct SlowConsumer {
+    std::uint32_t consumer = 0;
+    double factor = 1;
+};
+
+/// Whose links held data up, by assumption; those of the other role carry whatever there is.
+struct Limits {
+    bool producer_links = true;
+    bool consumer_links = true;
+    [[nodiscard]] int count() const { return (producer_links ? 1 : 0) + (consumer_links ? 1 : 0); }
+};
+
+struct Assumptions {
+    Limits limits;
+    std::vector<double> producer_links;  ///< payload, b/s, by index
+    std::vector<double> consumer_links;
+    double latency_s = 0;          ///< of a control message, one way
+    double scheduler_s = 0;        ///< of the scheduler, for a message
+    double processing_factor = 1;  ///< of the plan's times
+    std::vector<SlowConsumer> slow_consumers;
+    std::vector<ShownStall> stalls;
+    std::size_t left_out_stalls = 0;  ///< too short to matter, or too many
+};
+
+/// Needs the rows.
+Assumptions assumed_of(const ShownRun& run, Limits limits);
+
+/// Corrects links and latency by what a simulation with them showed, again and again. What changes little by
+/// a correction is corrected more the next time.
+class Correction {
+  public:
+    /// From what the latency of control messages is told: slots that consumers call free and the scheduler
+    /// does not, or the time for which producers wait. The first is nearer to it; where chunks wait in the
+    /// buffers of hosts, slots are called free meanwhile, and the second is.
+    enum class Latency : std::uint8_t { from_slots, from_waiting };
+
+    Correction(const ShownRun& run, Latency latency) : run_(run), told_(latency) {}
+
+    /// False: it agrees with the run within a hundredth, nothing was changed.
+    bool correct(Assumptions& assumptions, const ShownRun& twin);
+
+  private:
+    /// Of one quantity: by which power of the ratio it is corrected.
+    struct Strength {
+        double power = 1;
+        double last = 0;  ///< logarithm of the ratio that was missing
+    };
+    bool correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role);
+    static bool correct_value(double& value, double ratio, Strength& strength);
+
+    const ShownRun& run_;
+    Latency told_;
+    std::map<std::pair<core::Role, std::size_t>, Strength> links_;  ///< by the first rank of a group
+    Strength latency_;
+};
+
+/// The same, with all speeds a little lower and all times a little longer: what holds with these, holds with
+/// a margin.
+Assumptions with_margin(const Assumptions& assumptions, double margin);
+
+}  // namespace weir::twin

@@ -1,0 +1,137 @@
+#include "twin/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace weir::twin {
+
+namespace {
+
+// Tolerances. Of shares of time, late sets and intervals in hundredths of the whole.
+constexpr double goodput_tolerance = 0.02;
+constexpr double late_tolerance = 10;
+constexpr double share_tolerance = 10;
+constexpr double slack_tolerance = 0.10;    ///< of an interval
+constexpr double worst_tolerance = 0.25;    ///< of the lateness
+constexpr double time_tolerance = 0.5;      ///< of a latency
+constexpr double small_time = 0.02;         ///< of an interval: latencies that differ by less are alike
+constexpr double traffic_tolerance = 0.20;  ///< headers, control messages and acknowledgements included
+
+Figure absolute(std::string name, std::string unit, double run, double twin, double tolerance) {
+    return {std::move(name), std::move(unit), run, twin, twin - run, tolerance, false};
+}
+
+Figure relative(std::string name, std::string unit, double run, double twin, double tolerance) {
+    const double deviation = run != 0 ? twin / run - 1 : twin == 0 ? 0 : std::numeric_limits<double>::max();
+    return {std::move(name), std::move(unit), run, twin, deviation, tolerance, true};
+}
+
+double late_share(const ShownRun& run) {
+    return run.sets > 0 ? 100 * static_cast<double>(run.late_sets) / static_cast<double>(run.sets) : 0;
+}
+
+double mean_share(const ShownRun& run, core::Role role, double ShownRank::* share) {
+    double sum = 0;
+    double count = 0;
+    for (const ShownRank& rank : run.ranks) {
+        if (rank.node.role == role) {
+            sum += rank.*share;
+            ++count;
+        }
+    }
+    return count > 0 ? 100 * sum / count : 0;
+}
+
+/// Alike within a share of the value, or within a share of the interval if that is more.
+Figure time_figure(std::string name, double run_us, double twin_us, double interval_s) {
+    const double run = run_us * 1e-6;
+    const double tolerance = std::max(time_tolerance * run, small_time * interval_s);
+    return absolute(std::move(name), "s", run, twin_us * 1e-6, tolerance);
+}
+
+void add_times(Comparison& comparison, const char* name, const ShownTimes& run, const ShownTimes& twin,
+               double interval_s) {
+    if (run.count > 0) {
+        comparison.figures.push_back(
+            time_figure(std::string(name) + ", median", run.p50_us, twin.p50_us, interval_s));
+        comparison.figures.push_back(
+            time_figure(std::string(name) + ", 99 %", run.p99_us, twin.p99_us, interval_s));
+    }
+}
+
+/// Of the host whose interface moved most beyond the payload of its ranks, in one direction: other traffic.
+/// Less is no sign of anything: ranks that share a host do not use it.
+void add_traffic(Comparison& comparison, const ShownRun& run) {
+    const double usual = run.goodput() / 8 * run.duration_s / std::max(1U, run.consumers);
+    Figure worst;
+    for (const ShownHost& host : run.hosts) {
+        double sent = 0;
+        double received = 0;
+        for (const ShownRank& rank : run.ranks) {
+            const double bytes = rank.host == host.name ? rank.bits_per_second / 8 * rank.measured_s : 0;
+            (rank.node.role == core::Role::producer ? sent : received) += bytes;
+        }
+        for (const auto& [counted, payload] :
+             {std::pair(host.sent_bytes, sent), std::pair(host.received_bytes, received)}) {
+            // Hosts with little of their own, such as the scheduler's, are measured by what others have.
+            const double beyond = (counted - payload) / std::max({payload, usual, 1.0});
+            if (worst.name.empty() || -beyond < worst.deviation) {
+                worst = {interface_bytes_name, "B", counted, payload, -beyond, traffic_tolerance, true};
+            }
+        }
+    }
+    if (!worst.name.empty()) {
+        worst.deviation = std::min(0.0, worst.deviation);
+        comparison.figures.push_back(worst);
+    }
+}
+
+}  // namespace
+
+double Figure::excess() const {
+    return tolerance > 0    ? std::abs(deviation) / tolerance
+           : deviation == 0 ? 0
+                            : std::numeric_limits<double>::max();
+}
+
+bool Comparison::near() const {
+    return std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.near(); });
+}
+
+const Figure& Comparison::worst() const {
+    return *std::max_element(figures.begin(), figures.end(),
+                             [](const Figure& a, const Figure& b) { return a.excess() < b.excess(); });
+}
+
+Comparison compare(const ShownRun& run, const ShownRun& twin) {
+    Comparison comparison;
+    std::vector<Figure>& figures = comparison.figures;
+    figures.push_back(relative("goodput", "b/s", run.goodput(), twin.goodput(), goodput_tolerance));
+    figures.push_back(absolute("late sets", "%", late_share(run), late_share(twin), late_tolerance));
+    // A run with late sets is not reproduced by one without, however few they are.
+    if ((run.late_sets > 0) != (twin.late_sets > 0)) {
+        figures.back().tolerance = 0;
+    }
+    const double slack_limit =
+        std::max(slack_tolerance * run.interval_s, worst_tolerance * std::max(0.0, -run.least_slack_s));
+    figures.push_back(absolute("least slack", "s", run.least_slack_s, twin.least_slack_s, slack_limit));
+    const auto add_share = [&](const char* name, core::Role role, double ShownRank::* share) {
+        figures.push_back(absolute(name, "%", mean_share(run, role, share), mean_share(twin, role, share),
+                                   share_tolerance));
+    };
+    add_share("producers: transferring", core::Role::producer, &ShownRank::transferring);
+    add_share("producers: waiting for a slot", core::Role::producer, &ShownRank::waiting_for_slot);
+    add_share("producers: waiting for a grant", core::Role::producer, &ShownRank::waiting_for_grant);
+    add_share("producers: waiting for data", core::Role::producer, &ShownRank::waiting_for_data);
+    add_share("consumers: receiving", core::Role::consumer, &ShownRank::receiving);
+    add_share("consumers: blocked", core::Role::consumer, &ShownRank::blocked);
+    add_times(comparison, "scheduling", run.scheduling, twin.scheduling, run.interval_s);
+    add_times(comparison, "transfer", run.transfer, twin.transfer, run.interval_s);
+    add_times(comparison, "delivery", run.delivery, twin.delivery, run.interval_s);
+    add_traffic(comparison, run);
+    return comparison;
+}
+
+}  // namespace weir::twin

@@ -1,0 +1,38 @@
+// How near a twin comes to its run: figure by figure, each with its deviation and the tolerance that was
+// stated before any run was compared. A twin is near if every figure is within its tolerance.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "twin/shown_run.hpp"
+
+namespace weir::twin {
+
+struct Figure {
+    std::string name;
+    std::string unit;  ///< "b/s", "s", "%" or "B"
+    double run = 0;
+    double twin = 0;
+    double deviation = 0;  ///< of the twin, in `unit`; as a share of the run's value if `relative`
+    double tolerance = 0;  ///< likewise
+    bool relative = false;
+
+    [[nodiscard]] bool near() const { return deviation >= -tolerance && deviation <= tolerance; }
+    /// How many times the tolerance.
+    [[nodiscard]] double excess() const;
+};
+
+struct Comparison {
+    std::vector<Figure> figures;
+    [[nodiscard]] bool near() const;
+    /// What differs most for its tolerance.
+    [[nodiscard]] const Figure& worst() const;
+};
+
+/// The figure that shows whether others used the interfaces: of the host where most is beyond the payload.
+inline constexpr const char* interface_bytes_name = "bytes of the busiest interface";
+
+Comparison compare(const ShownRun& run, const ShownRun& twin);
+
+}  // namespace weir::twin

@@ -1,0 +1,133 @@
+// The rows of one rank, as far as a twin needs them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "twin/shown_run.hpp"
+
+namespace weir::twin {
+
+namespace {
+
+constexpr double stall_s = 0.01;  ///< from here on a gap is a stall (telemetry::PollGaps)
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+    std::vector<std::string_view> cells;
+    for (;;) {
+        const std::size_t comma = line.find(',');
+        cells.push_back(line.substr(0, comma));
+        if (comma == std::string_view::npos) {
+            return cells;
+        }
+        line.remove_prefix(comma + 1);
+    }
+}
+
+/// Lines of a file, and what stands in a column.
+class Rows {
+  public:
+    Rows(const std::string& file, std::string_view csv) : file_(file), rest_(csv) {
+        if (!next()) {
+            throw Unreadable(
+                fmt::format("{}: it is empty; it should begin with the names of columns", file_));
+        }
+        names_ = cells_;
+    }
+
+    bool next() {
+        if (rest_.empty()) {
+            return false;
+        }
+        const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+        cells_ = cells_of(rest_.substr(0, end));
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        ++line_;
+        if (!names_.empty() && cells_.size() != names_.size()) {
+            throw Unreadable(fmt::format("{}: line {} has {} cells; right would be {}", file_, line_,
+                                         cells_.size(), names_.size()));
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::string_view text(std::string_view column) const {
+        const auto found = std::find(names_.begin(), names_.end(), column);
+        return found == names_.end() ? std::string_view{}
+                                     : cells_[static_cast<std::size_t>(found - names_.begin())];
+    }
+
+    /// Nothing: there is no such column, or the cell is empty.
+    [[nodiscard]] std::optional<double> number(std::string_view column) const {
+        const std::string_view cell = text(column);
+        if (cell.empty()) {
+            return std::nullopt;
+        }
+        double value = 0;
+        const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+        if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) ||
+            std::abs(value) > 1e18) {
+            throw Unreadable(
+                fmt::format("{}: line {}: '{}' is not a number for {}", file_, line_, cell, column));
+        }
+        return value;
+    }
+    [[nodiscard]] double number_or_0(std::string_view column) const { return number(column).value_or(0); }
+
+  private:
+    const std::string& file_;
+    std::string_view rest_;
+    std::vector<std::string_view> names_;
+    std::vector<std::string_view> cells_;
+    std::size_t line_ = 0;
+};
+
+/// The rows have the longest stall of each second, the record their sum: if that is more, the others were
+/// alike.
+void spread_stalls(const ShownRank& rank, std::vector<ShownStall> longest, ShownRun& run) {
+    double sum = 0;
+    for (const ShownStall& stall : longest) {
+        sum += stall.length_s;
+    }
+    const double most = 64;
+    const auto each =
+        static_cast<int>(std::clamp(std::round(rank.stalled_s / std::max(sum, 1e-9)), 1.0, most));
+    for (const ShownStall& stall : longest) {
+        for (int i = 0; i < each; ++i) {
+            ShownStall one = stall;
+            if (each > 1) {
+                one.end_s = std::floor(stall.end_s) + (i + 1.0) / each;
+                one.length_s = std::min(one.length_s, 0.98 / each);
+            }
+            run.stalls.push_back(one);
+        }
+    }
+}
+
+}  // namespace
+
+void read_rows(ShownRun& run, std::size_t index, std::string_view csv) {
+    ShownRank& rank = run.ranks.at(index);
+    rank.processed_events = rank.handling_s = rank.messages = 0;
+    std::vector<ShownStall> longest;
+    Rows rows(rank.file, csv);
+    while (rows.next()) {
+        const double second = rows.number_or_0("second");
+        const double gap_s = rows.number_or_0("poll_gap_max_us") * 1e-6;
+        if (gap_s >= stall_s && rows.text("phase") != "drain") {
+            const double end_s = rows.number("poll_gap_end_s").value_or(0.5);
+            longest.push_back({rank.node, second + std::clamp(end_s, 0.0, 1.0), gap_s});
+        }
+        if (rows.text("phase") != "measure") {
+            continue;
+        }
+        rank.processed_events += rows.number_or_0("processed_events");
+        rank.handling_s += rows.number_or_0("handling_s");
+        rank.messages += rows.number_or_0("ready_messages") + rows.number_or_0("offer_messages") +
+                         rows.number_or_0("done_messages");
+    }
+    spread_stalls(rank, std::move(longest), run);
+}
+
+}  // namespace weir::twin

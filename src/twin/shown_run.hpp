@@ -1,0 +1,120 @@
+// What a run showed of itself: the parts of its run.json and rows from which a twin is made, and with which
+// it is compared. A twin's own record is read in the same way, so that both sides of a comparison mean the
+// same. What comes from files is checked here: a missing or impossible value is refused with its name.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/ids.hpp"
+
+namespace weir::twin {
+
+/// A run that cannot be read, or of which there can be no twin: what was found, and what would be right.
+class Unreadable : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Of a histogram; all 0 without values.
+struct ShownTimes {
+    std::uint64_t count = 0;
+    double p50_us = 0;
+    double p99_us = 0;
+    double mean_us = 0;
+};
+
+/// What the busiest interface of a host moved in the measured time.
+struct ShownHost {
+    std::string name;
+    double received_bytes = 0;
+    double sent_bytes = 0;
+};
+
+/// A rank's loop that did not turn for some time.
+struct ShownStall {
+    core::NodeId node;
+    double end_s = 0;  ///< on the common clock, as well as it is known
+    double length_s = 0;
+};
+
+/// A consumer without which the run went on (--on-failure continue).
+struct ShownLoss {
+    std::uint32_t consumer = 0;
+    double since_s = 0;
+    std::optional<double> back_s;  ///< nothing: it did not come back
+};
+
+struct ShownRank {
+    core::NodeId node;
+    std::string host;  ///< empty: not known
+    std::string file;  ///< its rows
+    double measured_s = 0;
+    double bits_per_second = 0;  ///< sent or received, mean of the measured time
+    double moving_s = 0;         ///< with a transfer under way
+    double stalled_s = 0;        ///< in stalls of 10 ms and more
+    // Shares of the measured time; the first four of a producer, the rest of a consumer.
+    double transferring = 0;
+    double waiting_for_slot = 0;
+    double waiting_for_grant = 0;
+    double waiting_for_data = 0;
+    double receiving = 0;
+    double blocked = 0;
+    double processing_s = 0;
+    double free_slot_s = 0;    ///< slots x s, of consumers and scheduler
+    std::uint64_t events = 0;  ///< sent or received in the whole run
+    double bytes = 0;          ///< likewise
+
+    // Of the rows of the measured time; 0 if they were not read.
+    double processed_events = 0;
+    double handling_s = 0;
+    double messages = 0;  ///< that the scheduler handled
+};
+
+struct ShownRun {
+    std::vector<std::pair<std::string, std::string>> plan;  ///< options with their values
+    std::uint32_t producers = 0;
+    std::uint32_t consumers = 0;
+    double interval_s = 0;
+    double duration_s = 0;
+    bool default_buffer = false;     ///< of one set
+    bool default_slot_size = false;  ///< of one event
+    bool simulated = false;
+    bool sustained = false;
+    bool on_time = false;
+    std::uint64_t sets = 0;
+    std::uint64_t late_sets = 0;
+    double least_slack_s = 0;
+    std::uint64_t lost_events = 0;
+    std::vector<ShownRank> ranks;
+    std::vector<ShownStall> stalls;  ///< from the rows
+    std::vector<ShownLoss> losses;
+    ShownTimes scheduling;  ///< offer to grant
+    ShownTimes transfer;
+    ShownTimes delivery;
+    ShownTimes processing;         ///< as drawn
+    std::vector<ShownHost> hosts;  ///< whose interfaces were counted
+
+    [[nodiscard]] double goodput() const;      ///< b/s, of all consumers
+    [[nodiscard]] double event_bytes() const;  ///< mean
+    /// Slots that consumers call free and the scheduler does not, for each event, in s: credits and grants on
+    /// their way or not read.
+    [[nodiscard]] double unseen_slot_s() const;
+    /// Of all producers' time: events were there, and neither slot nor grant.
+    [[nodiscard]] double waiting_share() const;
+    [[nodiscard]] const ShownRank& scheduler() const;
+};
+
+/// Throws Unreadable. The rows are not there yet.
+ShownRun read_record(const nlohmann::ordered_json& run);
+
+/// Adds what the rows of this rank (a file of ranks/) show. Throws Unreadable.
+void read_rows(ShownRun& run, std::size_t rank, std::string_view csv);
+
+}  // namespace weir::twin

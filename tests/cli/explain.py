@@ -1,0 +1,81 @@
+"""`weir explain`: of simulated runs with a planted limit, explained from their directory alone, the remedy puts every set on time; what
+changes within a run is not reproduced; what is no run is refused."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from weir_command import CommandTest, weir
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+sys.dont_write_bytecode = True
+import explain_remedy  # noqa: E402
+
+COMMON = {"producers": 2, "consumers": 2, "duration": "3s", "warmup": "1s", "rate": "800Mb/s", "event-size": "4MB", "producer-link": "3000Mb/s",
+          "consumer-link": "3000Mb/s", "fault": []}
+
+
+class ExplainTest(CommandTest):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def simulate(self, plan, out, status=0):
+        words = [word for name, value in plan.items() for one in (value if name == "fault" else [value]) for word in (f"--{name}", str(one))]
+        done = weir("simulate", *words, "--explain", "off", "--quiet", "--out", str(self.directory / out), "--require", "on-time")
+        self.assertEqual(done.returncode, status, f"{plan}: {done}")
+
+    def explain(self, out, status=0):
+        done = weir("explain", str(self.directory / out), "--json")
+        self.assertEqual(done.returncode, status, f"{out}: {done}")
+        found = json.loads(done.stdout)
+        self.assertEqual(json.loads((self.directory / out / "explain.json").read_text()), found)
+        return found
+
+    def remedied(self, planted, cause):
+        plan = {**COMMON, **planted}
+        self.simulate(plan, "late", status=3)
+        found = self.explain("late")
+        self.assertIn(cause, [one["what"] for one in found["causes"]], found["text"])
+        changed, remedy = explain_remedy.applied(plan, found)
+        self.assertNotEqual(changed, plan, remedy)
+        self.simulate(changed, "remedied")
+
+    def test_slots(self):
+        self.remedied({"busy": "exponential:30ms", "slots": 1}, "slots")
+
+    def test_processing(self):
+        self.remedied({"busy": "fixed:50ms"}, "processing")
+
+    def test_a_slow_link(self):
+        self.remedied({"fault": ["degrade:consumer=1,factor=0.02"]}, "consumer-links")
+
+    def test_a_stall(self):
+        self.remedied({"fault": ["pause:scheduler,at=900ms,for=1200ms"]}, "stalled-rank")
+
+    def test_on_time(self):
+        self.simulate(COMMON, "good")
+        found = self.explain("good")
+        self.assertEqual((found["near"], found["causes"], found["remedy"]), (True, [], None), found["text"])
+        self.simulate({**COMMON, "rate": found["largest_rate"]["limit"]}, "limit")
+
+    def test_what_changes_within_a_run_is_not_reproduced(self):
+        self.simulate({**COMMON, "duration": "4s", "fault": ["degrade:consumer=1,at=2s,factor=0.004"]}, "changes", status=3)
+        found = self.explain("changes", status=3)
+        self.assertEqual((found["near"], found["causes"], found["remedy"], found["largest_rate"]), (False, [], None, None), found["text"])
+        self.assertTrue(found["differs_most"])
+        self.assertTrue(found["text"].startswith("Not reproduced"), found["text"])
+
+    def test_refusals(self):
+        self.refused(["explain"], "is missing", command="weir explain")
+        self.refused(["explain", str(self.directory / "none")], "run.json", command="weir explain")
+        (self.directory / "run.json").write_text('{"schema": "weir-run/1", "status": "complete", "verdict": {"judged": true}}')
+        self.refused(["explain", str(self.directory)], "'verdict.sets'", command="weir explain")
+        self.refused(["explain", str(self.directory), "--rate", "1Gb/s"], "no such option", command="weir explain")
+
+
+if __name__ == "__main__":
+    unittest.main()
