@@ -153,7 +153,7 @@ TEST_CASE("Rows become lines, exactly") {
           "000000,0."
           "000,0.001000,6.000000,4.500000,\n");
     scheduler.poll_gap_max = Duration::milliseconds(20);
-    scheduler.poll_gap_end = core::Instant{} + Duration::milliseconds(300750);
+    scheduler.poll_gap_end = Instant{} + Duration::milliseconds(300750);
     CHECK(csv_line(scheduler, zero).ends_with(",20000.000,0.001000,6.000000,4.500000,0.750000\n"));
     scheduler.control_packets = 0;
     CHECK(csv_line(scheduler, zero).find(",1,2,3,4,0,7,8,900,") != std::string::npos);
