@@ -30,8 +30,8 @@ constexpr CommandOption simulate_options[] = {
      .default_text = "all cores"},
     {.name = "explain",
      .syntax = "off|fast|full",
-     .help = "prove what held the run up by simulating it again",
-     .default_text = "fast; with --quiet off"}};
+     .help = "simulate again to prove what held the run up",
+     .default_text = "fast; off if quiet"}};
 
 constexpr CommandOption check_options[] = {{.name = "probe",
                                             .syntax = "TIME",
