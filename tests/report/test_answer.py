@@ -59,9 +59,10 @@ def test_leaders_are_named_with_the_next_and_the_last_setting(make):
     assert re.search(r"share the lead: \S+ carries .*, \S+ \S+ \S+ \(not told apart\); behind is c \S+ \S+ \(\S+ \S+ less, certain\); "
                      r"last is d .*certain\)\. No", answer.headline)
     assert "No winner between b and a: the goodput differs by " in answer.headline
-    first, second = (row.value for row in answer.ranking[:2])
-    seen = float(re.search(r"differs by (\S+) ", answer.headline).group(1))
-    assert seen == pytest.approx((first - second) / 10.0 ** (3 * np.floor(np.log10(first - second) / 3)), rel=0.01)
+    # The estimate of the test, which the ranking and the table show, too.
+    pair = answer.measured.of_figure(answer.decided_by, 0, 1).result
+    seen = float(re.search(r"differs by (\S+) Mb/s", answer.headline).group(1))
+    assert seen == pytest.approx(abs(pair.difference) / 1e6, rel=0.01) and abs(answer.ranking[0].difference) == abs(pair.difference)
 
 
 def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
@@ -95,14 +96,15 @@ def test_too_few_runs_are_not_judged(make):
 def test_a_measured_capacity_decides(capsys, tmp_path):
     status, out, _ = run(capsys, EXAMPLE, "--json", tmp_path / "answer.json")
     assert status == 0
-    assert re.match(r"pfc sustains \S+ Gb/s per producer, ecn \S+ Gb/s \(difference \S+ Gb/s, certain\)\.", out)
+    assert re.match(r"pfc sustains \S+ Gb/s per producer, ecn \S+ Gb/s \(difference \S+ Gb/s round by round, certain\)", out)
     answer = json.loads((tmp_path / "answer.json").read_text())["answer"]
     assert answer["decided_by"]["name"] == "capacity" and answer["decided_by"]["unit"] == "b/s"
     assert [(row["rank"], row["setting"], row["certain"]) for row in answer["ranking"]] == [
         (1, "pfc", True), (2, "ecn", True), (3, "none", None)]
-    # The difference is that of the values beside it.
-    first, second = answer["ranking"][:2]
-    assert first["difference"] == pytest.approx(first["value"] - second["value"])
+    # The difference is that of pairs of rounds, in the ranking as in the pairs.
+    first = answer["ranking"][0]
+    pair = next(pair for pair in answer["pairs"] if {pair["first"], pair["second"]} == {"pfc", "ecn"})
+    assert abs(first["difference"]) == abs(pair["difference"]) and pair["paired"]
     assert first["difference_low"] <= first["difference"] <= first["difference_high"]
 
 

@@ -1,14 +1,14 @@
-"""How often a ranking is wrong (src/report/statistics.md), and rankings whose truth is known."""
+"""How often a ranking is wrong (src/report/statistics.md has the rates, with more draws), and rankings whose truth is known."""
 
 import numpy as np
 import pytest
 
-from weir_report import calibration, ranking, statistics
+from weir_report import calibration, known_truth, ranking, statistics
 from weir_report.figure_results import Settings
 from weir_report.key_figures import KEY_FIGURES
 
 FIGURES = {figure.name: figure for figure in KEY_FIGURES}
-QUICK = Settings(resamples=0)
+CASES = {case.title: case for case in (*known_truth.EQUAL, *known_truth.UNEQUAL)}
 
 
 @pytest.fixture
@@ -16,12 +16,36 @@ def generator():
     return np.random.default_rng(23)
 
 
-@pytest.mark.parametrize("settings, size, sustained, draws", [(2, 3, 1.0, 300), (2, 3, 0.5, 200), (2, 5, 0.5, 200), (3, 5, 1.0, 80),
-                                                             (6, 3, 1.0, 15)])
-def test_equal_settings_are_rarely_told_apart(generator, settings, size, sustained, draws):
-    winners, apart = calibration.headlines(settings, size, sustained, generator, draws)
-    limit = 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / draws)
-    assert winners <= apart <= limit
+def most_of(chance, draws):
+    """What a rate of `chance` shows at most, but for one case in forty."""
+    return chance + 2.0 * np.sqrt(chance * (1.0 - chance) / draws)
+
+
+@pytest.mark.parametrize("title, settings, size, draws", [
+    ("equal, noise 1 %", 2, 3, 200), ("equal, noise 1 %", 3, 5, 60), ("equal, noise 1 %", 6, 3, 15),
+    ("half of the runs sustained", 2, 3, 150), ("all but one spread five times as much", 2, 3, 150),
+    ("half of the runs in another mode", 2, 3, 150), ("half of the runs in another mode", 2, 5, 150),
+    ("half of the runs in another mode", 3, 3, 60), ("a fifth of the runs in another mode", 2, 10, 60),
+    ("drift in a line, A B B A", 2, 5, 100), ("a random walk, A B B A", 2, 5, 100),
+    ("three runs in ten fail, whatever the setting", 2, 10, 60)])
+def test_equal_settings_are_rarely_told_apart(generator, title, settings, size, draws):
+    apart, right, wrong, held = calibration.rates(CASES[title], settings, size, generator, draws)
+    assert right + wrong <= apart + 1e-9 and apart <= most_of(0.05, draws)
+    assert held >= 0.93 - 2.0 * np.sqrt(0.07 * 0.93 / draws)
+
+
+@pytest.mark.parametrize("title", ["drift in a line, A A B B", "a step at any time, A A B B", "a random walk, A A B B"])
+def test_runs_that_did_not_take_turns_are_never_told_apart(generator, title):
+    for size in (3, 5, 10):
+        assert calibration.rates(CASES[title], 2, size, generator, 20)[:3] == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("title, size, least", [("3 % better, noise 0.5 %", 5, 0.95), ("3 % better, noise 1 %", 5, 0.85),
+                                                ("20 % better, spreads of 1 and 5 %", 5, 0.9), ("never fails, the other in 7 of 10", 10, 0.6),
+                                                ("3 % better, drift of 5 %, noise 0.5 %", 5, 0.9)])
+def test_a_better_setting_wins_and_no_other_one(generator, title, size, least):
+    _, right, wrong, held = calibration.rates(CASES[title], 2, size, generator, 40)
+    assert right >= least and wrong == 0.0 and held > 0.8
 
 
 def test_the_first_figure_that_differs_would_name_a_winner_too_often(generator):
@@ -54,8 +78,8 @@ def test_a_setting_that_spreads_more_is_told_from_those_it_never_reaches():
         assert pair.is_called == (abs(pair.result.difference) >= pair.result.threshold)
 
 
-def rank(values, figures=("sustained", "longest_stay", "delivery_p99")):
-    return ranking.rank([FIGURES[name] for name in figures], values, QUICK)
+def rank(values, figures=("sustained", "longest_stay", "delivery_p99"), **more):
+    return ranking.rank([FIGURES[name] for name in figures], ranking.Runs(values, **more))
 
 
 def noisy(level, generator, size=5):

@@ -13,10 +13,10 @@ import numpy as np
 
 from . import answer_headline, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics, victims
 from .errors import ReportError
-from .key_figures import KEY_FIGURES, KeyFigure, key_figures
+from .key_figures import KEY_FIGURES, SCORED_FIGURES, KeyFigure, key_figures
 from .plan_pressure import PlanPressure
 from .run_groups import Group
-from .run_pairs import find_pairs
+from .run_pairs import PairsOfGroups
 
 # The order in which figures decide at a fixed rate.
 _CHAIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")
@@ -65,10 +65,17 @@ class Ranked:
     difference_high: float | None
     text: str
     details: tuple = ()  # a Value of each of Answer.columns
+    judged: bool = True  # False: too few runs
+    complete: int = 0  # runs, or rounds of a search
+    failed: int = 0
+    missing: int = 0
+    doubt: object | None = None  # doubts.Doubt of this one and the next
 
     @property
     def place(self):
-        """1, or 2-4"""
+        """1, or 2-4; - if it is not judged"""
+        if not self.judged:
+            return "-"
         return f"{self.rank}-{self.last_rank}" if self.shared else str(self.rank)
 
 
@@ -97,21 +104,30 @@ def deciding_figures():
     return [figure.name for figure in KEY_FIGURES if figure.is_scored]
 
 
-def make_answer(groups, settings, capacity=None, pressure=PlanPressure()):
+def make_answer(groups, settings, capacity=None, pressure=PlanPressure(), doubts=None, pairs=None):
     """`groups`: usable runs, two settings or more. `settings`: figure_results.Settings; its decide_by names the figure that
     decides. `capacity`: a capacity.Capacity, which then decides; the groups are those of its settings, by name, and one is
-    enough. `pressure`: whether settings of the switch can act in these runs at all."""
+    enough. `pressure`: whether settings of the switch can act in these runs at all. `doubts`: see ranking.Runs. `pairs`: the
+    PairsOfGroups, None to use none."""
     if capacity is not None:
         return _of_capacity(groups, settings, capacity, pressure)
+    values = values_of(groups)
+    runs = ranking.Runs(values, tuple(len(group.failed) for group in groups), doubts or {}, pairs.times_of if pairs else None)
+    ranked = ranking.rank(_chain(groups, values, settings.decide_by), runs, settings, SCORED_FIGURES)
+    values = runs.with_failures().values
+    columns = _columns(ranked)
+    details = [tuple(value_of(figure, values[figure.name][index]) for figure in columns) for index in range(len(groups))]
+    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings, pressure)
+
+
+def values_of(groups):
+    """{name of every key figure: [values of each group's runs]}"""
     values = {figure.name: [] for figure in KEY_FIGURES}
     for group in groups:
         of_runs = [key_figures(run) for run in group.runs]
         for name, of_figure in values.items():
             of_figure.append([figures[name] for figures in of_runs])
-    ranked = ranking.rank(_chain(groups, values, settings.decide_by), values, settings, _times_of(groups) if settings.pairs else None)
-    columns = _columns(ranked)
-    details = [tuple(value_of(figure, values[figure.name][index]) for figure in columns) for index in range(len(groups))]
-    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings, pressure)
+    return values
 
 
 def _of_capacity(groups, settings, capacity, pressure):
@@ -138,7 +154,7 @@ def _limit_value(figure, limit):
 
 
 def _made(groups, names, ranked, columns, details, values, settings, pressure, capacity=None):
-    rows = _ranked(ranked, details, names)
+    rows = _ranked(ranked, details, names, groups, capacity is not None)
     at = "in the runs next to the limit" if capacity else None
     why = [answer_why.why(groups[row.index], names[row.index], at) for row in rows]
     there = [row.index for row in rows if groups[row.index].runs]
@@ -173,24 +189,6 @@ def _chain(groups, values, decide_by):
     return [figures[name] for name in (_OVERLOADED if overloaded else _CHAIN)]
 
 
-def _times_of(groups):
-    """For ranking.rank: which runs of two groups are pairs."""
-    found = {}
-
-    def times_of(i, j):
-        if (i, j) not in found:
-            one, other = groups[i].runs, groups[j].runs
-            pairs = find_pairs(one, other) if min(len(one), len(other)) >= ranking.PAIRS_FEWEST else None
-            found[(i, j)] = pairs and ((_indices(one, pairs.baseline), _indices(other, pairs.new)), pairs.times())
-        return found[(i, j)]
-    return times_of
-
-
-def _indices(runs, chosen):
-    place = {id(run): index for index, run in enumerate(runs)}
-    return [place[id(run)] for run in chosen]
-
-
 def short_names(names):
     """'setting=pfc' is pfc, if all names have one label, and the same, and the values are words that stand for themselves."""
     parts = [name.split("=") for name in names]
@@ -214,35 +212,32 @@ def _columns(ranked):
     return tuple(figures)
 
 
-def _ranked(ranked, details, names):
+def _ranked(ranked, details, names, groups, searched):
     rows = []
     for place, index in enumerate(ranked.order):
         following = ranked.order[place + 1] if place + 1 < len(ranked.order) else None
+        if following is not None and not ranked.judged[following]:
+            following = None
         pair = ranked.told[index][following] if following is not None else None
         apart = pair is not None and pair.better == index
         if following is not None and not apart and ranked.decided_by:
             pair = ranked.of_figure(ranked.decided_by, index, following)
-        difference, low, high = _difference(pair, index, following, details)
         first = details[index][0] if details[index] else value_of(None, [])
         rows.append(Ranked(names[index], index, first.value, first.low, first.high, first.runs, ranked.ranks[index], ranked.last_ranks[index],
                            ranked.ranks[index] != ranked.last_ranks[index], None if following is None else apart,
-                           pair.figure if apart else None, difference, low, high, first.text, details[index]))
+                           pair.figure if apart else None, *_difference(pair, index), first.text, details[index],
+                           ranked.judged[index], first.runs if searched else len(groups[index].runs), len(groups[index].failed),
+                           sum(groups[index].missing.values()),
+                           None if following is None else ranked.doubt(index, following)))
     return rows
 
 
-def _difference(pair, first, second, details):
-    """(difference, low, high) of the Pair of two settings. It is that of the values which are shown, so that a reader's
-    subtraction agrees; the estimate is the median over pairs of runs and may be a little beside it."""
+def _difference(pair, first):
+    """(difference, low, high) of the Pair of two settings: `first` minus the other."""
     if pair is None or pair.result.difference is None:
         return None, None, None
-    result = pair.result
-    middle, low, high = result.difference, result.low, result.high
-    if pair.first != first:
-        middle, low, high = -middle, None if high is None else -high, None if low is None else -low
-    shown = [next((value.value for value in details[index] if value.figure is pair.figure), None) for index in (first, second)]
-    if None not in shown and not (pair.is_called and (shown[0] - shown[1]) * middle <= 0.0):
-        middle = shown[0] - shown[1]
-    return middle, None if low is None else min(low, middle), None if high is None else max(high, middle)
+    result = pair.result if pair.first == first else pair.result.opposite()
+    return result.difference, result.low, result.high
 
 
 def value_of(figure, of_runs):

@@ -3,9 +3,10 @@ would have been found."""
 
 from __future__ import annotations
 
-from . import network_mechanisms, statistics, units
+from . import answer_failures, network_mechanisms, ranking, statistics, units
 from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
+from .key_figures import COMPLETED
 
 # Sentences on ports in a headline; the answer has all of them.
 PORTS_MAX = 2
@@ -17,16 +18,17 @@ def headline(found, suffering=()):
         other = [] if found.ranked.winner is None else ["What differs between these runs all the same has another cause."]
         return " ".join([found.pressure.headline, *other])
     parts = [None if found.capacity else _nothing_on_time(found)]
-    if found.ranked.decided_by is None:
+    if len(found.rows) == 1 and found.ranked.decided_by is not None and found.ranked.judged[0]:
+        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
+    elif not found.is_judged and found.ranked.winner is None:
+        parts.append(_too_few(found))
+    elif found.ranked.decided_by is None:
         parts.append("No winner: no figure that could decide differs between these runs.")
     elif found.ranked.winner is not None:
         parts.append(_winner(found))
-    elif found.few:
-        parts.append(_too_few(found))
-    elif len(found.rows) == 1:
-        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
     else:
         parts += _no_winner(found)
+    parts += answer_failures.sentences(found)
     parts += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
     return " ".join(part for part in parts if part)
 
@@ -45,18 +47,26 @@ def _winner(found):
     figure = best.told_by or found.ranked.decided_by
     why = because(found, second, best)
     if figure.kind == "share":
-        return f"{_sustains(found, [best])}, {_with(found, found.rows[1:])} (certain){why}."
+        return f"{_sustains(found, figure, [best])}, {_with(found, figure, found.rows[1:])} (certain){why}."
     return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
-            f"(difference {difference(figure, best.difference)}, certain){why}.")
+            f"(difference {difference(figure, best.difference)}{within_pairs(found, best, second, figure)}, certain){why}.")
+
+
+def within_pairs(found, one, other, figure):
+    """What is the median within pairs is not the difference of the medians beside it."""
+    pair = found.ranked.of_figure(figure, one.index, other.index)
+    if pair is None or not pair.result.paired:
+        return ""
+    return " round by round" if found.capacity else " within pairs of runs"
 
 
 def _value(row, figure):
     return next(value.text for value in row.details if value.figure is figure)
 
 
-def _runs_of(found, row):
-    """Runs that were sustained: 5 of 5"""
-    known = [value for value in found.values["sustained"][row.index] if value is not None]
+def _runs_of(found, figure, row):
+    """Runs that were sustained, or completed: 5 of 5"""
+    known = [value for value in found.values[figure.name][row.index] if value is not None]
     return f"{int(sum(known))} of {len(known)}"
 
 
@@ -67,33 +77,35 @@ def _load(found):
     return f"{rate_text(rate)} per producer" if rate else "the load"
 
 
-def _sustains(found, rows):
+def _sustains(found, figure, rows):
     """ecn and pfc sustain 5 Gb/s per producer in 5 of 5 runs each"""
-    counts = list(dict.fromkeys(_runs_of(found, row) for row in rows))
+    if figure is COMPLETED:
+        return f"runs were completed {_with(found, figure, rows)}".capitalize()
+    counts = list(dict.fromkeys(_runs_of(found, figure, row) for row in rows))
     verb = "sustains" if len(rows) == 1 else "sustain"
     if len(counts) == 1:
         return (f"{listed([row.setting for row in rows])} {verb} {_load(found)} in {counts[0]} runs"
                 f"{' each' if len(rows) > 1 else ''}")
-    return f"{_load(found)} is sustained {_with(found, rows)}"
+    return f"{_load(found)} is sustained {_with(found, figure, rows)}"
 
 
-def _with(found, rows):
+def _with(found, figure, rows):
     """none in 0 of 5, late in 2 of 5"""
-    return listed([f"{row.setting} in {_runs_of(found, row)}" for row in rows])
+    return listed([f"{row.setting} in {_runs_of(found, figure, row)}" for row in rows])
 
 
 def _too_few(found):
+    few = (f"Not judged: {statistics.FEWEST_RUNS} or more {'rounds' if found.capacity else 'complete runs'} per setting are needed, "
+           f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer.")
     figure = found.ranked.decided_by
-    shown = listed([f"{row.setting} {row.text}" for row in found.rows])
-    return (f"Not judged: {statistics.FEWEST_RUNS} or more complete {found.repetition}s per setting are needed, "
-            f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer. {capital(figure.title)}: {shown}.")
+    return few if figure is None else f"{few} {capital(figure.title)}: {listed([f'{row.setting} {row.text}' for row in found.rows])}."
 
 
 def _no_winner(found):
-    leaders, others = found.leaders, [row for row in found.rows if row.rank > 1]
+    leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
     figure, parts = found.ranked.decided_by, []
     if others and figure.kind == "share":
-        parts.append(f"{_sustains(found, leaders)}, {_with(found, others)} (certain){because(found, others[0], leaders[0])}.")
+        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} (certain){because(found, others[0], leaders[0])}.")
     elif others:
         parts.append(_lead(found, leaders, others, figure))
     names = f"these {len(leaders)} settings" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
@@ -115,8 +127,9 @@ def _behind(found, best, row, figure):
     """none 4.3 Gb/s (1.1 Gb/s less, certain), because packets are lost there (1.4 % of packets dropped by the switch)"""
     told, gap = found.ranked.told[best.index][row.index], ""
     if told is not None and told.figure is figure and None not in (best.value, row.value):
-        change = "less" if row.value < best.value else "more"
-        gap = f" ({difference(figure, row.value - best.value)} {change}, certain){because(found, row, best)}"
+        change = "less" if (figure.better == "higher") else "more"
+        gap = (f" ({difference(figure, told.result.difference)} {change}{within_pairs(found, best, row, figure)}, certain)"
+               f"{because(found, row, best)}")
     return f"{row.setting} {row.text}{gap}"
 
 
@@ -149,12 +162,18 @@ def because(found, worse, better):
 
 
 def _least_found(found, leaders):
-    """Which difference between the leaders was seen, and which would have been found."""
+    """Which difference between the leaders was seen, and which would have been found; or why it is not certain."""
     pair = _pair_of_leaders(found, leaders)
+    doubt = next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
     if pair is None or pair.result.difference is None:
-        return "they have nothing that differs."
+        return f"{doubt.reason}." if doubt else "they have nothing that differs."
     figure, result = pair.figure, pair.result
-    text = f"{plain(figure)} {_differs(figure, found.seen_difference(pair))}"
+    text = f"{plain(figure)} {_differs(figure, result.difference)}{within_pairs(found, leaders[0], leaders[-1], figure)}"
+    if doubt:
+        return f"{text}, but {doubt.reason}."
+    if result.reason == ranking.FAILED_MORE:
+        better = found.names[pair.better]
+        return f"{text}, for the better with {better}, but {result.reason}."
     if result.difference and pair.is_called:
         return f"{text}, which is certain but less than the {units.percent(found.settings.relevant)} that count."
     if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):

@@ -32,7 +32,7 @@ def _ranking(answer):
     heads.append("against the next")
     rows = []
     for row in answer.ranking:
-        cells = [row.place, row.setting, str(row.runs or (row.details[0].runs if row.details else 0))]
+        cells = [row.place, row.setting, _runs(row)]
         for value in row.details:
             cells += [value.text, interval(value)]
         rows.append((*cells, against_next(row, answer)))
@@ -40,6 +40,12 @@ def _ranking(answer):
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     return ["  ".join(cell.ljust(width) if column in left else cell.rjust(width)
                       for column, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in (heads, *rows)]
+
+
+def _runs(row):
+    """3; or 3, 7 failed, 1 missing"""
+    beside = [f"{number} {what}" for number, what in ((row.failed, "failed"), (row.missing, "missing")) if number]
+    return ", ".join([str(row.complete), *beside])
 
 
 def interval(value):
@@ -53,6 +59,8 @@ def interval(value):
 
 def against_next(row, answer):
     """certain: 46 ms less; not told apart: 0.1 ms"""
+    if not row.judged:
+        return "not judged"
     if row.certain is None:
         return ""
     if answer.pressure.cannot_differ:
@@ -65,7 +73,7 @@ def against_next(row, answer):
         return f"certain{by}" if row.certain else "not told apart"
     size = answer_text.difference(figure, row.difference)
     if not row.certain:
-        return f"not told apart ({'same' if not row.difference else size})"
+        return f"{'not certain' if row.doubt else 'not told apart'} ({'same' if not row.difference else size})"
     return f"certain: {size} {'more' if row.difference > 0 else 'less'}{by}"
 
 

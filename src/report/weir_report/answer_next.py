@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import statistics, units
+from . import doubts, run_order, statistics, units
 from .answer_text import difference, listed, plain
 
 RUNS_MOST = 50
@@ -20,7 +20,10 @@ def not_told(found):
         return []
     sentences = []
     for one, other in zip(found.rows, found.rows[1:]):
-        if one.certain or found.few:
+        if one.certain or not (one.judged and other.judged):
+            continue
+        if one.doubt:
+            sentences.append(f"Whether {one.setting} and {other.setting} differ: {one.doubt.reason}.")
             continue
         more = runs_for(found, one.index, other.index)
         if more:
@@ -48,11 +51,11 @@ def runs_for(found, i, j):
     pair = figure and found.ranked.of_figure(figure, i, j)
     if pair is not None and found.capacity:
         return _rounds_for(found, pair)
-    if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called:
+    if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or pair.result.reason:
         return None
     result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
     size = min(len(result.baseline.values), len(result.new.values))
-    seen = found.seen_difference(pair)
+    seen = result.difference
     if abs(result.difference) < 0.1 * (result.relevant or 0.0):
         return f"{two} differ by less than {difference(figure, result.detectable)} in {plain(figure)}, if at all."
     needed = _needed(result)
@@ -82,10 +85,15 @@ def next_step(found):
         return found.pressure.next
     if found.capacity:
         return _next_round(found)
-    if found.few:
+    if not found.is_judged and found.ranked.winner is None:
         return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good choice; let the "
-                "settings take turns.")
+                f"settings take turns{_turns(found)}.")
     leaders = found.leaders
+    doubt = next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
+    if doubt and doubt.remedy:
+        return doubt.remedy
+    if found.ranked.winner is None and any(found.groups[row.index].failed for row in leaders):
+        return "Find out why runs failed, and make them again; no setting is recommended over one of which fewer runs failed."
     if found.ranked.winner is not None and found.full_load:
         return f"Use {found.rows[0].setting}. {_BELOW_FULL_LOAD}"
     if found.ranked.winner is not None:
@@ -95,7 +103,7 @@ def next_step(found):
         return f"Choose between {listed([row.setting for row in leaders])} by their latency at the rate that you need. {_BELOW_FULL_LOAD}"
     few = _few_more_runs(found, leaders)
     if few:
-        return (f"Make {few} more {found.repetition}s of each setting, which would tell; or measure their capacity: weir-sweep with "
+        return (f"Make {few} more {found.repetition}s of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
                 "find = \"rate\".")
     if len(leaders) == len(found.rows):
         return "Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate they do not differ enough."
@@ -103,17 +111,28 @@ def next_step(found):
             "measures it.")
 
 
+def _turns(found):
+    """'; next is pfc, then ecn, ecn, pfc', where somebody makes the runs by hand; a campaign has an order of its own."""
+    known = [doubts.begins(group) for group in found.groups]
+    if None in known or any("sweep" in run.labels for group in found.groups for run in group.runs):
+        return ""
+    first, *others = [found.names[index] for index in run_order.next_runs(known, max(4, len(known)))]
+    return f"; next is {first}, then {', '.join(others)}"
+
+
 def _few_more_runs(found, leaders):
     """How many more runs would tell the first leader from the last, if they are at most RUNS_FEW; else None."""
     pair = found.ranked.of_figure(found.ranked.decided_by, leaders[0].index, leaders[-1].index) if found.ranked.decided_by else None
-    if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or not pair.result.difference:
+    if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or pair.result.reason or not pair.result.difference:
         return None
     needed, size = _needed(pair.result), min(len(pair.result.baseline.values), len(pair.result.new.values))
     return needed - size if needed and size < needed <= size + RUNS_FEW else None
 
 
 def _next_round(found):
-    if found.few:
+    if found.ranked.winner is None and any(setting.stopped for setting in found.capacity.settings):
+        return "Find out why runs of the search failed, and let weir-sweep submit make them again (--retry-failed)."
+    if not found.is_judged and found.few:
         return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file): one round does not show "
                 "how much a limit spreads.")
     if found.ranked.winner is not None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import numpy as np
-
-from . import statistics, units
+from . import units
 from .plan_pressure import PlanPressure
 
 # What a setting does, by the figure that decides. {}: the value.
@@ -45,8 +43,12 @@ class Findings:
     @property
     def few(self):
         """Names of settings with fewer repetitions than are judged."""
-        counts = {row.index: row.runs if self.capacity else len(self.groups[row.index].runs) for row in self.rows}
-        return [name for index, name in enumerate(self.names) if counts.get(index, 0) < statistics.FEWEST_RUNS]
+        return [name for name, judged in zip(self.names, self.ranked.judged) if not judged]
+
+    @property
+    def is_judged(self):
+        """Whether two settings or more have enough repetitions."""
+        return sum(self.ranked.judged) > 1
 
     @property
     def repetition(self):
@@ -59,17 +61,7 @@ class Findings:
     @property
     def leaders(self):
         """Rows that no other setting is better than."""
-        return [row for row in self.rows if row.rank == 1]
-
-    def seen_difference(self, pair):
-        """Of the medians, which are shown, so that a reader's subtraction agrees; of the estimate, where that is called and has
-        the other sign."""
-        of_settings = self.values.get(pair.figure.name)
-        if of_settings is None:
-            return pair.result.difference
-        sides = [[value for value in of_settings[index] if value is not None] for index in (pair.first, pair.second)]
-        shown = float(np.median(sides[0]) - np.median(sides[1]))
-        return pair.result.difference if pair.is_called and shown * pair.result.difference <= 0.0 else shown
+        return [row for row in self.rows if row.rank == 1 and row.judged]
 
 
 def full_load(groups):

@@ -1,4 +1,4 @@
-"""How often weir-compare is wrong: rates of false and missed calls on made-up runs whose truth is known.
+"""How often weir-compare is wrong: rates of false and missed calls on made-up runs whose truth is known (known_truth.py).
 
     python3 -m weir_report.calibration
 
@@ -8,35 +8,17 @@ prints the tables of statistics.md. The same seed gives the same numbers.
 import argparse
 
 import numpy as np
-from scipy import stats
 
-from . import ranking, statistics
+from . import known_truth, ranking, statistics
 from .figure_results import Settings
 from .key_figures import KEY_FIGURES
+from .known_truth import LEVEL, noise
 
 SEED = 1
 DRAWS = 20_000
 FIGURES = 10
 SIZES = (3, 5, 10)
-LEVEL = 100.0  # of the made-up figures: a noise of 1 is 1 %
 NOISES = ("normal", "lognormal", "outliers")
-LOGNORMAL_SIGMA = 0.8
-OUTLIER_SHARE, OUTLIER_FACTOR = 0.1, 5.0
-
-
-def noise(kind, shape, generator):
-    """Mean 0 and standard deviation 1. The lognormal has a skewness of 3.7; of `outliers`, one run in ten
-    has five times the spread of the others."""
-    normal = generator.standard_normal(shape)
-    if kind == "normal":
-        return normal
-    if kind == "lognormal":
-        square = LOGNORMAL_SIGMA ** 2
-        return ((np.exp(LOGNORMAL_SIGMA * normal) - np.exp(square / 2.0))
-                / np.sqrt((np.exp(square) - 1.0) * np.exp(square)))
-    wide = generator.random(shape) < OUTLIER_SHARE
-    spread = np.sqrt(1.0 - OUTLIER_SHARE + OUTLIER_SHARE * OUTLIER_FACTOR ** 2)
-    return normal * np.where(wide, OUTLIER_FACTOR, 1.0) / spread
 
 
 def called(baseline, new, paired=False, times=(None, None)):
@@ -77,18 +59,12 @@ def drift_calls(size, change, paired, generator, draws=DRAWS):
     return calls[:, 0].mean(), calls[:, 1:].any(axis=-1).mean()
 
 
-def coverage(kind, size_a, size_b, paired, generator, draws=2_000, resamples=600, chunk=250):
+def coverage(kind, size_a, size_b, paired, generator, draws=DRAWS):
     """Share of intervals that hold the true difference."""
-    hits = 0
-    for _ in range(draws // chunk):
-        baseline = noise(kind, (chunk, size_a), generator)
-        new = noise(kind, (chunk, size_b), generator)
-        if paired:
-            low, high = statistics.interval_of_pairs(new - baseline, generator, resamples=resamples)
-        else:
-            low, high = statistics.interval_of_sides(baseline, new, generator, resamples)
-        hits += int(((low <= 0.0) & (high >= 0.0)).sum())
-    return hits / (draws // chunk * chunk)
+    baseline, new = noise(kind, (draws, size_a), generator), noise(kind, (draws, size_b), generator)
+    estimate = statistics.estimate_pairs(new - baseline) if paired else statistics.estimate_sides(baseline, new)
+    low, high = statistics.interval(estimate)
+    return ((low <= 0.0) & (high >= 0.0)).mean()
 
 
 def detected(size, generator, draws=DRAWS):
@@ -99,44 +75,52 @@ def detected(size, generator, draws=DRAWS):
     return called(baseline, new + change)[:, 0].mean()
 
 
-def no_difference(size, change, percent, generator, draws=2_000, resamples=400, relevant=2.0):
+def no_difference(size, change, percent, generator, draws=DRAWS, relevant=2.0):
     """Share of comparisons of one figure that say 'no difference' if the true change is `change` (in %)."""
     baseline = percent * noise("normal", (draws, size), generator)
     new = percent * noise("normal", (draws, size), generator) + change
     estimate = statistics.estimate_sides(baseline, new)
-    low, high = statistics.interval_of_sides(baseline, new, generator, resamples)
+    low, high = statistics.interval(estimate)
     small = statistics.detectable(estimate, statistics.ALPHA) <= relevant
     inside = (low >= -relevant) & (high <= relevant)
     return (small & inside & (statistics.p_value(estimate) > statistics.ALPHA)).mean()
 
 
 def alternatives(size, generator, draws=DRAWS):
-    """{way to judge: (false calls of one figure, calls of a change by three times the noise at the level of
-    ten figures)}"""
+    """{way to judge: (false calls of one figure, the same at the level of ten figures where the new side spreads five times as much, in
+    false calls expected at that level, calls of a change by three times the noise at the level of ten figures)}"""
     baseline, new = (noise("normal", (draws, size), generator) for _ in range(2))
-    spread_a, spread_b = baseline.std(axis=-1, ddof=1), new.std(axis=-1, ddof=1)
-    pooled, both = np.sqrt((spread_a ** 2 + spread_b ** 2) / 2.0), 2.0 * size - 2.0
-    means = new.mean(axis=-1) - baseline.mean(axis=-1)
-    medians = np.median(new, axis=-1) - np.median(baseline, axis=-1)
-    hodges_lehmann = statistics.difference_of_sides(baseline, new)
-    # Standard deviation of the median of a normal sample over that of its mean.
-    of_median = {3: 1.156, 5: 1.196, 10: 1.176}[size]
-    used = statistics.HODGES_LEHMANN_FACTOR
-    ways = {
-        "difference of means, spread of both sides": (means, pooled, 1.0, both),
-        "difference of medians, spread of both sides": (medians, pooled, of_median, both),
-        "Hodges-Lehmann, spread of both sides": (hodges_lehmann, pooled, used, both),
-        "Hodges-Lehmann, spread of the baseline": (hodges_lehmann, spread_a, used, size - 1.0),
-        "Hodges-Lehmann, the larger of these two (used)":
-            (hodges_lehmann, np.maximum(spread_a, pooled), used, both),
-    }
     rates = {}
-    for name, (difference, spread, factor, freedom) in ways.items():
-        error = factor * spread * np.sqrt(2.0 / size)
-        single, among = (stats.t.isf(statistics.ALPHA / 2.0 / figures, freedom) for figures in (1, FIGURES))
-        rates[name] = ((np.abs(difference) > single * error).mean(),
-                       (np.abs(difference + 3.0) > among * error).mean())
+    for name, test in WAYS.items():
+        single, _ = test(baseline, new, size)
+        unlike, _ = test(baseline, 5.0 * new, size)
+        moved, _ = test(baseline, new + 3.0, size)
+        level = statistics.ALPHA / FIGURES
+        rates[name] = ((single <= statistics.ALPHA).mean(), (unlike <= level).mean() / level, (moved <= level).mean())
     return rates
+
+
+def _one_spread(difference, factor=1.0, least=None):
+    def test(baseline, new, size):
+        spread = np.sqrt((baseline.var(axis=-1, ddof=1) + new.var(axis=-1, ddof=1)) / 2.0)
+        if least:
+            spread = np.maximum(spread, baseline.std(axis=-1, ddof=1))
+        made = statistics.Estimate(difference(baseline, new), factor * spread * np.sqrt(2.0 / size), np.array(2.0 * size - 2.0))
+        return statistics.p_value(made), made
+    return test
+
+
+def _welch(baseline, new, size):
+    made = statistics.estimate_sides(baseline, new)
+    return statistics.p_value(made), made
+
+
+WAYS = {
+    "difference of means, one spread for both sides": _one_spread(lambda a, b: b.mean(axis=-1) - a.mean(axis=-1)),
+    "Hodges-Lehmann, one spread for both sides": _one_spread(statistics.difference_of_sides, statistics.HODGES_LEHMANN_FACTOR),
+    "Hodges-Lehmann, that or the baseline's, the larger": _one_spread(statistics.difference_of_sides, statistics.HODGES_LEHMANN_FACTOR, True),
+    "Hodges-Lehmann, a spread for each side (used)": _welch,
+}
 
 
 def share_false_calls(size):
@@ -144,65 +128,81 @@ def share_false_calls(size):
     calls = statistics.boschloo_p_values(size, size) <= statistics.ALPHA
     worst = 0.0
     for share in np.linspace(0.0, 1.0, 201):
-        chances = stats.binom.pmf(np.arange(size + 1), size, share)
+        chances = statistics.chances_of(size, share)
         worst = max(worst, float(chances @ calls @ chances))
     return worst
 
 
-HEADLINE_DRAWS = 400
-HEADLINE_SETTINGS = (2, 3, 6)
-# The chain of a fixed rate, without what is the same in all runs more often than not.
-HEADLINE_FIGURES = ("sustained", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")
+RANKING_DRAWS = 1000
+ENGINE = Settings(relevant=0.0)
 
 
-def headlines(settings, size, sustained, generator, draws=HEADLINE_DRAWS, kind="normal", worse=0):
-    """(share of rankings with a winner, share in which any two settings are told apart) where all `settings` are equal, but for
-    the last `worse` ones, which are never sustained and do not count. `sustained`: chance that a run is."""
+CHAIN = ("sustained", *known_truth.FIGURES)
+ONE = ("goodput",)  # as --decide-by does
+
+
+def ranked(case, settings, size, generator, chain=CHAIN):
+    """The Ranking of one set of runs of a known_truth.Case, as weir-compare makes it; and the interval of the first pair's goodput."""
     figures = {figure.name: figure for figure in KEY_FIGURES}
-    chain = [figures[name] for name in HEADLINE_FIGURES]
-    equal = settings - worse
-    winners = apart = 0
+    made = ranking.rank([figures[name] for name in chain],
+                        known_truth.as_runs(known_truth.draw(case, settings, size, generator)), ENGINE)
+    pair = made.of_figure(figures["goodput"], 0, 1)
+    return made, None if pair is None or made.doubt(0, 1) else (pair.result.low, pair.result.high)
+
+
+def rates(case, settings, size, generator, draws=RANKING_DRAWS, chain=CHAIN):
+    """Shares of rankings in which two settings with the same truth are told apart, the last setting wins, another one wins; and of
+    intervals that hold the truth (None: there is none)."""
+    alike = right = wrong = held = intervals = 0
+    equal = [(i, j) for i in range(settings) for j in range(i) if case.gain(i) == case.gain(j)]
     for _ in range(draws):
-        values = {figure.name: (LEVEL + 3.0 * noise(kind, (settings, size), generator)).tolist() for figure in chain}
-        yes = generator.random((settings, size)) < sustained
-        yes[equal:] = False
-        values["sustained"] = yes.astype(float).tolist()
-        ranked = ranking.rank(chain, values, Settings(relevant=0.0, resamples=0))
-        winners += ranked.winner is not None
-        apart += any(ranked.told[i][j] is not None for i in range(equal) for j in range(i))
-    return winners / draws, apart / draws
+        made, interval = ranked(case, settings, size, generator, chain)
+        alike += any(made.told[i][j] is not None for i, j in equal)
+        right += made.winner == settings - 1
+        wrong += made.winner not in (None, settings - 1)
+        if interval is not None and interval[0] is not None:
+            intervals += 1
+            held += interval[0] - 1e-9 <= case.gain(0) - case.gain(1) <= interval[1] + 1e-9
+    return alike / draws, right / draws, wrong / draws, held / intervals if intervals else None
 
 
-def headline_tables(draws=HEADLINE_DRAWS):
-    """The text of the table on the ranking."""
-    generator = np.random.default_rng(SEED)
-    rows = []
-    for title, sustained, kind, worse in (("all sustained", 1.0, "normal", 0), ("all sustained, lognormal", 1.0, "lognormal", 0),
-                                          ("half of the runs sustained", 0.5, "normal", 0),
-                                          ("half sustained, one setting more that never is", 0.5, "normal", 1)):
-        for settings in HEADLINE_SETTINGS:
-            rates = [headlines(settings + worse, size, sustained, generator, draws, kind, worse) for size in SIZES]
-            rows.append((title, settings, *(" / ".join(_percent(rate) for rate in pair) for pair in rates)))
-    return _table("Equal settings: a winner is named / any two are told apart", ("runs", "settings", *(f"{size} runs" for size in SIZES)),
-                  rows)
+def engine_tables(draws=RANKING_DRAWS):
+    """The text of the tables on rankings of made-up runs."""
+    def both(case, settings, size, what):
+        found = [rates(case, settings, size, np.random.default_rng(SEED), draws, chain) for chain in (CHAIN, ONE)]
+        return " / ".join(_percent(each[index]) for each in found for index in what), _percent(found[0][3])
+
+    heads, parts = [f"{size} runs" for size in SIZES], []
+    for title, cases, all_settings, what in (
+            ("Equal settings: any two are told apart by all figures / by one figure (--decide-by)", known_truth.EQUAL, (2, 3), (0,)),
+            ("One setting is better: it wins / another one wins by all figures / and by one figure", known_truth.UNEQUAL, (2,), (1, 2))):
+        rows = []
+        for case in cases:
+            for settings in all_settings:
+                found = [both(case, settings, size, what) for size in SIZES]
+                rows.append((case.title, settings, *(cell for cell, _ in found), *(held for _, held in found)))
+        parts.append(_table(f"{title}; at the right: intervals that hold the truth", ("runs", "settings", *heads, *heads), rows))
+    return "\n".join(parts)
 
 
-def one_figure(levels, spreads, size, generator, draws=HEADLINE_DRAWS, kind="normal"):
+ONE_FIGURE_DRAWS = 400
+
+
+def one_figure(levels, spreads, size, generator, draws=ONE_FIGURE_DRAWS, kind="normal"):
     """Settings of which one figure has these levels, with these spreads: (share of rankings in which any two with the same
     level are told apart; share of the pairs with different levels that are told apart, by ranking.py, by Holm's levels)."""
     figure = next(figure for figure in KEY_FIGURES if figure.name == "goodput")
-    settings = Settings(relevant=0.0, resamples=0)
     equal = np.equal.outer(levels, levels)
     first, second = np.triu_indices(len(levels), 1)
     false = told = told_by_holm = 0
     for _ in range(draws):
         values = LEVEL + np.array(levels)[:, None] + np.array(spreads)[:, None] * noise(kind, (len(levels), size), generator)
-        ranked = ranking.rank([figure], {"goodput": values.tolist()}, settings)
-        apart = np.array([[pair is not None for pair in row] for row in ranked.told])
+        runs = ranking.Runs({"goodput": values.tolist()})
+        apart = np.array([[pair is not None for pair in row] for row in ranking.rank([figure], runs, ENGINE).told])
         false += (apart & equal).any()
         told += (apart & ~equal)[first, second].sum()
-        p_values = np.array([float(statistics.p_value(pair.result.estimate)) for pair in ranking.measured_pairs(
-            [figure], {"goodput": values.tolist()}, settings)])
+        p_values = np.array([float(statistics.p_value(pair.result.estimate)) for pair in
+                             ranking.measured_pairs([figure], runs, ENGINE)])
         told_by_holm += ((p_values <= statistics.holm_levels(p_values)) & ~equal[first, second]).sum()
     unlike = (~equal)[first, second].sum() * draws
     return false / draws, told / unlike if unlike else None, told_by_holm / unlike if unlike else None
@@ -222,7 +222,7 @@ ONE_FIGURE_CASES = (
 )
 
 
-def one_figure_table(draws=HEADLINE_DRAWS):
+def one_figure_table(draws=ONE_FIGURE_DRAWS):
     generator = np.random.default_rng(SEED)
     rows = []
     for title, kind, level, spread in ONE_FIGURE_CASES:
@@ -230,7 +230,7 @@ def one_figure_table(draws=HEADLINE_DRAWS):
             rates = [one_figure([level(i, settings) for i in range(settings)], [spread(i, settings) for i in range(settings)],
                                 size, generator, draws, kind) for size in SIZES]
             rows.append((title + ("" if kind == "normal" else f", {kind}"), settings, *(
-                " / ".join("-" if rate is None else _percent(rate) for rate in of_size) for of_size in rates)))
+                " / ".join(_percent(rate) for rate in of_size) for of_size in rates)))
     return _table("One figure (noise 1 %): any two equal settings are told apart / unequal pairs that are told apart / the same "
                   "with Holm's levels", ("settings are", "settings", *(f"{size} runs" for size in SIZES)), rows)
 
@@ -242,7 +242,7 @@ def _table(title, heads, rows):
 
 
 def _percent(share):
-    return f"{100.0 * share:.1f} %"
+    return "-" if share is None else f"{100.0 * share:.1f} %"
 
 
 def tables(draws=DRAWS):
@@ -294,10 +294,10 @@ def tables(draws=DRAWS):
          for change in (0.0, 2.0) for percent in (0.25, 0.5, 1.0)]))
     ways = {size: alternatives(size, generator, draws) for size in SIZES}
     parts.append(_table(
-        "Other ways to judge (normal noise): false calls of one figure / calls of a true change by three "
-        "times the noise among ten figures", ("", *runs),
-        [(name, *(" / ".join(_percent(rate) for rate in ways[size][name]) for size in SIZES))
-         for name in ways[SIZES[0]]]))
+        "Other ways to judge (normal noise): false calls of one figure / false calls over what is meant, ten figures, where the new side "
+        "spreads five times as much / calls of a true change by three times the noise among ten figures", ("", *runs),
+        [(name, *(f"{_percent(found[0])} / {found[1]:.1f} x / {_percent(found[2])}" for found in (ways[size][name] for size in SIZES)))
+         for name in WAYS]))
     parts.append(_table(
         "False calls of the sustained share, at the true share where they are most frequent", runs,
         [[_percent(share_false_calls(size)) for size in SIZES]]))
@@ -312,11 +312,10 @@ def main(argv=None):
                         default=DRAWS,
                         metavar="N",
                         help="data sets per rate (default: %(default)s)")
-    parser.add_argument("--headline", action="store_true", help="only the tables on the ranking of several settings")
+    parser.add_argument("--ranking", action="store_true", help="only the tables on the ranking of several settings")
     options = parser.parse_args(argv)
-    if options.headline:
-        draws = min(options.draws, HEADLINE_DRAWS)
-        print(headline_tables(draws), one_figure_table(draws), sep="\n")
+    if options.ranking:
+        print(engine_tables(min(options.draws, RANKING_DRAWS)), one_figure_table(min(options.draws, ONE_FIGURE_DRAWS)), sep="\n")
     else:
         print(tables(options.draws))
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import stats
 
 from . import statistics
-from .statistics import ALPHA, CONFIDENCE, FEWEST_RUNS, HODGES_LEHMANN_FACTOR
+from .statistics import ALPHA, CONFIDENCE, FEWEST_RUNS, HODGES_LEHMANN_FACTOR, t_quantile
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +116,7 @@ def _half_width(values, width):
     """Of the interval of a limit: Student's t on the spread between rounds, which is at least that of the bracket."""
     variance = max(float(np.var(values, ddof=1)), width ** 2 / 12.0)
     tail = (1.0 - CONFIDENCE) / 2.0
-    return float(stats.t.isf(tail, len(values) - 1)) * HODGES_LEHMANN_FACTOR * (variance / len(values)) ** 0.5
+    return float(t_quantile(tail, len(values) - 1)) * HODGES_LEHMANN_FACTOR * (variance / len(values)) ** 0.5
 
 
 def _bound(first, second):
@@ -135,6 +134,6 @@ def _more_rounds(size, error, rounds, level, floor):
     spread = error * rounds ** 0.5
     for more in range(1, 200):
         number = rounds + more
-        if stats.t.isf(level / 2.0, number - 1) * spread / number ** 0.5 <= size:
+        if t_quantile(level / 2.0, number - 1) * spread / number ** 0.5 <= size:
             return more
     return None

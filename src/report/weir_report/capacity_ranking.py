@@ -6,13 +6,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from scipy import stats
-
 from . import capacity_estimates, ranking
 from .figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, FigureResult, Side
 from .key_figures import MARGIN, KeyFigure
 from .run_groups import Group
-from .statistics import ALPHA, POWER
+from .statistics import ALPHA, FEWEST_RUNS, POWER, t_quantile
 
 
 def figure_of(capacity):
@@ -31,7 +29,8 @@ def rank(capacity, settings):
     found = limits(capacity)
     pairs = _tested(capacity, figure, settings)
     values = [None if limit is None else limit.value for limit in found]
-    return ranking.made_of([figure], pairs, {figure.name: [[value] for value in values]}, figure)
+    judged = [limit is not None and limit.rounds >= FEWEST_RUNS for limit in found]
+    return ranking.made_of([figure], pairs, {figure.name: [[value] for value in values]}, figure, judged)
 
 
 def runs_beyond(setting, group):
@@ -74,7 +73,7 @@ def _pair(capacity, figure, two, difference, level, settings):
         figure, Side((sides[1].value,)), Side((sides[0].value,)), difference=difference.value, scale=scale,
         low=_finite(difference.low), high=_finite(difference.high), threshold=difference.threshold,
         detectable=None if difference.threshold is None else _detectable(difference, level),
-        level=level, relevant=settings.relevant * (scale or 0.0), call=INCONCLUSIVE)
+        level=level, relevant=settings.relevant * (scale or 0.0), call=INCONCLUSIVE, paired=True)
     if difference.certain:
         result.call = BETTER if (difference.value > 0.0) == (figure.better == "higher") else WORSE
     elif difference.threshold is not None and max(abs(difference.low), abs(difference.high)) <= result.relevant:
@@ -89,5 +88,5 @@ def _finite(value):
 def _detectable(difference, level):
     """The true difference that would be called with a chance of POWER."""
     freedom = difference.rounds - 1
-    error = difference.threshold / stats.t.isf(level / 2.0, freedom)
-    return difference.threshold + float(stats.t.ppf(POWER, freedom)) * error
+    error = difference.threshold / float(t_quantile(level / 2.0, freedom))
+    return difference.threshold + float(t_quantile(1.0 - POWER, freedom)) * error

@@ -7,15 +7,14 @@ import dataclasses
 
 import numpy as np
 
-from . import plan_pressure, statistics, switch_counters
-from .answer import Answer, make_answer
+from . import doubts, plan_pressure, statistics, switch_counters
+from .answer import Answer, make_answer, short_names
 from .errors import ReportError
-from .figure_results import (BETTER, INCONCLUSIVE, NO_DIFFERENCE, SEED, WORSE, FigureResult, Settings, Side,  # noqa: F401
-                             all_equal, call_figure, measure_figure)
-from .key_figures import KEY_FIGURES, key_figures
-from .run_groups import (Group, are_network_settings, describe_plan_differences, plan_differences, refuse_shared_runs, usable,
+from .figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, FigureResult, Settings, Side, all_equal, measure_figure  # noqa: F401
+from .key_figures import COMPLETED, KEY_FIGURES, key_figures
+from .run_groups import (Group, are_network_settings, describe_plan_differences, plan_differences, refuse_empty, refuse_shared_runs, usable,
                          worlds_and_versions)
-from .run_pairs import find_pairs
+from .run_pairs import PairsOfGroups
 from .units import counted, percent
 
 
@@ -71,17 +70,17 @@ class Report:
 
     def deciding_calls(self):
         """The call of the deciding figure for each setting against the first one, the baseline."""
+        settings = range(1, len(self.answer.ranking))
         if self.answer.pressure.cannot_differ:
-            return [INCONCLUSIVE] * (len(self.answer.ranking) - 1)
-        ranked, runs = self.answer.measured, [row.runs for row in sorted(self.answer.ranking, key=lambda row: row.index)]
-        return [_deciding_call(ranked, runs, index) for index in range(1, len(runs))]
+            return [INCONCLUSIVE for _ in settings]
+        return [_deciding_call(self.answer.measured, index) for index in settings]
 
 
-def _deciding_call(ranked, runs, index):
+def _deciding_call(ranked, index):
     pair = ranked.told[0][index]
     if pair is not None:
         return WORSE if pair.better == 0 else BETTER
-    if min(runs[0], runs[index]) < statistics.FEWEST_RUNS:
+    if not (ranked.judged[0] and ranked.judged[index]) or ranked.doubt(0, index):
         return INCONCLUSIVE
     pair = ranked.decided_by and ranked.of_figure(ranked.decided_by, 0, index)
     if pair is None or pair.is_called or all_equal(pair.result):
@@ -93,21 +92,28 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     """Judges each of `new_groups` against `baseline`. Raises ReportError if the runs cannot be compared."""
     remarks = []
     groups = [usable(group, remarks) for group in (baseline, *new_groups)]
-    baseline, new_groups = groups[0], groups[1:]
+    refuse_empty(groups)
     refuse_shared_runs(groups)
     differences = plan_differences(groups)
-    if not settings.allow_different_plans and not are_network_settings(differences):
+    only_settings = are_network_settings(differences)
+    if not settings.allow_different_plans and not only_settings:
         raise ReportError(
             "the runs have different plans: " + describe_plan_differences(differences, groups) +
             ". Runs of one plan are expected; --allow-different-plans compares them nevertheless")
+    if not only_settings:
+        remarks.append(f"Plans differ (allowed): {describe_plan_differences(differences, groups)}.")
     remarks += worlds_and_versions(groups)
     remarks += _switch(groups) + _stalls(groups)
-    comparisons = [_measure(baseline, group, settings, remarks) for group in new_groups]
-    _judge(comparisons, settings)
-    pressure = plan_pressure.found(groups, differences, by)
+    pairs = PairsOfGroups(groups) if settings.pairs else None
+    remarks += _unpaired(groups) if pairs else []
+    pressure = plan_pressure.found([group for group in groups if group.runs], differences, by)
+    doubted = doubts.found(groups, short_names([group.name for group in groups]), differences)
+    answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs)
+    comparisons = [_against(groups, index, answer.measured, settings, pairs) for index in range(1, len(groups)) if groups[0].runs
+                   and groups[index].runs]
     if pressure.cannot_differ:
         _leave_open(comparisons)
-    return Report(comparisons, differences, groups, remarks, by, settings, make_answer(groups, settings, pressure=pressure))
+    return Report(comparisons, differences, groups, remarks, by, settings, answer)
 
 
 def compare_capacities(capacity, groups, settings=Settings()):
@@ -154,38 +160,42 @@ def _stalled_share(run):
                default=0.0)
 
 
-def _measure(baseline, new, settings, remarks):
-    """Everything but the calls, which need all figures of all comparisons."""
-    few = [f"{len(group.runs)} in {group.name}" for group in (baseline, new)
-           if len(group.runs) < statistics.FEWEST_RUNS]
-    too_few = (f"{statistics.FEWEST_RUNS} or more complete runs per side are needed, found " + " and ".join(few)
-               if few else None)
-    found = find_pairs(baseline.runs, new.runs) if settings.pairs and not few else None
-    if found:
-        baseline, new = Group(baseline.name, found.baseline), Group(new.name, found.new)
-        times = found.times()
-    elif settings.pairs and not few:
-        shared = {run.plan.get("seed") for run in baseline.runs} & {run.plan.get("seed") for run in new.runs}
-        if all(run.world == "simulation" for run in (*baseline.runs, *new.runs)) and shared:
-            remarks.append(
-                f"Not paired: {baseline.name} and {new.name} have {counted(len(shared), 'seed')} in common, but not all.")
+def _unpaired(groups):
+    """Simulations that share some seeds, and not all."""
+    remarks = []
+    for group in groups[1:]:
+        runs = [*groups[0].runs, *group.runs]
+        seeds = [{run.plan.get("seed") for run in side.runs} for side in (groups[0], group)]
+        if all(run.world == "simulation" for run in runs) and seeds[0] & seeds[1] and seeds[0] != seeds[1]:
+            remarks.append(f"Not paired: {groups[0].name} and {group.name} have {counted(len(seeds[0] & seeds[1]), 'seed')} in common, "
+                           "but not all.")
+    return remarks
+
+
+def _against(groups, index, ranked, settings, pairs):
+    """The Comparison of a group with the first one: results of the ranking, and what explains them."""
+    baseline, new = groups[0], groups[index]
+    few = [f"{len(group.runs)} in {group.name}" for group in (baseline, new) if len(group.runs) < statistics.FEWEST_RUNS]
+    found = pairs.pairs(0, index) if pairs else None
     values = [[key_figures(run) for run in group.runs] for group in (baseline, new)]
     results, alike = [], []
-    for figure in KEY_FIGURES:
+    for figure in (COMPLETED, *KEY_FIGURES):
         if settings.figures is not None and figure.name not in settings.figures:
             continue
-        sides = [[of_run[figure.name] for of_run in side] for side in values]
-        if all(value is None for side in sides for value in side):
+        pair = ranked.of_figure(figure, 0, index) if figure.is_scored else None
+        if pair is not None:
+            result = pair.seen_from(0)
+        elif figure is COMPLETED or all(of_run[figure.name] is None for side in values for of_run in side):
             continue
-        if found:
-            # A pair that lacks one value is no pair for this figure.
-            kept = [index for index, two in enumerate(zip(*sides)) if None not in two]
-            sides = [[side[index] for index in kept] for side in sides]
-            of_pairs = tuple(None if side is None else [side[index] for index in kept] for side in times)
-        sides = [Side(tuple(float(value) for value in side if value is not None), _whole(figure, group))
-                 for side, group in zip(sides, values)]
-        result = measure_figure(figure, *sides, settings, of_pairs if found else None)
+        else:
+            result = measure_figure(figure, *(Side(tuple(float(of_run[figure.name]) for of_run in side if of_run[figure.name] is not None))
+                                              for side in values), settings)
+        result.baseline, result.new = (dataclasses.replace(side, whole=_whole(figure, of_runs))
+                                       for side, of_runs in zip((result.baseline, result.new), values))
         (alike if _is_alike(result) else results).append(result)
+    if found:
+        baseline, new = (dataclasses.replace(group, runs=runs) for group, runs in ((baseline, found.baseline), (new, found.new)))
+    too_few = f"{statistics.FEWEST_RUNS} or more complete runs per side are needed, found " + " and ".join(few) if few else None
     return Comparison(baseline, new, results, alike, found.why if found else None, too_few)
 
 
@@ -210,21 +220,3 @@ def _is_alike(result):
     sides = (result.baseline, result.new)
     return (result.figure.kind == "share" and all(side.values for side in sides)
             and len({value for side in sides for value in side.values}) == 1)
-
-
-def _judge(comparisons, settings):
-    """All figures of all comparisons are one family, and the shares another: however many are looked at, the
-    chance of any false call stays below ALPHA in each."""
-    for kind in ("number", "share"):
-        members = [(comparison, result) for comparison in comparisons for result in comparison.scored
-                   if result.figure.kind == kind]
-        tested = [
-            np.nan if comparison.too_few or result.p_value is None or all_equal(result) else result.p_value
-            for comparison, result in members
-        ]
-        levels = statistics.holm_levels(np.array(tested)) if members else []
-        for (comparison, result), level in zip(members, levels):
-            if comparison.too_few:
-                result.reason, result.low, result.high = "too few runs", None, None
-            elif result.p_value is not None:
-                call_figure(result, level, settings)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from . import compare_text
-from .compare import BETTER, INCONCLUSIVE, SEED, WORSE, Settings, compare
+from .compare import BETTER, INCONCLUSIVE, WORSE, Settings, compare
 from .compare_inputs import compare_campaign, grouped, is_campaign, read_runs, two_groups
 from .compare_record import as_csv, as_record
 from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
@@ -60,7 +60,7 @@ def parser():
         metavar="WHAT",
         help="exit with 3 if a setting is so against the baseline in the figure that decides: worse, different, inconclusive; "
         "any-worse and so on: in any key figure (several: comma-separated)")
-    add("--seed", type=int, default=SEED, metavar="N", help="seed of the bootstrap (default: %(default)s)")
+    add("--seed", type=int, default=0, metavar="N", help="for older scripts: nothing is drawn at random any more")
     add("--version", action="version", version=f"weir-compare {VERSION}")
     return made
 
@@ -113,7 +113,7 @@ def _compare(options):
     figures = _names("--figures", options.figures, [figure.name for figure in KEY_FIGURES]) or None
     settings = Settings(options.relevant, options.ignore_below, not options.unpaired,
                         options.allow_different_plans,
-                        tuple(figures) if figures else None, options.seed, decide_by=options.decide_by)
+                        tuple(figures) if figures else None, decide_by=options.decide_by)
     if options.seed < 0:
         raise ReportError(f"--seed: {options.seed} is below 0")
     if options.by and options.against:

@@ -74,6 +74,8 @@ def as_record(report):
             "name": group.name,
             "baseline": index == 0,
             "runs": [str(run.directory) for run in group.runs],
+            "failed": [{"name": failure.name, "why": failure.why} for failure in group.failed],
+            "missing": group.missing,
             "network": network_mechanisms.count(group)
         } for index, group in enumerate(report.groups)],
         "comparisons": [{
@@ -135,6 +137,9 @@ def answer_record(answer):
             "low": row.low,
             "high": row.high,
             "runs": row.runs,
+            "judged": row.judged,
+            "failed": row.failed,
+            "missing": row.missing,
             "certain": row.certain,
             "told_by": _figure(row.told_by),
             "difference": _finite(row.difference),
@@ -153,6 +158,9 @@ def answer_record(answer):
             "p_value": pair.result.p_value,
             "level": pair.result.level,
             "detectable": pair.result.detectable,
+            "paired": pair.result.paired,
+            "call": pair.result.call,
+            "reason": pair.result.reason,
             "told_apart": pair.is_told,
         } for pair in answer.measured.pairs],
         "why": [{

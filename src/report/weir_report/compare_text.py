@@ -4,7 +4,7 @@ how much."""
 from . import answer_lines, network_mechanisms, units
 from .compare import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
 from .figure_results import all_equal
-from .key_figures import KEY_FIGURES, SPEED
+from .key_figures import COMPLETED, KEY_FIGURES, SPEED
 from .run_groups import are_network_settings
 
 COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", INCONCLUSIVE: "\x1b[2m", NO_DIFFERENCE: ""}
@@ -263,7 +263,7 @@ def _sweep_rows(report, colour):
         for result in comparison.scored + comparison.explaining + comparison.silent + comparison.alike:
             by_figure.setdefault(result.figure, {})[index] = result
     shown = {result.figure for comparison in report.comparisons for result in comparison.scored + comparison.explaining}
-    for figure in KEY_FIGURES:
+    for figure in (COMPLETED, *KEY_FIGURES):
         if figure not in shown:
             continue
         of_figure = by_figure[figure]
@@ -340,7 +340,7 @@ def _order(result):
     """What comes first in a conclusion: lost data, then margin, in the table's order; then the rest by size against the
     baseline, what appeared from nothing before all others."""
     if result.figure.rank < SPEED:
-        size = KEY_FIGURES.index(result.figure)
+        size = KEY_FIGURES.index(result.figure) if result.figure in KEY_FIGURES else -1
     elif not result.scale or not (is_relative(result) or result.figure.unit == "%"):
         size = -1.0
     else:

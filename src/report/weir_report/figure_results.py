@@ -4,7 +4,6 @@ decided: statistics.py."""
 from __future__ import annotations
 
 import dataclasses
-import zlib
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from . import statistics
 
 BETTER, WORSE, NO_DIFFERENCE, INCONCLUSIVE = "better", "worse", "no difference", "inconclusive"
 NOT_SCORED = None  # the call of figures that explain
-SEED = 20211021
 # Units of what is measured rather than counted; a counted value comes in steps of 1.
 _MEASURED_UNITS = ("b/s", "B", "s", "%", "1")
 # Deterministic runs have no spread: without this, rounding of the last digit would be a difference.
@@ -21,13 +19,11 @@ _ROUNDING = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    relevant: float = 0.02  # share of the baseline's value; of yes or no: of the runs
+    relevant: float = 0.02  # share of the larger median; of yes or no: of the runs
     ignore_below: float = 0.0  # in the same measure: smaller differences are never called
     pairs: bool = True
     allow_different_plans: bool = False
     figures: tuple | None = None  # names; None: all
-    seed: int = SEED
-    resamples: int = statistics.RESAMPLES  # of the bootstrap; 0: no intervals
     decide_by: str | None = None  # name of the figure that decides; None: the first that differs
 
 
@@ -67,10 +63,21 @@ class FigureResult:
     detectable: float | None = None  # minimum detectable effect: would be called with a chance of 80 %
     estimate: statistics.Estimate | None = None
     p_value: float | None = None
+    paired: bool = False
     level: float | None = None
     relevant: float | None = None
     call: str | None = INCONCLUSIVE
     reason: str | None = None  # why it is inconclusive, if not for spread
+
+    def opposite(self):
+        """The same with the sides exchanged."""
+        turned = dataclasses.replace(self, baseline=self.new, new=self.baseline, call={BETTER: WORSE, WORSE: BETTER}.get(self.call, self.call))
+        turned.difference = None if self.difference is None else -self.difference
+        if self.low is not None:
+            turned.low, turned.high = -self.high, -self.low
+        if self.estimate is not None:
+            turned.estimate = dataclasses.replace(self.estimate, difference=-self.estimate.difference)
+        return turned
 
     @property
     def is_relevant(self):
@@ -103,32 +110,29 @@ def _measure_share(result, settings):
     result.relevant = settings.relevant
     result.difference = yes_b / size_b - yes_a / size_a
     if result.reason is None:
-        result.p_value = float(statistics.boschloo_p_values(size_a, size_b)[yes_a, yes_b])
+        result.p_value = float(statistics.share_p_values(yes_a, size_a, size_b)[yes_b])
         result.low, result.high = statistics.share_interval(yes_a, size_a, yes_b, size_b)
 
 
 def _measure_number(result, settings, pair_times):
     figure = result.figure
     a, b = np.array(result.baseline.values), np.array(result.new.values)
-    result.scale = abs(result.baseline.median) or abs(result.new.median) or None
+    result.scale = max(abs(result.baseline.median), abs(result.new.median)) or None
     result.relevant = max(settings.relevant, 2.0 * figure.resolution) * (result.scale or 0.0)
     if result.reason is not None:
         result.difference = float(statistics.difference_of_sides(a, b))
         return
-    generator = np.random.default_rng([settings.seed, zlib.crc32(figure.name.encode())])
     if pair_times is None:
         result.estimate = statistics.estimate_sides(a, b, _step(result))
-        low, high = (result.estimate.difference,) * 2
-        if settings.resamples:
-            low, high = statistics.interval_of_sides(a, b, generator, settings.resamples)
+        chance = statistics.chance_p_value(a, b)
     else:
         differences, inflation = statistics.pair_differences(a, b, *pair_times)
-        result.estimate = statistics.estimate_pairs(differences, inflation, _step(result))
-        low, high = statistics.interval_of_pairs(differences, generator, inflation)
+        result.estimate, result.paired = statistics.estimate_pairs(differences, inflation, _step(result)), True
+        chance = statistics.chance_p_value_of_pairs(differences)
     result.difference = float(result.estimate.difference)
-    result.p_value = float(statistics.p_value(result.estimate))
-    if abs(result.difference) <= _floor(result, settings):
-        result.p_value = 1.0
+    limited = statistics.no_better_than(result.estimate, *chance)
+    result.p_value = 1.0 if abs(result.difference) <= floor(result, settings) else float(statistics.p_value(limited))
+    low, high = statistics.interval(limited)
     # Latencies that fell into the same bucket are not equal, only not told apart.
     width = _step(result) if figure.resolution else 0.0
     result.low = min(float(low), result.difference - width / 2.0)
@@ -141,7 +145,8 @@ def _step(result):
     return 0.0 if result.figure.unit in _MEASURED_UNITS else 1.0
 
 
-def _floor(result, settings):
+def floor(result, settings):
+    """Differences up to this one are never called."""
     return max(result.figure.resolution, settings.ignore_below, _ROUNDING) * (result.scale or 0.0)
 
 
@@ -154,7 +159,7 @@ def all_equal(result):
 def call_figure(result, level, settings):
     if all_equal(result):
         result.call = NO_DIFFERENCE
-        result.threshold = result.detectable = _floor(result, settings)
+        result.threshold = result.detectable = floor(result, settings)
         return
     result.level = float(level)
     if result.figure.kind == "share":
@@ -162,9 +167,9 @@ def call_figure(result, level, settings):
         result.threshold = statistics.share_threshold(*sizes, level)
         result.detectable = statistics.share_detectable(*sizes, level)
     else:
-        floor = _floor(result, settings)
-        result.threshold = float(statistics.threshold(result.estimate, level, floor))
-        result.detectable = float(statistics.detectable(result.estimate, level, floor))
+        least = floor(result, settings)
+        result.threshold = float(statistics.threshold(result.estimate, level, least))
+        result.detectable = float(statistics.detectable(result.estimate, level, least))
     if result.p_value <= level:
         result.call = BETTER if (result.difference > 0.0) == (result.figure.better == "higher") else WORSE
     elif (result.detectable is not None and result.detectable <= result.relevant

@@ -32,6 +32,8 @@ class KeyFigure:
         return self.better is not None
 
 
+# Not of a run, but of whether there is one: runs that failed are no.
+COMPLETED = KeyFigure("completed", "completed", "%", "higher", kind="share", rank=OUTCOME)
 # In the order of the tables.
 SCORED_FIGURES = (
     KeyFigure("sustained", "sustained", "%", "higher", kind="share", rank=OUTCOME),

@@ -42,7 +42,7 @@ class PlanPressure:
 
 def found(groups, differences, by=None):
     """Of groups of usable runs. `differences`: run_groups.plan_differences; `by`: the tag that makes the groups."""
-    known = [[_pressure(run) for run in group.runs] for group in groups]
+    known = [[of_run(run) for run in group.runs] for group in groups]
     if not all(pressure and pressure.get("settings") for of_group in known for pressure in of_group):
         return PlanPressure(sentences=_unknown(groups, known))
     entries = [entry for of_group in known for pressure in of_group for entry in pressure["settings"]]
@@ -59,7 +59,7 @@ def found(groups, differences, by=None):
 
 def cannot_act(run):
     """Sentences on settings of the switch that cannot act in the plan of one run, without full stops."""
-    return [sentence(entry) for entry in (_pressure(run) or {}).get("settings", ()) if not entry["can_act"]]
+    return [sentence(entry) for entry in (of_run(run) or {}).get("settings", ()) if not entry["can_act"]]
 
 
 def sentence(entry):
@@ -67,7 +67,7 @@ def sentence(entry):
     return entry["text"] if entry["can_act"] else f"{entry['text']}: it cannot act in this plan, but with {entry['remedy']}"
 
 
-def _pressure(run):
+def of_run(run):
     pressure = run.resolved.get("pressure")
     return pressure if isinstance(pressure, dict) else None
 

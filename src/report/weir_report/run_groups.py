@@ -1,8 +1,8 @@
 """Groups of runs that are to be compared: which runs count, and what else than the question differs between the groups."""
 
+import collections
 import dataclasses
 
-from . import statistics
 from .errors import ReportError
 from .units import counted
 
@@ -14,20 +14,45 @@ OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recover
                   "port-buffer", "mtu", "acts-at")
 
 
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """A run that did not become complete: where it is or which one it is, and why."""
+
+    name: str
+    why: str
+    begun: object = None  # datetime, if that is known
+
+
 @dataclasses.dataclass
 class Group:
+    """`failed`: runs that ended before their time by themselves. `missing`: in words, how many others are not there, by their state:
+    interrupted, waiting, ..."""
+
     name: str
     runs: list
+    failed: list = dataclasses.field(default_factory=list)
+    missing: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def made(self):
+        """Complete runs and those that failed."""
+        return len(self.runs) + len(self.failed)
+
+
+# Reasons why runs failed that are told of one group.
+REASONS_MAX = 2
 
 
 def usable(group, remarks):
-    """Complete runs, each of them once."""
-    kept, seen = [], {}
+    """The group with complete runs, each of them once; which others there are stands in `failed` and `missing`."""
+    kept, seen, failed, missing = [], {}, list(group.failed), dict(group.missing)
     for run in group.runs:
+        if run.status == "interrupted":
+            missing["interrupted"] = missing.get("interrupted", 0) + 1
+            continue
         if run.status != "complete":
-            what = "was interrupted" if run.status == "interrupted" else "failed"
-            remarks.append(
-                f"Left out of {group.name}: {run.directory} {what}; only complete runs are compared.")
+            failed.append(Failure(str(run.directory), str((run.record.get("failure") or {}).get("what") or "no reason is recorded"),
+                                  run.started_at))
             continue
         identities = [("directory", str(run.directory.resolve()))]
         if run.world == "simulation":
@@ -42,10 +67,33 @@ def usable(group, remarks):
             continue
         seen.update(dict.fromkeys(identities, run))
         kept.append(run)
-    if not kept:
-        raise ReportError(f"{group.name}: no complete run among its {counted(len(group.runs), 'run')}; "
-                          f"{statistics.FEWEST_RUNS} or more complete runs are expected")
-    return Group(group.name, kept)
+    made = Group(group.name, kept, failed, missing)
+    # Whoever made the group has told of those that it knows to be missing.
+    remarks += why_not_there(made if missing != group.missing else dataclasses.replace(made, missing={}))
+    return made
+
+
+def why_not_there(group):
+    """Sentences on the runs of a group that are not complete."""
+    sentences = []
+    if group.failed:
+        reasons = collections.Counter(failure.why for failure in group.failed).most_common()
+        told = "; ".join(f"{why.rstrip('.')}" + (f" ({number} times)" if number > 1 and len(reasons) > 1 else "")
+                         for why, number in reasons[:REASONS_MAX])
+        more = f"; and {counted(len(reasons) - REASONS_MAX, 'other reason')}" if len(reasons) > REASONS_MAX else ""
+        sentences.append(f"{len(group.failed)} of {counted(group.made, 'run')} of {group.name} failed: {told}{more} "
+                         f"(first: {group.failed[0].name}).")
+    if group.missing:
+        sentences.append(f"Runs of {group.name} that are missing: " +
+                         ", ".join(f"{number} {state}" for state, number in group.missing.items()) + ".")
+    return sentences
+
+
+def refuse_empty(groups):
+    """Raises ReportError if no group has a complete run."""
+    if not any(group.runs for group in groups):
+        reasons = [sentence for group in groups for sentence in why_not_there(group)]
+        raise ReportError(" ".join(["no complete run in any setting;", *reasons[:4]]).rstrip("."))
 
 
 def _simulation(run):
@@ -78,7 +126,7 @@ def plan_differences(groups):
             for group in groups
         ]
         if len({value for of_group in values for value in of_group}) > 1:
-            differences[option] = [" or ".join(of_group) for of_group in values]
+            differences[option] = [" or ".join(of_group) or "-" for of_group in values]
     return differences
 
 
@@ -96,7 +144,7 @@ def describe_plan_differences(differences, groups):
 
 
 def worlds_and_versions(groups):
-    remarks = []
+    remarks, groups = [], [group for group in groups if group.runs]
     worlds = [{run.world for run in group.runs} for group in groups]
     if len(set.union(*worlds)) > 1:
         names = {"measurement": "measured", "simulation": "simulated"}

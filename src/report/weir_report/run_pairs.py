@@ -46,3 +46,30 @@ def find_pairs(baseline, new):
         order_b += [run for run in two if id(run) not in of_baseline]
     return Pairs(order_a, order_b, True,
                  "by time: the runs of both sides took turns, so that a slow drift cancels")
+
+
+class PairsOfGroups:
+    """Which runs of two groups are pairs, for ranking.Runs. With fewer than FEWEST, what pairs have in common is not worth the
+    degrees of freedom that they cost."""
+
+    FEWEST = 5
+
+    def __init__(self, groups):
+        self._groups = groups
+        self._found = {}
+
+    def pairs(self, i, j):
+        """Pairs, the runs of group i as the baseline; None if there are none."""
+        if (i, j) not in self._found:
+            one, other = self._groups[i].runs, self._groups[j].runs
+            self._found[(i, j)] = find_pairs(one, other) if min(len(one), len(other)) >= self.FEWEST else None
+        return self._found[(i, j)]
+
+    def times_of(self, i, j):
+        pairs = self.pairs(i, j)
+        return pairs and ((_indices(self._groups[i].runs, pairs.baseline), _indices(self._groups[j].runs, pairs.new)), pairs.times())
+
+
+def _indices(runs, chosen):
+    place = {id(run): index for index, run in enumerate(runs)}
+    return [place[id(run)] for run in chosen]

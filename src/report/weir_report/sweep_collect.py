@@ -10,13 +10,13 @@ import dataclasses
 import io
 import statistics
 
-from . import sweep_find_collect, sweep_find_state, sweep_plan, sweep_slurm
+from . import sweep_campaign, sweep_find_collect, sweep_find_state, sweep_plan, sweep_slurm
 from .capacity import Capacity
 from .compare import Settings, compare, compare_capacities
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
 from .run import Run, read_run
-from .run_groups import Group
+from .run_groups import Failure, Group
 from .units import counted
 
 # Ends of columns' names, by the key figures' units.
@@ -196,15 +196,23 @@ def as_parquet(all_rows):
 
 
 def groups(collection, by=None):
-    """Complete runs, by setting or by the value of one axis, in the order of the plan's settings."""
+    """Complete runs, and which others failed or are missing, by setting or by the value of one axis, in the order of the plan's
+    settings."""
     if by is not None and by not in collection.axes:
         raise ReportError(f"--by: '{by}' is not an axis here; axes are: {', '.join(collection.axes) or 'none'}")
     made = {}
     for setting in collection.plan.settings:
-        made.setdefault(_group_name(collection, setting, by), [])
-    for measured in collection.complete():
-        made[_group_name(collection, collection.plan.setting_of(measured.point), by)].append(measured.run)
-    return [Group(name, runs) for name, runs in made.items()]
+        name = _group_name(collection, setting, by)
+        made.setdefault(name, Group(name, []))
+    for measured in collection.points:
+        group, state = made[_group_name(collection, collection.plan.setting_of(measured.point), by)], measured.state
+        if measured.run:
+            group.runs.append(measured.run)
+        elif state.state in sweep_campaign.FAILED:
+            group.failed.append(Failure(state.point.name, state.reason or "no reason is recorded"))
+        else:
+            group.missing[state.state] = group.missing.get(state.state, 0) + 1
+    return list(made.values())
 
 
 def _group_name(collection, setting, by):
@@ -232,12 +240,14 @@ def comparison(collection, baseline=None, by=None, settings=Settings()):
         first = made[0]  # the plan's baseline has an axis that makes no difference here
     if first is None:
         raise ReportError(f"--baseline: there is no setting '{baseline}'; found: {', '.join(group.name for group in made)}")
-    there = [group for group in made if group.runs]
-    if len(there) < 2:
+    there = [group for group in made if group.runs or group.failed]
+    if len(there) < 2 or not any(group.runs for group in there):
         return None
-    if not first.runs:
+    if not first.runs and baseline is not None:
         raise ReportError(f"the baseline {first.name} has no complete run; choose another one with --baseline: "
-                          f"{', '.join(group.name for group in there)}")
+                          f"{', '.join(group.name for group in there if group.runs)}")
+    if not first.runs:
+        first = next(group for group in there if group.runs)
     report = compare(first, [group for group in there if group is not first], dataclasses.replace(settings, allow_different_plans=True), by)
     report.remarks[:0] = collection.remarks + missing(collection)
     return report
