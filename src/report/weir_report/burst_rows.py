@@ -6,7 +6,6 @@ bisection, and only that is parsed."""
 import io
 
 import numpy as np
-import pandas
 
 from . import rows
 from .errors import ReportError
@@ -78,6 +77,8 @@ def _line_of(path, content, low, high, second):
 
 
 def _matrices(body, counts, names, stretch, interval):
+    import pandas  # takes longer to load than a command may take to begin
+
     per_second = round(1 / interval)
     begins = stretch[0] + np.arange((stretch[1] + 1 - stretch[0]) * per_second) / per_second
     columns = {name: np.full((len(counts), len(begins)), np.nan) for name in names[1:]}

@@ -8,12 +8,11 @@ repetitions. Written by weir-sweep, on the nodes too, so this needs Python's own
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 
 from .errors import ReportError
-from .input_file import read_text
+from .input_file import read_json, read_text
 from .whole_file import json_text, replace
 
 SCHEMA = "weir-capacity/1"
@@ -108,7 +107,7 @@ def read_capacity(path):
     path = path / FILE_NAME if path.is_dir() else path
     text = read_text(path, "a capacity.json of weir-sweep", BYTES_MAX)
     try:
-        return from_record(json.loads(text))
+        return from_record(read_json(text))
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: {error}; weir-sweep writes this file, and weir-sweep collect writes it anew") from error
 

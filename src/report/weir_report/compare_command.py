@@ -121,6 +121,9 @@ def _compare(options):
             "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
     if not options.by and not options.against and len(options.runs) == 1 and is_campaign(Path(options.runs[0])):
         return compare_campaign(Path(options.runs[0]), settings, options.baseline)
+    for path in (*options.runs, *(options.against or ())):
+        if not Path(path).exists():
+            raise ReportError(f"{path}: no such directory; a run directory, one that holds run directories, or a campaign is expected")
     if options.baseline is not None and not options.by:
         raise ReportError("--baseline is for --by and for campaigns; else --against gives the runs of the baseline")
     if not options.by and not options.against:

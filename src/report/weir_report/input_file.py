@@ -1,7 +1,10 @@
 """Files that a user names, and what lies in a directory that a user names: regular ones only, read without ever waiting,
 up to a size. A FIFO or /dev/zero in the place of a file would hang the reader."""
 
+import json
+import math
 import os
+import re
 import stat
 
 from .errors import ReportError
@@ -9,6 +12,43 @@ from .errors import ReportError
 MOST_BYTES = 2 << 30
 KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
          stat.S_IFSOCK: "a socket"}
+
+
+# What a terminal or a page would obey or hide: control characters, and those that change the direction of text.
+UNSAFE = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+_UNSAFE = re.compile(f"[{UNSAFE}]")
+# As it is in the text of a file: itself, or escaped.
+_UNSAFE_IN_JSON = re.compile(f"[{UNSAFE}]|\\\\u(?:00[0189]|20[026]|[Ff][Ee][Ff][Ff])|\\\\[bf]")
+
+
+def shown(text):
+    """`text` with what is unsafe spelt out: \\u202e."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def read_json(text):
+    """The value of a text in JSON, of which all texts are safe to show and all numbers finite. Raises ValueError."""
+    value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    return _safe(value) if _UNSAFE_IN_JSON.search(text) else value
+
+
+def _refuse(name):
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    return value
+
+
+def _safe(value):
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, list):
+        return [_safe(each) for each in value]
+    return {shown(name): _safe(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def read_bytes(path, expected, most_bytes=MOST_BYTES):

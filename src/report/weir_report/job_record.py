@@ -1,9 +1,7 @@
 """What tells the record of a job with several groups from that of a run, for commands that read runs only."""
 
-import json
-
 from .errors import ReportError
-from .input_file import read_text
+from .input_file import read_json, read_text
 
 
 def is_job(record):
@@ -29,7 +27,7 @@ def refusal(directory, record):
 def refuse_job(directory):
     """Raises a ReportError if `directory` is that of a job with several groups. What cannot be read is none."""
     try:
-        record = json.loads(read_text(directory / "run.json", "the record of a run"))
+        record = read_json(read_text(directory / "run.json", "the record of a run"))
     except (ReportError, ValueError, RecursionError):
         return
     if is_job(record):

@@ -9,7 +9,6 @@ import io
 import math
 
 import numpy as np
-import pandas
 
 from .errors import ReportError
 from .input_file import read_bytes
@@ -25,8 +24,9 @@ LARGEST_NUMBER = 10_000_000
 class Rows:
     """Values by rank and second; NaN where a rank has no row of a second, or nothing in a column."""
 
-    def __init__(self, seconds, phases, columns):
+    def __init__(self, seconds, phases, columns, spans=()):
         self.seconds = seconds  # numbers of seconds, ascending
+        self.spans = spans  # first and last second of each rank; None: it has none
         self.phases = phases  # of each second
         self._columns = columns
 
@@ -113,6 +113,8 @@ def _check_header(path, header):
 
 
 def _parse(batch, names, body, counts):
+    import pandas  # takes longer to load than a command may take to begin
+
     numeric = {name: float for name in names if name not in TEXT_COLUMNS}
     if not body:
         frame = pandas.DataFrame({name: pandas.Series(dtype=kind) for name, kind in numeric.items()})
@@ -172,6 +174,9 @@ class _Part:
     def __init__(self, frame, counts):
         second = frame["second"].to_numpy().astype(int)
         self.ranks = len(counts)
+        begins = np.cumsum(counts) - counts
+        self.spans = [(int(second[begin]), int(second[begin]) + count - 1) if count else None
+                      for begin, count in zip(begins.tolist(), counts.tolist())]
         self.first = int(second.min()) if len(second) else 0
         self.seconds = int(second.max()) - self.first + 1 if len(second) else 0
         self.phases = np.full(self.seconds, -1)
@@ -204,7 +209,7 @@ def _joined(parts, ranks):
         np.maximum(span, part.phases, out=span)
     columns = {name: _joined_column([(part, part.columns.pop(name)) for part in parts], ranks, seconds) for name in list(parts[0].columns)}
     phases[phases < 0] = PHASES.index("measure")
-    return Rows(seconds, np.array(PHASES, object)[phases], columns)
+    return Rows(seconds, np.array(PHASES, object)[phases], columns, [span for part in parts for span in part.spans])
 
 
 def _joined_column(parts, ranks, seconds):
@@ -231,6 +236,8 @@ def _is_number(values):
 def read_table(path, indices, others=(), texts=()):
     """A CSV file of numbers, by column, without phase and wall_time. The columns `indices`, `others` and `texts` must be there;
     `indices` hold a whole number in every line, `texts` are read as pandas.Categorical."""
+    import pandas  # takes longer to load than a command may take to begin
+
     content = read_bytes(path, ROWS)
     names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
     missing = [name for name in (*indices, *others, *texts) if name not in names]

@@ -11,14 +11,14 @@ import json
 import re
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 
 from .errors import ReportError
-from .input_file import read_text
+from .input_file import read_json, read_text
 from .burst_rows import read_bursts
 from .job_record import is_job, refusal
 from .rows import read_rows, read_table
+from .units import counted
 
 KNOWN_SCHEMA = 1
 SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
@@ -117,10 +117,24 @@ class Run(Recorded):
             raise ReportError(f"{self.directory}/ranks has {len(paths)} {role} files, but the plan in run.json has "
                               f"{expected}: files of several runs lie there")
         rows, cut = read_rows(paths, complete=self.status == "complete")
+        self._remark_short(role, paths, rows)
         if cut:
             self._remark(f"The last line of {len(cut)} of {len(paths)} {role} files is cut and was left out "
                          f"(first: {cut[0].name}).")
         return rows
+
+    def _remark_short(self, role, paths, rows):
+        """Measured seconds without a row: of a complete run only ranks that were lost lack any."""
+        seconds = self.record.get("seconds") or 0
+        if self.status != "complete" or seconds < 1 or self.record.get("recovery"):
+            return
+        short = [(path, seconds - max(0, min(span[1], seconds - 1) - max(span[0], 0) + 1) if span else seconds)
+                 for path, span in zip(paths, rows.spans) if span is None or span[0] > 0 or span[1] < seconds - 1]
+        if short:
+            path, lacks = short[0]
+            more = f", and {len(short) - 1} more {role} files lack some" if len(short) > 1 else ""
+            self._remark(f"{path}: {counted(lacks, 'row')} of the {seconds} measured seconds {'is' if lacks == 1 else 'are'} missing, "
+                         f"though the run is complete{more}: charts have gaps there.")
 
     @kept
     def bursts(self, role, stretches):
@@ -217,11 +231,13 @@ def read_record(path):
     if not text.strip():
         raise ReportError(f"{record_path}: it is empty; the file is damaged")
     try:
-        return directory, json.loads(text)
+        return directory, read_json(text)
     except RecursionError as error:
         raise ReportError(f"{record_path}: nested too deeply; the file is damaged") from error
     except json.JSONDecodeError as error:
         raise ReportError(f"{record_path}, line {error.lineno}: {error.msg}; the file is damaged") from error
+    except ValueError as error:
+        raise ReportError(f"{record_path}: {error}; the file is damaged") from error
 
 
 def run_of(directory, record):
@@ -296,5 +312,7 @@ def _kind(field):
 
 @functools.cache
 def _validator(schema_file):
+    import jsonschema  # only where a record is read
+
     schema = json.loads((Path(__file__).parent / schema_file).read_text(encoding="utf-8"))
     return jsonschema.Draft7Validator(schema)

@@ -1,0 +1,72 @@
+"""What comes from outside is shown harmlessly, and numbers that are none are refused."""
+
+import json
+
+import pytest
+from comparing import make, run  # noqa: F401 (a fixture)
+
+from weir_report import report_command
+from weir_report.errors import ReportError
+from weir_report.input_file import read_json
+from weir_report.run import read_run
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202eevil\u2066"
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_none_are_refused(capsys, make, tmp_path, text):
+    directory = make("run")
+    path = tmp_path / directory / "run.json"
+    record = path.read_text()
+    path.write_text(record.replace('"max_occupancy": ', '"max_occupancy": ' + text + ', "x": ', 1))
+    with pytest.raises(ReportError, match=r"run\.json: .*; the file is damaged"):
+        read_run(directory)
+    assert report_command.main([directory]) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_what_a_terminal_would_obey_is_spelt_out(capsys, make, tmp_path):
+    a = [make(f"a-{index}", label=HOSTILE, goodput=1.0 + index / 1000) for index in range(3)]
+    b = [make(f"b-{index}", label="b", goodput=0.8 + index / 1000) for index in range(3)]
+    page, table = tmp_path / "page.html", tmp_path / "table.csv"
+    status, out, _ = run(capsys, *a, "--against", *b, "--page", page, "--csv", table)
+    assert status == 0
+    for shown in (out, page.read_text(), table.read_text()):
+        assert "\\u001b[31mred" in shown and "\\u202eevil" in shown
+        assert not any(letter in shown for letter in "\x1b\x07\u202e\u2066")
+
+
+def test_only_texts_with_such_characters_are_changed():
+    assert read_json('{"a": "\u00e4\\n\u4e2d", "b": [1, 2.5, null]}') == {"a": "\u00e4\n\u4e2d", "b": [1, 2.5, None]}
+    assert read_json(json.dumps({"\x9b": ["\ufeff"]})) == {"\\u009b": ["\\ufeff"]}
+
+
+def test_a_label_of_5000_letters(capsys, make, tmp_path):
+    runs = [make(f"run-{index}", label="x" * 5000 if index < 3 else "b", goodput=1.0 + index / 100) for index in range(6)]
+    page = tmp_path / "page.html"
+    status, out, _ = run(capsys, *runs[:3], "--against", *runs[3:], "--page", page, "--table")
+    assert status == 0 and page.exists()
+    three = [make(f"three-{index}", tags={"switch": "abc"[index % 3] * 5000}, goodput=1.0 + index / 100) for index in range(9)]
+    assert run(capsys, "--by", "switch", *three, "--page", page, "--table", "--json", tmp_path / "x.json")[0] == 0
+    assert report_command.main([runs[0]]) == 0
+    assert report_command.main([*runs[:2], "--out", str(tmp_path / "both.html")]) == 0
+
+
+def test_a_missing_measured_row_of_a_complete_run_is_remarked(stored):
+    directory = stored("measured")
+    path = sorted((directory / "ranks").glob("*-producer.csv"))[0]
+    lines = path.read_text().splitlines()
+    last = max(index for index, line in enumerate(lines) if ",measure," in line)
+    path.write_text("\n".join(lines[:last]) + "\n")
+    found = read_run(directory)
+    found.rows("producer")
+    assert any(f"{path}: 1 row of the 4 measured seconds is missing" in remark for remark in found.remarks)
+    whole = read_run(stored("measured", "whole"))
+    for role in ("scheduler", "producer", "consumer"):
+        whole.rows(role)
+    assert whole.remarks == []
+
+
+def test_a_directory_that_does_not_exist_is_named(capsys, tmp_path):
+    status, _, err = run(capsys, tmp_path / "nowhere")
+    assert status == 2 and f"{tmp_path / 'nowhere'}: no such directory" in err
