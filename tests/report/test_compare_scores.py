@@ -5,8 +5,9 @@ import re
 
 import pytest
 from comparing import compared, make, run  # noqa: F401 (a fixture)
-from conftest import RUNS
+from conftest import ROOT, RUNS
 
+from weir_report import host_counters
 from weir_report.key_figures import KEY_FIGURES
 
 CNPS = {"mlx5_0.np_cnp_sent": 0, "mlx5_0.rp_cnp_handled": 0, "eth0.rx_prio3_pause": 0, "eth0.tx_prio3_pause": 0}
@@ -114,3 +115,32 @@ def test_losses_have_a_count_and_a_share(capsys, make):
     new = [make(f"new-{index}", lost=3) for index in range(3)]
     _, out, _ = run(capsys, *new, "--against", *[make(f"old-{index}") for index in range(3)])
     assert re.search(rf"^events lost +0 +3 \({100 * 3 / generated:.2g} %\) ±0 ", out, re.MULTILINE)
+
+
+def test_every_counter_that_the_verdict_heeds_has_a_family():
+    """src/telemetry/counter_meaning.cpp has the names in lists."""
+    text = (ROOT / "src" / "telemetry" / "counter_meaning.cpp").read_text()
+    names = {name for block in re.findall(r"constexpr std::string_view (\w+)\[\] = \{(.*?)\};", text, re.S) if block[0] != "packet_names"
+             for name in re.findall(r'"([^"]+)"', block[1])}
+    columns = [name if "." in name else f"mlx5_0.{name}" for name in names] + ["eth0.rx_discards_phy", "tcp.retransmitted_segments", "tcp.timeouts"]
+    assert len(names) > 50 and [column for column in columns if host_counters.family_of(column) is None] == []
+    assert host_counters.family_of("eth0.rx_filter_discards") is None
+
+
+def test_drops_that_hosts_count_are_shown(capsys, make):
+    def side(name, counters):
+        return [make(f"{name}-{index}", counters=counters, network="lossy", goodput=1.0 + index / 1000, tags={"switch": name}) for index in range(3)]
+    few = side("few", {"eth0.qdisc_drops": 400, "udp.receive_buffer_errors": 0})
+    many = side("many", {"eth0.qdisc_drops": 50_000, "udp.receive_buffer_errors": 40_000})
+    status, out, _ = run(capsys, "--by", "switch", *few, *many)
+    assert status == 0 and "many: lossy 3 of 3; 90000 dropped by hosts" in out and "few: lossy 3 of 3; 400 dropped by hosts" in out
+
+
+def test_sizes_are_compared_and_not_only_names(capsys, make):
+    def side(name, goodput, drops):
+        return [make(f"{name}-{index}", counters={"eth0.qdisc_drops": drops}, network="lossy", goodput=goodput + index / 1000,
+                     tags={"switch": name}) for index in range(5)]
+    a, b, c = side("a", 1.0, 400), side("b", 0.8, 90_000), side("c", 0.8, 90_001)
+    assert "where packets are lost (dropped by hosts 90000 packets; 400 packets with a)" in " ".join(run(capsys, "--by", "switch", *a, *b)[1].split())
+    same = side("d", 1.0, 80_000)
+    assert "where" not in run(capsys, "--by", "switch", *same, *c)[1].split("\n\n")[0]

@@ -93,6 +93,19 @@ def test_other_versions_of_weir_are_not_certain(capsys, make, tmp_path):
     assert answer["winner"] is None and "made by different versions of weir (a: " in answer["headline"] and "one version" in answer["next"]
 
 
+def test_plans_that_load_ports_differently_are_not_certain_if_the_switch_differs_too(capsys, make, tmp_path):
+    a, b = directories(make, "a", 5), directories(make, "b", 5, goodput=1.1, seed=2, plan={"slots": "9"})
+    for directory in (*a, *b):
+        record = json.loads((tmp_path / directory / "run.json").read_text())
+        record["plan"]["resolved"]["pressure"] = {"under_way_bytes": 9e6 if directory in b else 4e6, "settings": [], "unknown": None, "text": ""}
+        (tmp_path / directory / "run.json").write_text(json.dumps(record))
+    answer = answer_of(capsys, *a, *b, "--allow-different-plans")
+    assert answer["winner"] is None and "4 MB at most under way into a port with a, 9 MB with b" in answer["headline"]
+    # One option that differs, and nothing else, is what is compared.
+    status, out, _ = run(capsys, *b, "--against", *a, "--allow-different-plans")
+    assert status == 0 and "Plans differ (allowed): slots: " in out
+
+
 @pytest.mark.parametrize("order, separated", [
     ("AAABBB", (3, 0)), ("ABBBAA", (0, 3)), ("ABBAAB", None), ("ABABAB", None), ("AABBAABB", None), ("AAABBBBA", (0, 4)),
     ("AAAAABBBBBAAAAABBBBB", (5, 0)), ("AABBBAAABB", None), ("AABB", None)])

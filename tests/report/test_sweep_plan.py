@@ -8,10 +8,11 @@ import statistics
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from weir_report import sweep_check, sweep_plan
 from weir_report.errors import ReportError
-from weir_report.sweep_file import parse_sweep
+from weir_report.sweep_file import parse_sweep, read_sweep_file
 
 AXES = """
 [axes]
@@ -219,3 +220,12 @@ def test_parts_of_a_job():
     assert sweep.slurm.sbatch == ("--account=daq", "--exclusive", "--mem=0")
     assert dict(sweep.slurm.parts)["producers"].sbatch == ("--partition=eb",)
     assert dict(sweep.slurm.parts)["producers"].ranks_per_node == 2
+
+
+def test_placeholders_of_a_site_file_are_refused_on_a_cluster():
+    sites = sorted((ROOT / "slurm" / "sites").glob("*.toml"))
+    words = {text for path in sites for text in re.findall(r'"([A-Z][A-Z ,-]{3,})"', path.read_text())}
+    assert words and words <= set(sweep_check.PLACEHOLDERS)
+    with pytest.raises(ReportError, match="--account=ACCOUNT, --partition=PARTITION, tags.switch-model"):
+        sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "roce-comparison.toml"))
+    sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ethernet-tcp.toml"))

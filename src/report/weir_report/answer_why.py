@@ -20,7 +20,8 @@ _SHORT = {"pause_frames_received": "pauses received", "pause_time_received": "pa
           "ecn_marked_packets": "ECN marks", "cnp_sent": "CNPs sent", "cnp_handled": "CNPs received",
           "out_of_sequence": "out of sequence", "sequence_errors": "sequence errors", "rdma_retransmissions": "retransmissions",
           "ack_timeouts": "acknowledgement time-outs", "tcp_retransmissions": "TCP retransmissions",
-          "dropped_by_hosts": "dropped by hosts",
+          "dropped_by_hosts": "dropped by hosts", "damaged_packets": "received damaged", "tcp_timeouts": "TCP time-outs",
+          "rdma_given_up": "RDMA requests given up",
           "switch_dropped_packets": "dropped by the switch", "switch_marked_packets": "marked by the switch"}
 
 
@@ -93,6 +94,7 @@ class Why:
     missing: tuple  # titles of what nothing counts
     most: str = network_mechanisms.UNKNOWN
     at: str | None = None  # with a measured capacity: which runs these are
+    use: float | None = None  # of the fullest port that leads to a consumer, the median of the runs
 
     @property
     def shown(self):
@@ -114,15 +116,23 @@ class Why:
         """held back by PFC 5 of 5; pauses received 8.3 % of the time, ... `most`: so many counters."""
         counters = [counter.in_line for counter in self.told][:most]
         mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
+        mechanism += [f"fullest port used {units.percent(self.use)}"] if self.use is not None else []
         return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
 
 
 def why(group, name, at=None):
     of_runs = [_of_run(run) for run in group.runs]
+    uses = [use for run in group.runs if (use := _fullest_port(run)) is not None]
     counters = [_counter(figure, of_runs) for figure in (*_OWN, *host_counters.FAMILIES, *_OF_SWITCH)]
     return Why(name, len(group.runs), network_mechanisms.text(group) if group.runs else network_mechanisms.UNKNOWN, tuple(counters),
                tuple(counter.title for counter in counters if counter.value is None),
-               next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at)
+               next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at, float(np.median(uses)) if uses else None)
+
+
+def _fullest_port(run):
+    """Share of its speed, as the switch of a simulation counted it; None: not known."""
+    uses = [port["use"] for port in (run.record.get("switch") or {}).get("ports", ()) if str(port.get("peer", "")).startswith("consumer")]
+    return max(uses, default=None)
 
 
 def _of_run(run):

@@ -10,10 +10,6 @@ from . import plan_pressure, run_order
 from .answer_text import listed
 from .run_groups import OF_THE_NETWORK
 
-# Tags that say which run it is, and not what was set.
-_TAGS = ("sweep", "point", "repetition")
-
-
 class Doubt(typing.NamedTuple):
     """`reason`: a clause, without a full stop. `remedy`: what to do, a sentence; None: said elsewhere."""
 
@@ -75,6 +71,6 @@ def _pressure(two, names, differences):
 
 
 def _compares_more(two, differences):
-    """Whether the network, or what the labels say, differs as well."""
-    tags = [{tuple(sorted((name, value) for name, value in run.labels.items() if name not in _TAGS)) for run in group.runs} for group in two]
-    return any(option in OF_THE_NETWORK for option in differences) or tags[0] != tags[1]
+    """Whether the network, or the tag that says which setting the switch had, differs as well."""
+    switches = [{run.labels.get("switch") for run in group.runs} for group in two]
+    return any(option in OF_THE_NETWORK for option in differences) or switches[0] != switches[1]

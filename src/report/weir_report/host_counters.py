@@ -1,8 +1,8 @@
 """What hosts' counters add up to, under one name for the many that drivers have. They explain a difference and are
 never better or worse: a switch that marks packets is no fault. What is not counted is absent, which is not 0.
 
-The names are those of src/telemetry/counter_meaning.cpp, which judges a single run by them; here they are grouped
-finer. Received and sent pauses are different things, and so are CNPs sent and CNPs heeded: never one sum."""
+The names are those of src/telemetry/counter_meaning.cpp, which judges a single run by them (tests/report/test_compare_scores.py
+holds both alike); here they are grouped finer. Received and sent pauses are different things, and so are CNPs sent and CNPs heeded: never one sum."""
 
 import dataclasses
 import functools
@@ -43,17 +43,28 @@ FAMILIES = (
     Family("out_of_sequence", "RDMA packets out of sequence", "packets",
            ("out_of_sequence", "oos_drop_count", "rcvd_out_of_order_packets", "out_of_seq_request", "responder_oos")),
     Family("sequence_errors", "RDMA sequence errors (each for a burst)", "bursts",
-           ("packet_seq_err", "seq_err_naks_rcvd", "nak_sequence_error", "rcvd_seq_err", "requester_oos_nak")),
+           ("packet_seq_err", "implied_nak_seq_err", "seq_err_naks_rcvd", "nak_sequence_error", "nak_sequence_error_implied", "rcvd_seq_err",
+            "requester_oos_nak", "requester_implicit_nak")),
     Family("rdma_retransmissions", "RDMA retransmissions", "times",
            ("roce_adp_retrans", "completer_retry_err", "retrans_pkts", "retranssegs", "tcpretranssegs",
             "ip4retranssegs", "ip6retranssegs")),
     Family("ack_timeouts", "RDMA acknowledgement time-outs", "times",
-           ("local_ack_timeout_err", "to_retransmits", "rto", "retrans_timeout_events", "requester_timeout")),
-    Family("tcp_retransmissions", "TCP segments sent again", "segments", ("tcp.retransmitted_segments",)),
+           ("local_ack_timeout_err", "roce_adp_retrans_to", "to_retransmits", "rto", "retrans_timeout_events", "requester_timeout")),
+    Family("rdma_given_up", "RDMA requests given up", "times",
+           ("req_transport_retries_exceeded", "max_retry_exceeded", "missing_resp", "unresponsive_remote_events",
+            "impaired_remote_conn_events", "retry_exceeded_err")),
+    Family("tcp_retransmissions", "TCP segments sent again", "segments", ("tcp.retransmitted_segments", "tcp.lost_retransmits")),
+    Family("tcp_timeouts", "TCP time-outs", "times", ("tcp.timeouts",)),
     Family("dropped_by_hosts", "packets dropped by hosts", "packets",
-           ("out_of_buffer", "rx_out_of_buffer", "rx_discards_phy", "rx_roce_discards", "rx_missed_errors",
-            "softnet.dropped")),
+           ("out_of_buffer", "rx_out_of_buffer", "rx_drops", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors", "qdisc_drops",
+            "tcp.receive_queue_drops", "tcp.backlog_drops", "tcp.receive_buffer_drops", "udp.receive_errors", "udp.receive_buffer_errors",
+            "udp.send_buffer_errors", "ip.reassembly_failures", "ip.receive_discards", "ip.send_discards", "softnet.dropped")),
+    Family("damaged_packets", "packets that hosts received damaged", "packets",
+           ("rx_icrc_encapsulated", "crc_errors", "port_rcv_errors", "symbol_error", "rx_crc_errors", "tcp.receive_errors")),
 )
+# In counter_meaning.cpp, and an echo of what another family counts: the sender of marked packets is told of them.
+ECHOES = ("tcp.delivered_ce_segments",)
+_DROPPED = next(family for family in FAMILIES if family.name == "dropped_by_hosts")
 
 
 @functools.cache
@@ -66,6 +77,8 @@ def family_of(column):
                 return family
     if source in ("tcp", "udp", "ip", "softnet") or not source:
         return None
+    if "discard" in counter.lower() and "filter" not in counter.lower():
+        return _DROPPED
     pauses = _pauses(counter.lower())
     return next((family for family in FAMILIES if pauses and family.pauses == pauses), None)
 

@@ -7,6 +7,7 @@ import concurrent.futures
 import dataclasses
 import json
 import os
+import re
 import subprocess
 
 from . import sweep_plan
@@ -73,8 +74,8 @@ def forecasts(weir, command, plan, world_options, start_s, directory):
     that lists every setting that is refused."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda setting: dry_run(
-            weir, command, in_world(setting, world_options, command == "simulate"), directory),
-                                plan.settings))
+            weir, command, in_world(setting, world_options, command == "simulate"), directory,
+            label_words(plan, setting.values, setting.tags)), plan.settings))
     refused = {}
     for setting, (_, message) in zip(plan.settings, results):
         if message:
@@ -84,9 +85,33 @@ def forecasts(weir, command, plan, world_options, start_s, directory):
     return [_forecast(document, start_s) for document, _ in results]
 
 
-def dry_run(weir, command, options, directory):
-    """(what the dry run printed, None), or (None, why it failed)."""
-    line = [weir, command, *option_words(options), "--dry-run", "--json"]
+# What slurm/sites leaves to be filled in, in capitals.
+PLACEHOLDERS = ("ACCOUNT", "PARTITION", "VENDOR MODEL, OPERATING SYSTEM AND VERSION", "KMIN-KMAX-PMAX", "MODEL AND FIRMWARE")
+_IN_COMMANDS = re.compile(r"(?:^|[@ ])LEAF\b|(?:^| )/path/to/")
+
+
+def refuse_placeholders(sweep):
+    """Raises ReportError if a sweep file that is for a cluster still has some. In the simulator they do no harm."""
+    parts = [sweep.slurm, *(part for _, part in sweep.slurm.parts)]
+    found = [option for part in parts for option in part.sbatch if option.partition("=")[2] in PLACEHOLDERS]
+    found += [f"tags.{name} = \"{value}\"" for name, value in sweep.tags if value in PLACEHOLDERS]
+    commands = {"on-change": sweep.switch.on_change, "read": sweep.switch.read} if sweep.switch else {}
+    found += [f"switch.{name} = \"{command}\"" for name, command in commands.items() if command and _IN_COMMANDS.search(command)]
+    if found:
+        raise ReportError(f"{sweep.path}: what is in capitals is a placeholder, to be filled in or left out: {', '.join(found)}")
+
+
+def label_words(plan, values, tags):
+    """The options by which runs are told apart: `values` of axes, tags, and the sweep's name."""
+    words = ["--label", " ".join(f"{axis}={value}" for axis, value in values) or plan.name]
+    for key, value in (*tags, ("sweep", plan.name)):
+        words += ["--tag", f"{key}={value}"]
+    return words
+
+
+def dry_run(weir, command, options, directory, labels=()):
+    """(what the dry run printed, None), or (None, why it failed). `labels`: what the runs are called, which weir checks, too."""
+    line = [weir, command, *option_words(options), *labels, "--dry-run", "--json"]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=directory,
                               stdin=subprocess.DEVNULL)

@@ -62,10 +62,8 @@ def run_options(world, point, attempt, options):
     left_out = world.axes_left_out()
     tags = [pair for pair in setting.tags if pair[0] not in left_out]
     named = [pair for pair in setting.values if pair[0] not in left_out] + list(point.options[:1])
-    label = " ".join(f"{axis}={value}" for axis, value in named) or plan.name
-    words = sweep_check.option_words(options)
-    words += ["--seed", str(point.run_seed), "--label", label]
-    for key, value in (*tags, ("sweep", plan.name), ("point", point.name), ("repetition", str(point.repetition))):
+    words = [*sweep_check.option_words(options), "--seed", str(point.run_seed), *sweep_check.label_words(plan, named, tags)]
+    for key, value in (("point", point.name), ("repetition", str(point.repetition))):
         words += ["--tag", f"{key}={value}"]
     return words + ["--out", str(world.run_directory(point, attempt))]
 

@@ -87,6 +87,8 @@ def prepare(sweep, world, directory):
         raise ReportError(f"{sweep.path}: baseline: there is no setting '{sweep.baseline}'; the first one is '{names[0]}'")
     options = world_options(sweep, world)
     sweep_check.check_world_options(sweep, world, options)
+    if world == "slurm":
+        sweep_check.refuse_placeholders(sweep)
     weir = sweep_launch.find_weir()
     base = sweep.path.parent
     made = sweep_check.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
