@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from comparing import capacity_of, make  # noqa: F401
+from comparing import run as compare_runs
 from conftest import ROOT
 
 from weir_report import answer_charts, axis_curves, charts, compare, run_charts, shown_runs, svg_figures, svg_plots
@@ -182,3 +183,13 @@ def test_many_long_runs_make_a_page_of_bounded_size(simulate):
         rows = run_charts.side_by_side(groups, [0] * settings, ["blue"] * settings)
         sizes.append(sum(len(svg_plots.plot(plot, row)) for row in rows for plot in row.plots))
     assert sizes[0] < 300_000 and sizes[1] < 1_500_000, sizes
+
+
+def test_a_page_says_on_top_what_was_run(capsys, make, tmp_path):
+    runs = [make(f"run-{index}", minute=index, tags={"switch": "ab"[index % 2]}, goodput=1.0 + index / 1000) for index in range(6)]
+    page = tmp_path / "page.html"
+    assert compare_runs(capsys, "--by", "switch", *runs, "--page", page)[0] == 0
+    top = page.read_text().split("<h1>")[0]
+    assert ("3 -&gt; 4, 200Mb/s per producer, sets every 1s, events of 1MiB, runs of 4s, after a warm-up of 1s, 1 host, begun 2026-11-20 12:00 to "
+            "2026-11-20 12:05, weir ") in top
+    assert f"weir-compare --by switch {runs[0]}" in page.read_text()

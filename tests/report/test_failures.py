@@ -1,13 +1,18 @@
 """Runs that failed are the worst outcome: they stand in headline and ranking, and nobody is recommended over more of them. And what
 nothing certain can be said of: runs that did not take turns, other versions of weir."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
-from comparing import make, run  # noqa: F401 (a fixture)
+from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
 
-from weir_report import run_order
+from weir_report import run_order, sweep_collect, sweep_plan
+from weir_report.capacity import write_capacity
+from weir_report.run import read_run
+from weir_report.sweep_campaign import PointState
+from weir_report.sweep_collect import Measured
 
 
 def directories(make, name, complete, failed=0, goodput=1.0, minutes=None, seed=1, **more):
@@ -121,3 +126,29 @@ def test_the_next_runs_take_turns(order, following):
     made = "".join("AB"[index] for index in run_order.next_runs(begins))
     # Whoever has fewer runs catches up first.
     assert made == following or order in ("AAA", "ABB") and made[0] == following[0]
+
+
+def test_a_campaign_names_a_setting_whose_runs_died(make):
+    settings = [sweep_plan.Setting(index, f"switch={name}", (("switch", name),), name, (), (), ()) for index, name in enumerate("ab")]
+    points = [sweep_plan.Point(number + 1, number % 2, number // 2 + 1, 1) for number in range(6)]
+    measured = [Measured(point, PointState(point, "failed", "srun exited with 1"))
+                if point.setting else Measured(point, PointState(point, "complete"), read_run(make(point.name, goodput=1 + point.number / 1000)))
+                for point in points]
+    plan = sweep_plan.Plan("sweep", 1, 3, 1, tuple(settings), tuple(points), ("switch",))
+    report = sweep_collect.comparison(sweep_collect.Collection(plan, "local", ("switch",), measured, {}, []))
+    assert "b has no complete run, all 3 failed: srun exited with 1." in report.answer.headline
+    assert [(row.setting, row.complete, row.failed) for row in report.answer.ranking] == [("a", 3, 0), ("b", 0, 3)]
+    assert report.answer.winner == "a" and "3 of 3 runs of switch=b failed" in " ".join(report.remarks)
+
+
+def test_a_search_whose_runs_died_says_so(capsys, tmp_path):
+    capacity = capacity_of({"pfc": [5e9, 5.1e9, 5e9], "ecn": [4e9, 4.1e9, 4e9], "none": [3e9]})
+    dead = dataclasses.replace(capacity.settings[2], searches=(), stopped="run 0007: rank 3 on eb04 is gone")
+    write_capacity(tmp_path, dataclasses.replace(capacity, settings=(*capacity.settings[:2], dead)))
+    status, out, _ = run(capsys, tmp_path)
+    words = " ".join(out.split())
+    assert status == 0 and "The search of none stopped after 0 of 3 rounds: run 0007: rank 3 on eb04 is gone." in words
+    # The others are judged.
+    assert words.startswith("pfc sustains ") and "certain)" in words
+    write_capacity(tmp_path, dataclasses.replace(capacity, settings=(capacity.settings[0], dead)))
+    assert "Find out why runs of the search failed" in " ".join(run(capsys, tmp_path)[1].split())

@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from .compare import BETTER, INCONCLUSIVE, WORSE, Settings, compare
 from .compare_inputs import compare_campaign, grouped, is_campaign, read_runs, two_groups
 from .compare_record import as_csv, as_record
 from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
+from .input_file import shown
 from .key_figures import KEY_FIGURES
 from .version import VERSION
 
@@ -79,6 +81,7 @@ def _share(text):
 def main(argv=None):
     end_quietly_when_interrupted()
     options = parser().parse_args(argv)
+    options.command_line = _shortened(shlex.join(["weir-compare", *(sys.argv[1:] if argv is None else argv)]))
     try:
         fail_on = _names("--fail-on", options.fail_on, FAIL_ON)
         report = _compare(options)
@@ -93,6 +96,11 @@ def main(argv=None):
         print(f"weir-compare: {os_error_text(error)}", file=sys.stderr)
         return 2
     return 3 if any(_fails(report, name) for name in fail_on) else 0
+
+
+def _shortened(text, most=400):
+    """Of thousands of run directories the first ones."""
+    return shown(text if len(text) <= most else text[:most - 3] + "...")
 
 
 def _fails(report, name):
@@ -142,7 +150,7 @@ def _write(report, options):
     if options.page:
         # jinja2 is only needed here.
         from .compare_page import write_page
-        write_page(report, Path(options.page), f"Written by weir-compare {VERSION}.")
+        write_page(report, Path(options.page), f"Written by weir-compare {VERSION}: {options.command_line}")
     if options.json:
         _put(options.json,
              json.dumps(as_record(report), indent=2, allow_nan=False, ensure_ascii=False) + "\n")

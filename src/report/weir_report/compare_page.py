@@ -3,7 +3,7 @@
 
 import re
 
-from . import answer_charts, answer_text, axis_curves, capacity_ranking, compare_text, network_mechanisms, page_parts, run_charts, units
+from . import answer_charts, answer_text, axis_curves, capacity_ranking, compare_text, network_mechanisms, page_parts, run_charts, units, what_was_run
 from .answer import value_of
 from .errors import naming
 from .key_figures import KEY_FIGURES
@@ -35,6 +35,7 @@ def page_text(report, footer, template="compare.html.j2", settings=None, **more)
         **more,
         title=title,
         kicker=_kicker(report),
+        what_was_run=what_was_run.described(report.groups),
         answer=answer,
         headline=re.split(r"(?<=[.]) ", answer.headline, maxsplit=1),
         ranking=answer_charts.ranking_chart(answer, shown.every, report.capacity),
