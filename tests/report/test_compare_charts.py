@@ -193,3 +193,13 @@ def test_a_page_says_on_top_what_was_run(capsys, make, tmp_path):
     assert ("3 -&gt; 4, 200Mb/s per producer, sets every 1s, events of 1MiB, runs of 4s, after a warm-up of 1s, 1 host, begun 2026-11-20 12:00 to "
             "2026-11-20 12:05, weir ") in top
     assert f"weir-compare --by switch {runs[0]}" in page.read_text()
+
+
+def test_settings_that_share_the_lead_have_a_scale_of_their_own(capsys, make, tmp_path):
+    runs = [make(f"{name}-{index}", tags={"switch": name}, goodput=level + 0.002 * (index % 3)) for name, level in
+            (("a", 1.0), ("b", 1.001), ("c", 0.2)) for index in range(5)]
+    page = tmp_path / "page.html"
+    assert compare_runs(capsys, "--by", "switch", *runs, "--page", page)[0] == 0
+    assert "Those that share the lead, on a scale of their own" in page.read_text()
+    assert compare_runs(capsys, "--by", "switch", *runs[:10], "--page", page)[0] == 0
+    assert "on a scale of their own" not in page.read_text()

@@ -76,7 +76,7 @@ def amount(figure, value):
     if figure.unit == "%":
         return units.percent(value)
     if figure.unit in ("b/s", "B", "s"):
-        factor, name = units.scale(figure.unit, value)
+        factor, name = units.scale(figure.unit, float(f"{value:.3g}"))  # 999.9 ns are 1 us
         return f"{_digits(value / factor)} {name}"
     if figure.name == "worst_occupancy":
         return f"{_digits(100.0 * value)} %"

@@ -29,6 +29,7 @@ def page_text(report, footer, template="compare.html.j2", settings=None, **more)
     numbers is drawn as one."""
     answer, shown = report.answer, shown_runs(report)
     side_by_side = run_charts.side_by_side(shown.groups, shown.chosen, shown.colours)
+    ranking = answer_charts.ranking_chart(answer, shown.every, report.capacity)
     title = more.pop("title", None) or _title(report)
     return page_parts.render(
         template,
@@ -38,7 +39,8 @@ def page_text(report, footer, template="compare.html.j2", settings=None, **more)
         what_was_run=what_was_run.described(report.groups),
         answer=answer,
         headline=re.split(r"(?<=[.]) ", answer.headline, maxsplit=1),
-        ranking=answer_charts.ranking_chart(answer, shown.every, report.capacity),
+        ranking=ranking,
+        leaders=answer_charts.leaders_chart(answer, ranking),
         ranked_by=", then ".join(answer_text.column_title(figure) + (" runs" if figure.kind == "share" else "") for figure in answer.columns),
         searched=report.capacity is not None,
         ranking_key=_ranking_key(report),
