@@ -47,7 +47,7 @@ def _winner(found):
     figure = best.told_by or found.ranked.decided_by
     beside = where(found, second, best)
     if figure.kind == "share":
-        return f"{_sustains(found, figure, [best])}, {_with(found, figure, found.rows[1:])} (certain){beside}."
+        return f"{_sustains(found, figure, [best])}, {_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}."
     return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
             f"(difference {difference(figure, best.difference)}{within_pairs(found, best, second, figure)}, certain){beside}.")
 
@@ -80,7 +80,7 @@ def _load(found):
 def _sustains(found, figure, rows):
     """ecn and pfc sustain 5 Gb/s per producer in 5 of 5 runs each"""
     if figure is COMPLETED:
-        return f"runs were completed {_with(found, figure, rows)}".capitalize()
+        return listed([f"{row.setting} completed {_runs_of(found, figure, row)} runs" for row in rows])
     counts = list(dict.fromkeys(_runs_of(found, figure, row) for row in rows))
     verb = "sustains" if len(rows) == 1 else "sustain"
     if len(counts) == 1:
@@ -91,7 +91,7 @@ def _sustains(found, figure, rows):
 
 def _with(found, figure, rows):
     """none in 0 of 5, late in 2 of 5"""
-    return listed([f"{row.setting} in {_runs_of(found, figure, row)}" for row in rows])
+    return listed([f"{row.setting}{'' if figure is COMPLETED else ' in'} {_runs_of(found, figure, row)}" for row in rows])
 
 
 def _too_few(found):

@@ -17,7 +17,7 @@ def lines(answer, colour=False):
     """All lines."""
     shown = [f"{BOLD}{line}{RESET}" if colour else line for line in textwrap.wrap(answer.headline, WIDTH)]
     shown += ["", *_ranking(answer)]
-    for head, sentences in (("why", why(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
+    for head, sentences in (("why", why(answer)), ("limits", limits(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
                             ("next", [answer.next])):
         shown += ["" if head == "why" else None, *_paragraph(head, sentences)] if sentences else []
     return [line for line in shown if line is not None]
@@ -82,6 +82,11 @@ def why(answer):
     lines_of = [f"{each.setting}: {text}" for each in answer.why if each.runs and (text := each.text(COUNTERS_MAX))]
     at = next((each.at for each in answer.why if each.at), None)
     return [f"{at[0].upper()}{at[1:]}:", *lines_of] if at and lines_of else lines_of
+
+
+def limits(answer):
+    """A line for each setting with ranks that limit themselves or stop others."""
+    return [f"{each.setting}: {'; '.join(filter(None, each.causes))}" for each in answer.victims if any(each.causes)]
 
 
 def suffers(answer):

@@ -82,16 +82,16 @@ class Victims:
 
     @property
     def is_shown(self):
-        return bool(self.ranks or self.changing or self.causes or self.ports)
+        return bool(self.ranks or self.changing or self.ports)
 
     def text(self, most):
-        """One sentence; of each role the `most` worst by name."""
+        """One sentence on who suffers; of each role the `most` worst by name. Who causes it is in `causes`."""
         parts = []
         for role, verb in (("consumer", "receive"), ("producer", "send")):
             for against in dict.fromkeys(victim.against for victim in self.ranks if victim.role == role):
                 of_role = [victim for victim in self.ranks if (victim.role, victim.against) == (role, against)]
                 parts.append(_text_of(of_role, verb, self.of_role[role], most))
-        return "; ".join((*parts, *self.changing, *self.causes, *self.ports))
+        return "; ".join((*parts, *self.changing, *self.ports))
 
 
 def _text_of(ranks, verb, of_role, most):
