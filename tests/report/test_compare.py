@@ -373,7 +373,7 @@ def test_fewer_slots_are_named_as_worse(capsys, simulate):
     status, out, _ = run(capsys, *new, "--against", *baseline, "--allow-different-plans", "--fail-on",
                          "any-worse")
     assert status == 3
-    assert "slots 10, 2" in out and "4 pairs, by seed" in out
+    assert "slots 10, 2" in out and "Plans differ (allowed): slots: 10 in ten slots, 2 in two slots." in " ".join(out.split())
     worse = out[out.index("two slots against ten slots: "):out.index("\n  better")]
     assert re.search(r"  scheduling latency p99 \S+ ms -> \S+ ms \(\+\d+ %\)", worse)
     # That consumers were blocked explains it.

@@ -291,7 +291,7 @@ def test_names_of_counters_are_those_of_the_verdict():
     ("eth0.tx_priority_3_xoff_nic", "pause_frames_sent"), ("eth0.rx_ppp3_frames", "pause_frames_received"),
     ("eth0.rx_priority_flow_control_frames", "pause_frames_received"),
     ("eth0.rx_pfc_ena_frames_pri3", "pause_frames_received"), ("eth0.pfc_pri3_tx_duration_us", "pause_time_sent"),
-    ("eth0.pfc_pri3_rx_transitions", "pause_transitions_received"), ("eth0.rx_prio3_buf_discard", None),
+    ("eth0.pfc_pri3_rx_transitions", "pause_transitions_received"), ("eth0.rx_prio3_buf_discard", "dropped_by_hosts"),
     ("eth0.tx_pause_storm_warning_events", None), ("eth0.rx_priority_3_xon_nic", None), ("mlx5_0.rp_cnp_ignored", None),
     ("tcp.received_segments", None),
 ])

@@ -176,8 +176,10 @@ def closed_p_values(pairs, estimates, p_values):
     sizes = (masks[:, None] & bits != 0).sum(axis=1)
     whole = (sizes > 1) & (holds.sum(axis=1) == sizes * (sizes - 1) // 2)
     holds, sizes = holds[whole], sizes[whole]
-    between, within, freedom = (holds @ np.array(terms, float) for terms in zip(*(
-        (each.difference ** 2, each.error ** 2, each.freedom) for each in estimates)))
+    between, within, freedom, fourth = (holds @ np.array(terms, float) for terms in zip(*(
+        (each.difference ** 2, each.error ** 2, each.freedom, each.error ** 4 / each.freedom) for each in estimates)))
+    # Where one setting has most of the spread, its pairs have no more degrees of freedom together than one of them.
+    freedom = np.where(fourth > 0.0, within ** 2 / np.where(fourth > 0.0, fourth, 1.0), freedom)
     ratios = np.where(within > 0.0, between / np.where(within > 0.0, within, 1.0), np.where(between > 0.0, np.inf, 0.0))
     of_sets = special.fdtrc(sizes - 1, freedom / (sizes - 1), ratios)
     for index, of_pair in enumerate(p_values):
