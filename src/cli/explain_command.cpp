@@ -86,7 +86,7 @@ void make_harder(simulation::SimulatedRun& run, std::uint32_t seed) {
 /// Half a minute's worth of simulations, of which each remedy that suffices takes one more for each
 /// condition.
 simulation::ExplainBudget budget_for(double simulation_seconds) {
-    const double count = 30 / (1 + explain_seeds) / std::max(simulation_seconds, 1e-6);
+    const double count = 30.0 / (1 + explain_seeds) / std::max(simulation_seconds, 1e-6);
     return {.simulations = static_cast<std::size_t>(std::clamp(count, 40.0, 400.0)),
             .refines_all = simulation_seconds < 0.05};
 }
@@ -207,6 +207,7 @@ class Explaining {
 
     std::vector<telemetry::NamedCause> causes_in(const Twin& twin) {
         std::vector<simulation::Condition> conditions;
+        conditions.reserve(explain_seeds);
         for (std::uint32_t seed = 0; seed < explain_seeds; ++seed) {
             conditions.emplace_back(
                 [seed](simulation::SimulatedRun& changed) { make_harder(changed, seed); });
@@ -221,7 +222,7 @@ class Explaining {
         simulations_ += proved.simulations;
         for (telemetry::NamedCause& cause : proved.causes) {
             cause.host = cause.where ? host_of(*cause.where) : "";
-            if (cause.share < 1) {
+            if (!cause.suffices) {
                 cause.remedy.clear();  // what does not suffice is a cause, and no remedy
             }
         }

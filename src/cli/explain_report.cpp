@@ -152,8 +152,10 @@ std::string headline(const ExplainReport& report) {
         "Not reproduced: a simulation with what this run showed differs from it, so nothing is concluded.\n"
         "Most differs: {}, {} in the run and {} in the twin (tolerance {}).{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
-        worst.name == twin::interface_bytes_name ? " The hosts received other traffic beside that of the run."
-                                                 : "");
+        worst.name == twin::interface_bytes_name
+            ? " The hosts received or sent other traffic beside that of the run."
+        : worst.name == twin::stalls_name ? " The hosts were busy with something else."
+                                          : "");
 }
 
 bool was_good(const twin::ShownRun& run) {

@@ -132,7 +132,15 @@ std::string command_help(const Command& command, std::string_view topic) {
     if (command.has_run_options) {
         return help_page(command, topic);
     }
-    return fmt::format("Usage: {}\n\n{}\n{}", command.usage, command.description, command.examples);
+    std::string text =
+        fmt::format("Usage: {}\n\n{}\n{}", command.usage, command.description, command.examples);
+    if (!command.options.empty()) {
+        text += '\n';
+    }
+    for (const CommandOption& option : command.options) {
+        text += option_line(option);
+    }
+    return command.exit_status.empty() ? text : text + fmt::format("\nExit status: {}", command.exit_status);
 }
 
 }  // namespace weir::cli

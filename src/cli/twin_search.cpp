@@ -16,7 +16,8 @@ namespace {
 
 /// Most that is simulated: each correction halves what is missing, or nearly so.
 constexpr std::size_t most_simulations = 20;
-constexpr std::size_t most_in_vain = 6;  ///< in a row without coming nearer
+constexpr double least_latency_s = 5e-6;  ///< of a message between hosts
+constexpr std::size_t most_in_vain = 6;   ///< in a row without coming nearer
 
 Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumptions,
                     std::optional<twin::ShownRun>& shown) {
@@ -43,6 +44,9 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
 
 Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::Latency latency) {
     twin::Assumptions assumptions = twin::assumed_of(run, limits);
+    if (latency == twin::Correction::Latency::none) {
+        assumptions.latency_s = least_latency_s;
+    }
     twin::Correction correction(run, latency);
     std::optional<twin::ShownRun> shown;
     Twin best = simulated_twin(run, assumptions, shown);
@@ -66,13 +70,16 @@ Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::La
 Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
     using Latency = twin::Correction::Latency;
     Twin twin = fitted(run, limits, Latency::from_slots);
-    if (twin.comparison.near()) {
-        return twin;
-    }
-    Twin other = fitted(run, limits, Latency::from_waiting);
-    const std::size_t simulations = twin.simulations + other.simulations;
-    if (other.comparison.worst().excess() < twin.comparison.worst().excess()) {
-        twin = std::move(other);
+    std::size_t simulations = twin.simulations;
+    for (const Latency latency : {Latency::from_waiting, Latency::none}) {
+        if (twin.comparison.near()) {
+            break;
+        }
+        Twin other = fitted(run, limits, latency);
+        simulations += other.simulations;
+        if (other.comparison.worst().excess() < twin.comparison.worst().excess()) {
+            twin = std::move(other);
+        }
     }
     twin.simulations = simulations;
     return twin;

@@ -418,6 +418,7 @@ class Search {
         cause.what = change.relaxation->what;
         cause.where = change.relaxation->where;
         cause.share = found.outcome.gone;
+        cause.suffices = found.outcome.suffices;
         cause.evidence = CauseEvidence::counterfactual;
         cause.remedy = step_of(change).remedy;
         if (found.changes.size() == 1) {

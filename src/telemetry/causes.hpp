@@ -88,6 +88,7 @@ struct NamedCause {
     std::string text{};  ///< sentences with their numbers: without a capital, with the last full stop
     std::string
         remedy{};  ///< what to do, without a capital and a full stop; empty: nothing that helps is known
+    bool suffices = true;  ///< counterfactual: without it every set is on time, and the run is sustained
     /// It is one only together with this one, which is named too; not_told: it is one alone.
     CauseKind together_with = CauseKind::not_told;
 };

@@ -221,6 +221,9 @@ bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
     if (assumptions.limits.consumer_links) {
         changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer) || changed;
     }
+    if (told_ == Latency::none) {
+        return changed;
+    }
     // In proportion: how often an event waits for a message on its way depends on the plan.
     const bool from_slots = told_ == Latency::from_slots;
     const double there = from_slots ? twin.unseen_slot_s() : twin.waiting_share();

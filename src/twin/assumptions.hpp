@@ -56,8 +56,10 @@ class Correction {
   public:
     /// From what the latency of control messages is told: slots that consumers call free and the scheduler
     /// does not, or the time for which producers wait. The first is nearer to it; where chunks wait in the
-    /// buffers of hosts, slots are called free meanwhile, and the second is.
-    enum class Latency : std::uint8_t { from_slots, from_waiting };
+    /// buffers of hosts, slots are called free meanwhile, and the second is. Where events wait for the
+    /// streams of producers that send to a slow consumer, neither tells: then it is assumed to be next to
+    /// nothing.
+    enum class Latency : std::uint8_t { from_slots, from_waiting, none };
 
     Correction(const ShownRun& run, Latency latency) : run_(run), told_(latency) {}
 

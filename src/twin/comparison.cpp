@@ -13,10 +13,11 @@ namespace {
 constexpr double goodput_tolerance = 0.02;
 constexpr double late_tolerance = 10;
 constexpr double share_tolerance = 10;
-constexpr double slack_tolerance = 0.10;    ///< of an interval
-constexpr double worst_tolerance = 0.25;    ///< of the lateness
-constexpr double time_tolerance = 0.5;      ///< of a latency
-constexpr double small_time = 0.02;         ///< of an interval: latencies that differ by less are alike
+constexpr double slack_tolerance = 0.10;  ///< of an interval
+constexpr double worst_tolerance = 0.25;  ///< of the lateness
+constexpr double time_tolerance = 0.5;    ///< of a latency
+constexpr double small_time = 0.02;       ///< of an interval: latencies that differ by less are alike
+constexpr double stalled_tolerance = 5;
 constexpr double traffic_tolerance = 0.20;  ///< headers, control messages and acknowledgements included
 
 Figure absolute(std::string name, std::string unit, double run, double twin, double tolerance) {
@@ -88,6 +89,18 @@ void add_traffic(Comparison& comparison, const ShownRun& run) {
     }
 }
 
+/// For how long half of the ranks or more stood still: not one of them was stopped, hosts were busy with
+/// something else. A twin has hosts of its own.
+void add_stalls(Comparison& comparison, const ShownRun& run) {
+    std::vector<double> shares;
+    for (const ShownRank& rank : run.ranks) {
+        shares.push_back(100 * rank.stalled_s / std::max(rank.measured_s, 1e-9));
+    }
+    const auto middle = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2);
+    std::nth_element(shares.begin(), middle, shares.end());
+    comparison.figures.push_back(absolute(stalls_name, "%", *middle, 0, stalled_tolerance));
+}
+
 }  // namespace
 
 double Figure::excess() const {
@@ -131,6 +144,7 @@ Comparison compare(const ShownRun& run, const ShownRun& twin) {
     add_times(comparison, "transfer", run.transfer, twin.transfer, run.interval_s);
     add_times(comparison, "delivery", run.delivery, twin.delivery, run.interval_s);
     add_traffic(comparison, run);
+    add_stalls(comparison, run);
     return comparison;
 }
 

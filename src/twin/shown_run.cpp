@@ -33,13 +33,13 @@ class Value {
     [[nodiscard]] std::size_t size() const { return json_.is_array() ? json_.size() : 0; }
     [[nodiscard]] const Json& json() const { return json_; }
 
-    /// Finite and not negative unless `signed_`.
-    [[nodiscard]] double number(bool signed_ = false) const {
+    /// Finite and not negative unless `may_be_negative`.
+    [[nodiscard]] double number(bool may_be_negative = false) const {
         if (!json_.is_number()) {
             throw Unreadable(fmt::format("run.json: '{}' is not a number", path_));
         }
         const auto value = json_.get<double>();
-        if (!std::isfinite(value) || (!signed_ && value < 0) || std::abs(value) > 1e30) {
+        if (!std::isfinite(value) || (!may_be_negative && value < 0) || std::abs(value) > 1e30) {
             throw Unreadable(fmt::format("run.json: '{}' is {}, which cannot be", path_, value));
         }
         return value;
@@ -153,8 +153,8 @@ std::vector<ShownHost> read_hosts(const Value& run) {
         ShownHost& host = hosts.emplace_back();
         host.name = from.at(i).text_or_empty("name");
         for (const auto& [name, value] : from.at(i).at("totals").json().items()) {
-            const auto is = [&name = name](const char* a, const char* b) {
-                return name.ends_with(a) || name.ends_with(b);
+            const auto is = [&counter = name](const char* a, const char* b) {
+                return counter.ends_with(a) || counter.ends_with(b);
             };
             double* const bytes = is(".rx_bytes", ".port_rcv_bytes")    ? &host.received_bytes
                                   : is(".tx_bytes", ".port_xmit_bytes") ? &host.sent_bytes

@@ -112,9 +112,9 @@ struct ShownRun {
 };
 
 /// Throws Unreadable. The rows are not there yet.
-ShownRun read_record(const nlohmann::ordered_json& run);
+ShownRun read_record(const nlohmann::ordered_json& json);
 
-/// Adds what the rows of this rank (a file of ranks/) show. Throws Unreadable.
-void read_rows(ShownRun& run, std::size_t rank, std::string_view csv);
+/// Adds what the rows of run.ranks[index] (a file of ranks/) show. Throws Unreadable.
+void read_rows(ShownRun& run, std::size_t index, std::string_view csv);
 
 }  // namespace weir::twin

@@ -145,6 +145,11 @@ TEST_CASE("A run is near itself, and what differs most for its tolerance is name
     const twin::Comparison comparison = twin::compare(run, other);
     CHECK_FALSE(comparison.near());
     CHECK(comparison.worst().name == "late sets");
+    ShownRun stopped = run;
+    stopped.ranks[0].stalled_s = 5;  // one of three: a stall, which the twin has too
+    CHECK(twin::compare(stopped, run).near());
+    stopped.ranks[1].stalled_s = 5;
+    CHECK(twin::compare(stopped, run).worst().name == twin::stalls_name);
     ShownRun with_others = run;
     with_others.ranks[2].host = "fn01";
     const double payload = run.goodput() / 8 * run.duration_s;

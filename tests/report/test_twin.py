@@ -1,0 +1,36 @@
+"""The page of a run that was explained."""
+
+import json
+import subprocess
+
+import pytest
+from weir_report import twin
+from weir_report.errors import ReportError
+from weir_report.report_page import write_report
+from weir_report.run import read_run
+
+LATE = ("--producers", "2", "--consumers", "2", "--duration", "3s", "--warmup", "1s", "--rate", "800Mb/s", "--event-size", "4MB", "--slots", "1",
+        "--busy", "exponential:30ms", "--producer-link", "3Gb/s", "--consumer-link", "3Gb/s", "--explain", "off")
+
+
+def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path):
+    directory = simulate(*LATE)
+    assert twin.of_run(read_run(directory)) is None
+    subprocess.run([weir, "explain", str(directory), "--quiet"], check=True, timeout=60)
+    run = read_run(directory)
+    found = json.loads((directory / "explain.json").read_text())
+    shown = twin.of_run(run)
+    assert shown["sentences"][0].startswith("Near:")
+    assert [row["cells"][0] for row in shown["rows"]] == [figure["name"] for figure in found["figures"]]
+    assert shown["command"].startswith("weir simulate --producers 2 ")
+    page = tmp_path / "page.html"
+    write_report([run], page, tmp_path / "figures", [], "")
+    assert "The twin of this run" in page.read_text()
+
+
+@pytest.mark.parametrize("content", ("{", "[]", '{"schema": "weir-explain/2"}', '{"schema": "weir-explain/1", "near": 3}'))
+def test_a_broken_file_is_refused_with_its_name(stored, content):
+    directory = stored("measured")
+    (directory / "explain.json").write_text(content)
+    with pytest.raises(ReportError, match="explain.json"):
+        twin.of_run(read_run(directory))
