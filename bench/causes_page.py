@@ -116,9 +116,9 @@ def expected(rows, cases):
     return paper_runs.table(["", "expected", "found", ""], lines)
 
 
-def write(options):
-    rows, cases = paper_runs.stored(options.out / "runs.csv"), paper_runs.stored(options.out / "measured.csv")
-    about = (options.out / "about.md").read_text()
+def page_of(out):
+    rows, cases = paper_runs.stored(out / "runs.csv"), paper_runs.stored(out / "measured.csv")
+    about = (out / "about.md").read_text()
     parts = {"summary": summary(rows), "confusion": confusion(rows), "plans": by_kind_of_plan(rows), "misses": misses(rows),
              "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases),
              "made": "Truths with weir " + ", ".join(sorted({row["truth_by"] for row in rows if row["truth_by"]})) + ", named by weir "
@@ -126,5 +126,4 @@ def write(options):
                      + ", ".join(sorted({case["weir"] for case in cases})) + "."}
     for name, text in parts.items():
         about = about.replace(f"<!-- {name} -->", text)
-    (options.out / "README.md").write_text(f"<!-- Made by bench/causes page; edit about.md, not this file. -->\n\n{about.strip()}\n")
-    print(options.out / "README.md")
+    return f"<!-- Made by bench/causes page; edit about.md, not this file. -->\n\n{about.strip()}\n"
