@@ -5,8 +5,9 @@
 // the scheduler knew of no free slot, or it did (the heartbeats' share, ProducerRecorder::no_credit). What a
 // slot was while the scheduler knew of none is told by the consumers' own sums: receiving, holding an event
 // for processing, withheld, or free; a slot that its consumer calls free and the scheduler does not know as a
-// credit belongs to the messages on the way and to a scheduler that has not read them. So each part of the
-// time has one owner, and the parts add up to 1.
+// credit belongs to the messages on the way and to a scheduler that has not read them. While it knew of one,
+// the producer's streams were in use for the scheduler: by events that are under way or, beyond what
+// consumers call receiving, by messages. So each part of the time has one owner, and the parts add up to 1.
 #pragma once
 
 #include <algorithm>
