@@ -7,8 +7,9 @@ import random
 KINDS = ("consumer-links", "consumer-link", "producer-links", "producer-link", "slots", "processing", "streams", "scheduler",
          "control-latency", "shaping", "outstanding", "requests", "high-water", "stalled-rank", "lost-consumers", "buffer", "event-size")
 BUILDS = {"outstanding", "requests"}  # only with --pattern build
-# Packet by packet: dearer, so fewer and smaller.
-PACKET_KINDS = ("consumer-links", "consumer-link", "producer-links", "producer-link", "slots", "processing", "control-latency")
+NOT_BUILDS = {"lost-consumers"}       # only without
+# Packet by packet: dearer, so fewer and smaller. The window holds back nothing in a fluid.
+PACKET_KINDS = ("consumer-links", "consumer-link", "producer-links", "producer-link", "slots", "processing", "control-latency", "window")
 WIRE = 1.03  # payload to wire, RoCE with 4096 bytes and a little more
 
 
@@ -26,7 +27,8 @@ class Plan:
     def __init__(self, seed, kinds, packet=False):
         self.draw = random.Random(seed)
         draw = self.draw
-        builds = any(kind in BUILDS for kind in kinds) or (draw.random() < 0.15 and not packet)
+        builds = any(kind in BUILDS for kind in kinds) or \
+            (draw.random() < 0.15 and not packet and not any(kind in NOT_BUILDS for kind in kinds))
         self.builds = builds
         self.producers = draw.randint(2, 4 if packet else 8)
         self.consumers = draw.randint(2, 4 if packet else 8)
@@ -179,26 +181,38 @@ class Plan:
         """A set is so few events that some consumer gets one too many for the time."""
         self.options["generation"] = "sets"
         set_bytes = self.rate * self.interval / 8
-        self.options["event-size"] = f"{int(set_bytes / self.draw.choice([1, 2]))}B"
+        self.options["event-size"] = f"{int(0.999 * set_bytes / self.draw.choice([1, 2]))}B"
         self.options["slots"] = self.options["streams"] = 1
         self.options["consumer-link"] = bits(self.to_consumer * self.draw.uniform(1.1, 1.4) * WIRE)
         self.options["producer-link"] = bits(self.rate * self.draw.uniform(1.1, 1.4) * WIRE)
+
+
+    def window(self):
+        """One chunk under way for each stream, which its way there and back does not cover."""
+        chunk = max(4096, self.event // 64)
+        self.options["chunk-size"] = f"{chunk}B"
+        self.options["window"] = 1
+        self.options["streams"] = self.draw.randint(1, 2)
+        round_trip = self.options["streams"] * chunk * 8 / (self.rate * self.scarce())
+        self.options["latency"] = time_of(max(self.latency, (round_trip - chunk * 8 / self.producer_speed) / 2))
 
 
 PLANT = {"consumer-links": Plan.consumer_links, "consumer-link": Plan.consumer_link, "producer-links": Plan.producer_links,
          "producer-link": Plan.producer_link, "slots": Plan.slots_, "processing": Plan.processing, "streams": Plan.streams_,
          "scheduler": Plan.scheduler, "control-latency": Plan.control_latency, "shaping": Plan.shaping,
          "outstanding": Plan.outstanding, "requests": Plan.requests, "high-water": Plan.high_water, "stalled-rank": Plan.stalled_rank,
-         "lost-consumers": Plan.lost_consumers, "buffer": Plan.buffer, "event-size": Plan.event_size}
+         "lost-consumers": Plan.lost_consumers, "buffer": Plan.buffer, "event-size": Plan.event_size, "window": Plan.window}
 
 
 def draw_plan(seed, packets_one_in=20):
-    """(options, what was planted): one limit of seven in ten, two of two, none of one."""
+    """(options, what was planted): one limit of 13 plans in 20, two of four, three of one, none of two."""
     draw = random.Random(f"kind {seed}")
     packet = packets_one_in > 0 and draw.randrange(packets_one_in) == 0
     choice = PACKET_KINDS if packet else KINDS
-    number = draw.choices([1, 2, 0], weights=[7, 2, 1])[0]
+    number = draw.choices([1, 2, 3, 0], weights=[13, 4, 1, 2])[0]
     kinds = draw.sample(choice, number)
+    if BUILDS & set(kinds):
+        kinds = [kind for kind in kinds if kind not in NOT_BUILDS]
     plan = Plan(seed, kinds, packet)
     for kind in kinds:
         PLANT[kind](plan)

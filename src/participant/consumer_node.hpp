@@ -36,6 +36,9 @@ class ConsumerNode : public Node {
 
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
+    void record_heartbeats(core::Instant now, const telemetry::HeartbeatDelays& delays) override {
+        recorder_.heartbeats(now, delays);
+    }
     /// Chunks that have arrived since the last input, in order of time, and led to nothing else. They are
     /// handed to on_chunk() before the next input.
     void record_chunks(std::span<const telemetry::ChunkBytes> chunks) { recorder_.chunks_received(chunks); }

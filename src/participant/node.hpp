@@ -56,6 +56,8 @@ class Node {
     /// Records what the inputs since the last call led to. After every turn.
     virtual void record(core::Instant now, const core::Actions& out) = 0;
     virtual void record_poll_gap(core::Instant now, core::Duration gap) = 0;
+    /// Not of the leader's rank.
+    virtual void record_heartbeats(core::Instant /*now*/, const telemetry::HeartbeatDelays& /*delays*/) {}
     /// Closes the last row.
     virtual void finish_recording(core::Instant now) = 0;
 

@@ -37,6 +37,9 @@ class ProducerNode : public Node {
 
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
+    void record_heartbeats(core::Instant now, const telemetry::HeartbeatDelays& delays) override {
+        recorder_.heartbeats(now, delays);
+    }
     /// Chunks that have left since the last input, in order of time, and led to nothing else. They are
     /// handed to on_chunks_passed() before the next input.
     void record_chunks(std::span<const telemetry::ChunkBytes> chunks) { recorder_.chunks_sent(chunks); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace weir::runtime {
 
@@ -11,6 +12,14 @@ namespace {
 /// In which an error that was found is corrected: longer than between heartbeats, so that a clock does not
 /// swing, and shorter than the followed rates take to change.
 constexpr double horizon_ns = 2e9;
+
+/// From one instant to another by the leader's clock. What a message says may be anything.
+core::Duration delay_between(std::int64_t left_ns, std::int64_t read_ns, std::int64_t offset_ns) {
+    constexpr double most_ns = 1e18;
+    const double delay_ns =
+        static_cast<double>(read_ns) - static_cast<double>(left_ns) + static_cast<double>(offset_ns);
+    return {static_cast<std::int64_t>(std::clamp(delay_ns, 0.0, most_ns))};
+}
 
 }  // namespace
 
@@ -34,19 +43,29 @@ void HeartbeatClock::stamp(core::Heartbeat& heartbeat, int rank, std::int64_t lo
     }
 }
 
-void HeartbeatClock::receive(const core::Heartbeat& heartbeat, int rank, std::int64_t local_ns) {
+telemetry::HeartbeatDelays HeartbeatClock::receive(const core::Heartbeat& heartbeat, int rank,
+                                                   std::int64_t local_ns) {
     if (heartbeat.left_ns == 0) {
-        return;
+        return {};
     }
     if (!follows()) {
         heard_[static_cast<std::size_t>(rank)] = {heartbeat.left_ns, local_ns};
-        return;
+        return {};
     }
     follower_->add_received(local_ns, heartbeat.left_ns);
     if (heartbeat.other_left_ns != 0) {
         follower_->add_sent(local_ns, heartbeat.other_left_ns, heartbeat.other_arrived_ns);
     }
     steer(local_ns);
+    const std::int64_t offset_ns = follower_->at(local_ns).offset_ns;
+    telemetry::HeartbeatDelays delays;
+    delays.from_leader.add(delay_between(heartbeat.left_ns, local_ns, -offset_ns));
+    // The leader tells of the same one until it has heard the next.
+    if (heartbeat.other_left_ns != 0 &&
+        std::exchange(answered_ns_, heartbeat.other_left_ns) != heartbeat.other_left_ns) {
+        delays.to_leader.add(delay_between(heartbeat.other_left_ns, heartbeat.other_arrived_ns, offset_ns));
+    }
+    return delays;
 }
 
 std::int64_t HeartbeatClock::error_bound_ns(std::int64_t local_ns, const ClockOffset& at_end) const {

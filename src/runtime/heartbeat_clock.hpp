@@ -15,6 +15,7 @@
 #include "core/messages.hpp"
 #include "runtime/clock_follower.hpp"
 #include "runtime/common_clock.hpp"
+#include "telemetry/heartbeat_delays.hpp"
 
 namespace weir::runtime {
 
@@ -32,8 +33,9 @@ class HeartbeatClock {
 
     /// A heartbeat to `rank` leaves now; `local_ns` is this host's clock at the last moment before.
     void stamp(core::Heartbeat& heartbeat, int rank, std::int64_t local_ns) const;
-    /// One of `rank` arrived; `local_ns` is this host's clock at the first moment after.
-    void receive(const core::Heartbeat& heartbeat, int rank, std::int64_t local_ns);
+    /// One of `rank` arrived; `local_ns` is this host's clock at the first moment after. Returned: how long
+    /// it and the last one to the leader took, of a rank that follows, as far as its clock tells.
+    telemetry::HeartbeatDelays receive(const core::Heartbeat& heartbeat, int rank, std::int64_t local_ns);
 
     /// At most so far was the common clock here from that of the leader, since the start.
     [[nodiscard]] std::int64_t worst_error_ns() const { return worst_error_ns_; }
@@ -52,6 +54,7 @@ class HeartbeatClock {
     std::int64_t offset_at_start_ns_ = 0;
     std::int64_t steered_ns_ = 0;
     std::int64_t worst_error_ns_ = 0;
+    std::int64_t answered_ns_ = 0;  ///< when the last one left here that the leader told of
     std::optional<ClockFollower> follower_;
     std::vector<Heard> heard_;  ///< leader: by rank
 };

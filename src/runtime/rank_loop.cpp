@@ -218,7 +218,7 @@ void RankLoop::receive_messages(core::Instant now, int rank) {
     (heartbeats ? heartbeat_packets_ : control_packets_) += 1;
     for (const core::ControlMessage& message : messages_) {
         if (const auto* const heartbeat = std::get_if<core::Heartbeat>(&message)) {
-            parts_.clock.receive(*heartbeat, rank, monotonic_ns());
+            parts_.node->record_heartbeats(now, parts_.clock.receive(*heartbeat, rank, monotonic_ns()));
             if (parts_.on_clock && parts_.clock.follows()) {
                 parts_.on_clock(parts_.clock.clock());
             }

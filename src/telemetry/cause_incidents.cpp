@@ -147,8 +147,15 @@ bool explains(const HeldRun& run, const RankSummary& stalled) {
     const Duration late = run.held.worst_lateness.value_or(Duration::max());
     const Duration at_most{longest_ns + longest_ns / 3 + run.plan.interval.ns / 5};
     const bool once = longest_ns >= Duration::milliseconds(50).ns && late <= at_most && is_near(run, stalled);
-    const bool concerns = stalled.node.role != Role::producer || is_held_up(stalled);
-    return concerns && (often || once);
+    // A producer holds up itself, and with pattern build those that have fragments of the same events.
+    const bool concerns = stalled.node.role != Role::producer ||
+                          (is_held_up(stalled) && (run.plan.builds() || run.held.late_sets == 0 ||
+                                                   stalled.sets_in_time.late * 2 > run.held.late_sets));
+    // What a consumer did not take others could.
+    const bool shared = stalled.node.role == Role::consumer && !run.waits_in_turn();
+    const double part = shared ? share / run.plan.consumers : share;
+    constexpr double allowed = 0.1;
+    return concerns && (often || once) && part + allowed >= run.held.shortfall;
 }
 
 NamedCause stall_of(const RankRecord& rank) {
@@ -160,6 +167,21 @@ NamedCause stall_of(const RankRecord& rank) {
                     "give each rank a core of its own, and look for other load on the host");
 }
 
+/// Data wait before the link of another rank, for more of the time than this one stood still.
+bool waits_elsewhere(const HeldRun& run, const RankRecord& stalled) {
+    const auto elsewhere = [&](const Queue& queue) {
+        return queue.stands_at_one() && queue.longest != &stalled;
+    };
+    return (elsewhere(run.held.consumers.queue) || elsewhere(run.held.producers.queue)) &&
+           stalled_share(stalled.summary) < 0.5 * run.held.owners.network;
+}
+
+/// Consumers work all the time, and that is what events wait for.
+bool works_all_the_time(const HeldRun& run) {
+    constexpr double all = 0.95;
+    return run.held.processing_share >= all && run.held.owners.processing >= run.enough();
+}
+
 std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
     const RankRecord* worst = nullptr;
     for (const RankRecord& rank : run.ranks) {
@@ -168,8 +190,9 @@ std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
             worst = &rank;
         }
     }
-    if (worst == nullptr || (run.links_full() && run.held.shortfall > 0.02 &&
-                             stalled_share(worst->summary) < run.held.shortfall)) {
+    if (worst == nullptr || waits_elsewhere(run, *worst) || works_all_the_time(run) ||
+        (run.links_full() && run.held.shortfall > 0.02 &&
+         stalled_share(worst->summary) < run.held.shortfall)) {
         return std::nullopt;
     }
     return stall_of(*worst);

@@ -25,11 +25,14 @@ struct HeldRun {
     const RunFacts& facts;
     HoldUp held;
 
+    /// The policy waits for a consumer in turn, while others could take data: one holds up all.
+    [[nodiscard]] bool waits_in_turn() const { return held.free_credits >= 0.5; }
     /// What a single cause must own of the time of held-up events to explain what is missing.
     [[nodiscard]] double enough() const { return std::max(owner_min, 0.95 * held.shortfall); }
     [[nodiscard]] bool links_full() const {
-        return std::max(held.producers.fullness, held.consumers.fullness) >= full_link &&
-               held.owners.network >= 0.5;
+        const bool full = std::max(held.producers.fullness, held.consumers.fullness) >= full_link ||
+                          held.producers.queue.stands() || held.consumers.queue.stands();
+        return full && held.owners.network >= 0.5;
     }
 };
 
@@ -50,6 +53,13 @@ inline NamedCause cause_at(CauseKind what, const RankRecord& rank, double share,
     cause.host = rank.host;
     return cause;
 }
+
+/// "of the time in which producers had data to send".
+std::string owned_text(double share);
+/// "1.000 Gb/s"
+std::string rate_text(double bits_per_second);
+/// Where ranks did not run for long, the host was measured and not the network: a sentence that says so.
+std::string stall_hint(const HeldRun& run);
 
 /// What the plan or an incident says by itself: lost consumers, a buffer below a set, lost datagrams, a rank
 /// that stood still, a producer that generated late. Nothing: none of these explains the run.

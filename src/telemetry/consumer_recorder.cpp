@@ -59,6 +59,11 @@ void ConsumerRecorder::integrate(Instant from, Duration length) {
     if (state_.processing) {
         time.processing += length;
     }
+    if (state_.receiving_slots == 0) {  // also what was broken off is over
+        under_way_ = 0;
+        begun_.clear();
+    }
+    transfer_time_ += length * under_way_;
     const std::uint32_t used = state_.free_slots + state_.receiving_slots + state_.queued_slots;
     Load& load = current_.load;
     load.free_slots += length * state_.free_slots;
@@ -87,8 +92,40 @@ void ConsumerRecorder::slot_received_since(Instant since) {
     current_.load.receiving_slots += moved;
 }
 
+/// Its first chunk arrives: it has been under way for a while, beside those that are.
+void ConsumerRecorder::begin_transfer(const Observation& noticed) {
+    if (begun_.size() < followed_max) {
+        begun_.push_back({noticed.event, clock_.position() - noticed.elapsed,
+                          transfer_time_ - noticed.elapsed * under_way_, received_});
+    }
+    transfer_time_ += noticed.elapsed;
+    ++under_way_;
+}
+
+void ConsumerRecorder::end_transfer(const Observation& received) {
+    under_way_ -= under_way_ > 0 ? 1 : 0;
+    const auto begun = std::find_if(begun_.begin(), begun_.end(),
+                                    [&](const Begun& one) { return one.event == received.event; });
+    if (begun == begun_.end()) {
+        return;
+    }
+    const Duration elapsed = clock_.position() - begun->at;
+    if (elapsed > Duration{} && received.bytes > Bytes{}) {
+        const auto elapsed_ns = static_cast<double>(elapsed.ns);
+        const auto rate = [&](Bytes bytes) { return static_cast<double>(bytes.count) * 8e9 / elapsed_ns; };
+        Load& load = current_.load;
+        load.transfer_rates.add(received.bytes, rate(received.bytes));
+        load.link_shares.add(
+            received.bytes,
+            rate(received.bytes) * static_cast<double>((transfer_time_ - begun->transfers).ns) / elapsed_ns);
+        load.link_rates.add(received.bytes, rate(received_ - begun->received));
+    }
+    begun_.erase(begun);
+}
+
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
     current_.received.bytes += bytes;
+    received_ += bytes;
     generation_time_.count(at, bytes);
     peak_bins_.add(at, bytes);
     bursts_.at(std::max(at, clock_.start()), [&](ConsumerBurst& burst) { burst.received += bytes; });
@@ -110,6 +147,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
         case Observation::Kind::transfer_noticed:
             received_since(now - observation.elapsed);
             slot_received_since(now - observation.elapsed);
+            begin_transfer(observation);
             break;
         case Observation::Kind::chunk_received:
             for (std::uint32_t chunk = 0; paced_ && chunk < observation.chunks; ++chunk) {
@@ -123,6 +161,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
         case Observation::Kind::received:
             ++current_.received.events;
             add_latency(latencies_.delivery);
+            end_transfer(observation);
             if (transfers_) {
                 transfers_->received(now, observation.event.producer(), observation.bytes,
                                      observation.elapsed);
@@ -133,6 +172,8 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             add_latency(latencies_.processing);
             break;
         case Observation::Kind::given_up:
+            under_way_ -= under_way_ > 0 ? 1 : 0;
+            std::erase_if(begun_, [&](const Begun& one) { return one.event == observation.event; });
             if (observation.bytes > Bytes{}) {  // else declined: its producer has counted it
                 current_.lost += {1, observation.bytes};
             }
@@ -182,6 +223,11 @@ void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {
         datagrams_.socket(counts);
         summary_.socket = datagrams_.socket_summary();
     }
+}
+
+void ConsumerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
+    advance(now);
+    current_.load.heartbeats += delays;
 }
 
 void ConsumerRecorder::poll_gap(Instant now, Duration gap) {

@@ -77,6 +77,8 @@ class ConsumerRecorder {
     void socket(core::Instant now, const SocketCounts& counts);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
+    /// Of heartbeats that were read since the last call.
+    void heartbeats(core::Instant now, const HeartbeatDelays& delays);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
     void finish(core::Instant now);
@@ -128,6 +130,22 @@ class ConsumerRecorder {
         PollGaps poll_gaps;
     };
     Current current_;
+
+    /// A transfer that was noticed and is not whole. Of many at a time only the first are followed.
+    struct Begun {
+        core::EventId event;
+        core::Instant at;
+        core::Duration transfers;
+        core::Bytes received;
+    };
+    static constexpr std::size_t followed_max = 64;
+    std::vector<Begun> begun_;
+    std::uint32_t under_way_ = 0;
+    core::Duration transfer_time_;  ///< integral over time of the transfers under way, so far
+    core::Bytes received_;          ///< so far
+
+    void begin_transfer(const core::Observation& noticed);
+    void end_transfer(const core::Observation& received);
     BurstSums<ConsumerBurst> bursts_;  ///< of its intervals, with --row-interval
     MovingBytes moving_;
     LowestRate lowest_rate_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "core/set_phase.hpp"
 
@@ -71,21 +73,32 @@ void find_slowest(std::vector<Link> links, Duration with_work, LinkUse& use) {
     use.slowest = slowest.rank;
     use.slowest_bits = rate_while_busy(slowest);
     use.others_bits = rate_while_busy(links[1 + (links.size() - 1) / 2]);
+    for (std::size_t i = 1; i < links.size(); ++i) {
+        use.others_mean_bits +=
+            fraction(links[i].moved_bits, with_work.in_seconds()) / static_cast<double>(links.size() - 1);
+    }
     const Duration its_work =
         slowest.rank->summary.node.role == Role::producer ? slowest.rank->summary.load.backlogged : with_work;
     use.slowest_busy = std::min(1.0, fraction(slowest.busy, its_work));
 }
 
 /// Of all ranks together, and within each, because their links may differ.
-RateDeviation deviation_of(const std::vector<Link>& producers, RateMoments Load::* moments) {
+RateDeviation deviation_of(const std::vector<Link>& links, RateMoments Load::* moments) {
     RateMoments together;
     double squares = 0;
-    for (const Link& link : producers) {
+    for (const Link& link : links) {
         const RateMoments& rates = link.rank->summary.load.*moments;
         together += rates;
         squares += rates.bytes * rates.relative_deviation() * rates.relative_deviation();
     }
     return {.of_all = together.relative_deviation(), .within = std::sqrt(fraction(squares, together.bytes))};
+}
+
+/// Of what links carried during each transfer, the steadier of two measures (Load).
+RateDeviation link_deviation_of(const std::vector<Link>& links) {
+    const RateDeviation shares = deviation_of(links, &Load::link_shares);
+    const RateDeviation rates = deviation_of(links, &Load::link_rates);
+    return {.of_all = std::min(shares.of_all, rates.of_all), .within = std::min(shares.within, rates.within)};
 }
 
 LinkUse use_of(const core::Plan& plan, const std::vector<Link>& links, Duration with_work) {
@@ -117,6 +130,64 @@ LinkUse use_of(const core::Plan& plan, const std::vector<Link>& links, Duration 
     return use;
 }
 
+Duration middle_of(std::vector<Duration> values) {
+    if (values.empty()) {
+        return {};
+    }
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                     values.end());
+    return values[values.size() / 2];
+}
+
+using Way = DelayCounts HeartbeatDelays::*;
+using Quantile = Duration (DelayCounts::*)() const;
+
+/// Whoever stands still reads late.
+bool stood_still(const RankSummary& rank) {
+    constexpr double often = 0.1;
+    return fraction(rank.stalled_with_drain, rank.covered) >= often;
+}
+
+/// Those that did not.
+std::vector<Link> running(const std::vector<Link>& links) {
+    std::vector<Link> found;
+    std::copy_if(links.begin(), links.end(), std::back_inserter(found),
+                 [](const Link& link) { return !stood_still(link.rank->summary); });
+    return found;
+}
+
+/// The median of what the ranks but one say.
+Duration delay_of(const std::vector<Link>& links, Way way, Quantile quantile,
+                  const RankRecord* but = nullptr) {
+    std::vector<Duration> delays;
+    for (const Link& link : links) {
+        const DelayCounts& counts = link.rank->summary.load.heartbeats.*way;
+        if (link.moved_bits > 0 && counts.any() && link.rank != but) {
+            delays.push_back((counts.*quantile)());
+        }
+    }
+    return middle_of(std::move(delays));
+}
+
+/// `back`: the other direction, in which this role meets no data.
+Queue queue_of(const std::vector<Link>& links, const std::vector<Link>& other_role, Way way, Way back) {
+    Queue queue;
+    queue.typical = delay_of(links, way, &DelayCounts::upper_quartile);
+    queue.usual = delay_of(running(other_role), way, &DelayCounts::median);
+    if (queue.usual <= Duration{}) {
+        queue.usual = delay_of(links, back, &DelayCounts::median);
+    }
+    for (const Link& link : links) {
+        const Duration delay = (link.rank->summary.load.heartbeats.*way).upper_quartile();
+        if (link.moved_bits > 0 && delay > queue.longest_delay) {
+            queue.longest = link.rank;
+            queue.longest_delay = delay;
+        }
+    }
+    queue.others_delay = delay_of(links, way, &DelayCounts::upper_quartile, queue.longest);
+    return queue;
+}
+
 /// Sums over ranks, of which the evidence is made.
 struct Sums {
     bool any_late = false;  ///< some producer overflowed, was late or lost events; else all count as held up
@@ -125,6 +196,7 @@ struct Sums {
     Duration backlogged;
     Duration all_streams;
     Duration transfers;
+    Duration all_transfers;  ///< also of those that were not
     Duration covered;
     double sent_bits = 0;
     double generated_bits = 0;
@@ -153,6 +225,7 @@ void add_producer(const core::Plan& plan, const RankRecord& rank, core::BitRate 
                  first_of(summary.first_overflow_second, summary.sets_in_time.first_late_second));
     const Link link{&rank, bits_of(summary.measured.sent.bytes), summary.load.sending, interface_rate};
     sums.all_producers.push_back(link);
+    sums.all_transfers += summary.load.transfers;
     if (sums.any_late && !is_held_up(summary)) {
         return;
     }
@@ -186,6 +259,22 @@ void add_consumer(const core::Plan& plan, const RankRecord& rank, core::BitRate 
         {&rank, bits_of(summary.measured.received.bytes), summary.time.receiving, interface_rate});
 }
 
+/// Of events that were granted and not done, and that their producers did not transfer (any more): the share
+/// that was under way. The rest waited for messages: its grant, or the scheduler to read that it was done.
+double under_way_share(const core::Plan& plan, const Sums& sums) {
+    const double fragments = plan.builds() ? plan.producers : 1;
+    const auto transferring = static_cast<double>(sums.all_transfers.ns) / fragments;
+    const auto receiving = static_cast<double>(sums.slots.receiving_slots.ns);
+    const double granted =
+        sums.scheduler != nullptr ? static_cast<double>(sums.scheduler->load.outstanding.ns) : 0;
+    if (granted <= 0) {
+        return 0;
+    }
+    const double under_way = std::max(0.0, receiving - transferring);
+    const double messages = std::max(0.0, granted - std::max(receiving, transferring));
+    return fraction(under_way, under_way + messages);
+}
+
 /// What slots were that were no credit at the scheduler, in shares of it; then of whom the waiting for them
 /// is.
 Owners owners_of(const core::Plan& plan, const Sums& sums, HoldUp& held) {
@@ -201,18 +290,22 @@ Owners owners_of(const core::Plan& plan, const Sums& sums, HoldUp& held) {
     if (all <= Duration{}) {  // not recorded: a rank that is known by its last report only
         return {.network = held.transfer_share + slot, .control = held.grant_share};
     }
+    // A producer calls a transfer over when its chunks have left, the scheduler when it is done: in between
+    // the producer waits for a grant, because its streams are in use.
+    const double left = held.grant_share * under_way_share(plan, sums);
     return {
-        .network = held.transfer_share + slot * fraction(sums.slots.receiving_slots, all),
+        .network = held.transfer_share + left + slot * fraction(sums.slots.receiving_slots, all),
         .processing = slot * fraction(sums.slots.queued_slots, all),
         // Without --high-water nobody's: a consumer that was away and came back has slots that wait for it.
         .withheld = plan.high_water > 0 ? slot * fraction(sums.slots.withheld_slots, all) : 0,
-        .control = held.grant_share + slot * fraction(lost, all)};
+        .control = held.grant_share - left + slot * fraction(lost, all)};
 }
 
 void add_scheduler(const RankSummary& scheduler, HoldUp& held) {
     const double work = static_cast<double>(scheduler.covered.ns) * held.backlogged_share;
     held.handling_share = std::min(1.0, fraction(static_cast<double>(scheduler.load.handling.ns), work));
     held.outstanding = fraction(static_cast<double>(scheduler.load.outstanding.ns), work);
+    held.free_credits = fraction(scheduler.load.free_slots, scheduler.covered);
     const std::uint64_t grants = scheduler.measured.grants;
     held.handling_each = {grants > 0 ? scheduler.load.handling.ns / static_cast<std::int64_t>(grants) : 0};
     const Duration with_events = scheduler.time.waiting_for_slot + scheduler.time.waiting_for_stream;
@@ -223,7 +316,11 @@ void add_scheduler(const RankSummary& scheduler, HoldUp& held) {
 }  // namespace
 
 bool is_held_up(const RankSummary& producer) {
-    return producer.overflowed() || producer.sets_in_time.late > 0 || producer.run.lost.events > 0;
+    const bool late = producer.overflowed() || producer.sets_in_time.late > 0 || producer.run.lost.events > 0;
+    // A backlog that grows and makes nothing late yet.
+    const bool behind =
+        producer.measured.sent.bytes.count < producer.measured.generated.bytes.count / 20 * 19;
+    return late || behind;
 }
 
 core::Bytes due_bytes(const core::Plan& plan, const RankSummary& producer) {
@@ -255,6 +352,8 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const RankRecord> ranks,
                 break;
         }
     }
+    held.some_rank_stood_still = std::any_of(
+        ranks.begin(), ranks.end(), [](const RankRecord& rank) { return stood_still(rank.summary); });
     const Duration active = sums.time.transferring + sums.time.waiting_for_slot + sums.time.waiting_for_grant;
     held.transfer_share = fraction(sums.time.transferring, active);
     held.slot_share = fraction(sums.time.waiting_for_slot, active);
@@ -271,11 +370,17 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const RankRecord> ranks,
     const Duration with_work{sums.counted > 0 ? sums.backlogged.ns / sums.counted : 0};
     held.producers = use_of(plan, sums.producers, with_work);
     held.consumers = use_of(plan, sums.consumers, with_work);
+    const Way to = &HeartbeatDelays::to_leader;
+    const Way from = &HeartbeatDelays::from_leader;
+    if (sums.scheduler != nullptr && !stood_still(*sums.scheduler)) {
+        held.producers.queue = queue_of(sums.producers, sums.consumers, to, from);
+        held.consumers.queue = queue_of(sums.consumers, sums.all_producers, from, to);
+    }
     held.transfer_rates = deviation_of(sums.producers, &Load::transfer_rates);
-    const RateDeviation shares = deviation_of(sums.producers, &Load::link_shares);
-    const RateDeviation rates = deviation_of(sums.producers, &Load::link_rates);
-    held.link_rates = {.of_all = std::min(shares.of_all, rates.of_all),
-                       .within = std::min(shares.within, rates.within)};
+    held.link_rates = link_deviation_of(sums.producers);
+    if (!plan.builds()) {  // there fragments of one event come together, whoever limits
+        held.consumer_link_rates = link_deviation_of(sums.consumers);
+    }
     find_slowest(sums.all_producers, with_work, held.producers);
     find_slowest(sums.consumers, with_work, held.consumers);
     held.blocked_share = fraction(sums.consumer_time.blocked, sums.consumer_covered);

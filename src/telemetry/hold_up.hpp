@@ -5,8 +5,9 @@
 // the scheduler knew of no free slot, or it did (the heartbeats' share, ProducerRecorder::no_credit). What a
 // slot was while the scheduler knew of none is told by the consumers' own sums: receiving, holding an event
 // for processing, withheld, or free; a slot that its consumer calls free and the scheduler does not know as a
-// credit belongs to the messages on the way and to a scheduler that has not read them. So each part of the
-// time has one owner, and the parts add up to 1.
+// credit belongs to the messages on the way and to a scheduler that has not read them. While it knew of one,
+// the producer's streams were in use for the scheduler: by events that are under way or, beyond what
+// consumers call receiving, by messages. So each part of the time has one owner, and the parts add up to 1.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,32 @@ constexpr double fraction(core::Duration part, core::Duration whole) {
     return fraction(static_cast<double>(part.ns), static_cast<double>(whole.ns));
 }
 
+/// What heartbeats tell of the queues before links, in the direction of the data: of producers what those to
+/// the leader took, of consumers those from it.
+struct Queue {
+    core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
+    /// Median of the other role in the same direction, which meets no data there.
+    core::Duration usual;
+    const RankRecord* longest = nullptr;
+    core::Duration longest_delay;
+    core::Duration others_delay;  ///< as `typical`, of the others
+
+    /// Whether data of most of these ranks wait before their links.
+    [[nodiscard]] bool stands() const { return is_long(typical, usual); }
+    /// Whether only those of the one do.
+    [[nodiscard]] bool stands_at_one() const {
+        return longest != nullptr && is_long(longest_delay, std::max(others_delay, usual));
+    }
+
+  private:
+    /// An upper quartile against a median: a loaded host reads late, but not so much later.
+    static bool is_long(core::Duration delay, core::Duration usual_delay) {
+        constexpr std::int64_t times = 4;
+        return delay >= core::Duration::milliseconds(1) && delay >= usual_delay * times &&
+               usual_delay > core::Duration{};
+    }
+};
+
 /// The links of the ranks of one role, in the time in which producers that were held up had work.
 struct LinkUse {
     /// Payload per second of a rank, on average.
@@ -39,6 +66,8 @@ struct LinkUse {
     /// mean_bits over seen_bits: 1 is a link that always carried the most that it ever carried.
     double fullness = 0;
 
+    Queue queue;
+
     // Over what the interfaces say of their speed; 0: not known of all. Headers take a part of it.
     double busy_of_interface = 0;  ///< rate while something was transferred
     double best_of_interface = 0;  ///< best 10 ms
@@ -46,6 +75,7 @@ struct LinkUse {
     const RankRecord* slowest = nullptr;  ///< of several: the least rate while something was transferred
     double slowest_bits = 0;              ///< that rate
     double others_bits = 0;               ///< the median of this rate of the others
+    double others_mean_bits = 0;          ///< mean of the others, in all the time with work
     double slowest_busy = 0;              ///< share of the time in which something was transferred
 };
 
@@ -81,20 +111,22 @@ struct HoldUp {
     // Of producers' transfers. What a full link carried is always the same, however many shared it; where
     // consumers limit, it depends on who shares theirs.
     RateDeviation transfer_rates;
-    RateDeviation
-        link_rates;  ///< what a producer's link carried during each, the steadier of two measures (Load)
+    RateDeviation link_rates;           ///< what a producer's link carried during each
+    RateDeviation consumer_link_rates;  ///< what a consumer's did; 0: not known
 
     double handling_share = 0;         ///< of the time with work the scheduler handled messages
     core::Duration handling_each;      ///< handling per event granted
     core::Duration control_each;       ///< slots lost to messages on the way or unread, per event received
     double transfers_to_consumer = 0;  ///< under way, on average in the time with work
     double outstanding = 0;            ///< events granted and not done, on average in the time with work
+    double free_credits = 0;           ///< known to the scheduler and not spent, on average
     double blocked_share = 0;          ///< of the consumers' time
     double processing_share = 0;       ///< of the consumers' time they worked on events
     // Of the time in which the scheduler had events:
     double scheduler_slot_share = 0;    ///< no consumer had a credit
     double scheduler_stream_share = 0;  ///< there were credits, and streams in use
 
+    bool some_rank_stood_still = false;             ///< for a tenth of the time or more
     std::int64_t first_trouble_second = no_second;  ///< of the first overflow or late set
     std::optional<core::Duration> worst_lateness;   ///< nothing: not known
     double needed_bits = 0;                         ///< per producer
@@ -109,7 +141,7 @@ struct HoldUp {
 HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const RankRecord> ranks,
                       std::span<const core::BitRate> interface_rates);
 
-/// Whether this producer overflowed, had late sets or lost events.
+/// Whether this producer overflowed, had late sets or lost events, or 5 % of its data is left.
 [[nodiscard]] bool is_held_up(const RankSummary& producer);
 
 /// What a producer should have generated in what was recorded, whole events and sets allowed for: less than

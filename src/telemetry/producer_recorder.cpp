@@ -222,6 +222,13 @@ void ProducerRecorder::socket(Instant now, const SocketCounts& counts) {
     }
 }
 
+void ProducerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
+    advance(now);
+    if (state_.waiting_for_data < streams_) {
+        current_.load.heartbeats += delays;
+    }
+}
+
 void ProducerRecorder::poll_gap(Instant now, Duration gap) {
     advance(now);
     current_.poll_gaps.add(now, gap);

@@ -81,6 +81,8 @@ class ProducerRecorder {
     void socket(core::Instant now, const SocketCounts& counts);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
+    /// Of heartbeats that were read since the last call.
+    void heartbeats(core::Instant now, const HeartbeatDelays& delays);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
     void finish(core::Instant now);

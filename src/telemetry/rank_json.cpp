@@ -63,23 +63,34 @@ Json time_json(const TimeUse& time, Role role) {
 
 /// Integrals carry the thing that is counted: "free_slot_s" is slots times seconds.
 Json load_json(const Load& load, Role role) {
-    DistinctFields object(7);
+    DistinctFields object(9);
     const auto add = [&](const char* name, core::Duration value) { object.add(name, value.in_seconds()); };
+    const auto add_delays = [&](const char* name, const DelayCounts& delays) {
+        if (delays.any()) {
+            object.add(name, delays.upper_quartile().in_microseconds());
+        }
+    };
+    const auto add_deviations = [&] {
+        object.add("transfer_rate_deviation", load.transfer_rates.relative_deviation());
+        object.add("link_share_deviation", load.link_shares.relative_deviation());
+        object.add("link_rate_deviation", load.link_rates.relative_deviation());
+    };
+    add_delays("heartbeat_to_leader_us_p75", load.heartbeats.to_leader);
+    add_delays("heartbeat_from_leader_us_p75", load.heartbeats.from_leader);
     switch (role) {
         case Role::producer:
             add("backlogged_s", load.backlogged);
             add("sending_s", load.sending);
             add("all_streams_s", load.all_streams);
             add("transfers_s", load.transfers);
-            object.add("transfer_rate_deviation", load.transfer_rates.relative_deviation());
-            object.add("link_share_deviation", load.link_shares.relative_deviation());
-            object.add("link_rate_deviation", load.link_rates.relative_deviation());
+            add_deviations();
             break;
         case Role::consumer:
             add("free_slot_s", load.free_slots);
             add("receiving_slot_s", load.receiving_slots);
             add("queued_slot_s", load.queued_slots);
             add("withheld_slot_s", load.withheld_slots);
+            add_deviations();
             break;
         case Role::scheduler:
             add("handling_s", load.handling);

@@ -16,6 +16,7 @@
 #include "telemetry/building_flow.hpp"
 #include "telemetry/burst_rows.hpp"
 #include "telemetry/datagram_recorder.hpp"
+#include "telemetry/heartbeat_delays.hpp"
 
 namespace weir::telemetry {
 
@@ -136,8 +137,12 @@ struct Load {
     core::Duration outstanding{};     ///< integral, scheduler: events granted and not done
     core::Duration handling{};        ///< scheduler: handles messages
 
+    /// Producer, consumer: of heartbeats that were read while something was there to send (producer). A
+    /// simulation has none.
+    HeartbeatDelays heartbeats{};
+
     core::Duration transfers{};  ///< integral, producer: transfers under way
-    // Producer, of each transfer: its rate; what its link carried while it lasted, twice: its rate times the
+    // Of each transfer: its rate; what the rank's link carried while it lasted, twice: its rate times the
     // mean number of transfers under way with it, and the bytes that were counted in that time, which is
     // right also where transfers do not share evenly, and coarse where they have few chunks.
     RateMoments transfer_rates{};
@@ -154,6 +159,7 @@ struct Load {
         withheld_slots += other.withheld_slots;
         outstanding += other.outstanding;
         handling += other.handling;
+        heartbeats += other.heartbeats;
         transfers += other.transfers;
         transfer_rates += other.transfer_rates;
         link_shares += other.link_shares;

@@ -185,6 +185,28 @@ TEST_CASE("Heartbeats far apart, as with thousands of ranks, are enough") {
     CHECK(outcome.bound_ns < 1'000'000);
 }
 
+TEST_CASE("How long heartbeats take is known in each direction") {
+    // The rank's clock is 1 s ahead; a heartbeat takes 20 ms to the leader, and 1 ms from it.
+    HeartbeatClock leader(CommonClock(0), 2);
+    HeartbeatClock follower(CommonClock(s), {s, 1000}, s, true);
+    weir::telemetry::HeartbeatDelays delays;
+    for (std::int64_t at = 0; at < 10 * s; at += 200 * ms) {
+        weir::core::Heartbeat there{};
+        follower.stamp(there, 0, s + at);
+        leader.receive(there, rank, at + 20 * ms);
+        for (const std::int64_t later : {100 * ms, 150 * ms}) {  // tells of the same one twice
+            weir::core::Heartbeat back{};
+            leader.stamp(back, rank, at + later);
+            delays += follower.receive(back, 0, s + at + later + ms);
+        }
+    }
+    // To a factor of two, for what lies in a bucket is not known apart.
+    CHECK(delays.to_leader.upper_quartile().in_microseconds() > 16'000);
+    CHECK(delays.to_leader.upper_quartile().in_microseconds() < 33'000);
+    CHECK(delays.from_leader.median().in_microseconds() > 500);
+    CHECK(delays.from_leader.median().in_microseconds() < 2'100);
+}
+
 TEST_CASE("Nonsense in a heartbeat does no harm but to the clock") {
     HeartbeatClock follower(CommonClock(0), {0, 1000}, 0, false);
     weir::core::Heartbeat nonsense{};

@@ -64,6 +64,48 @@ TEST_CASE("Without sums of slots, a wait for one is the network's") {
     CHECK(held.owners.control == Approx(0.2).margin(1e-9));
 }
 
+TEST_CASE(
+    "What has left its producer and is not done belongs to the network while its consumer receives it") {
+    Run run;
+    // 20 s of events granted and not done: 6 s in their producers' transfers, 14 s more until their
+    // consumers had them, and 6 s for messages.
+    run.producer().load.transfers = Duration::seconds(6);
+    run.consumer(0).receiving_slots = Duration::seconds(14);
+    run.scheduler().load.outstanding = Duration::seconds(20);
+    HoldUp held = run.held();
+    // Of the 2 s of 10 without a grant: 8 s under way, 6 s for messages. 6 s for slots that were receiving.
+    CHECK(held.owners.network == Approx(0.8 + 0.2 * 8 / 14).margin(1e-9));
+    CHECK(held.owners.control == Approx(0.2 * 6 / 14).margin(1e-9));
+}
+
+TEST_CASE("Heartbeats that wait with the data tell whose links are full") {
+    Run run;
+    for (RankRecord& rank : run.ranks) {
+        HeartbeatDelays& delays = rank.summary.load.heartbeats;
+        for (int i = 0; i < 20; ++i) {
+            delays.to_leader.add(Duration::microseconds(300));
+            delays.from_leader.add(rank.summary.node.role == Role::consumer ? Duration::milliseconds(12)
+                                                                            : Duration::microseconds(300));
+        }
+        rank.summary.measured.received.bytes = {1'000'000};
+    }
+    HoldUp held = run.held();
+    CHECK(held.consumers.queue.stands());
+    CHECK_FALSE(held.consumers.queue.stands_at_one());
+    CHECK_FALSE(held.producers.queue.stands());
+    // One only: the others are as fast as producers.
+    for (const std::size_t other : {std::size_t{1}, std::size_t{2}}) {
+        run.consumer(other).heartbeats = run.producer().load.heartbeats;
+    }
+    held = run.held();
+    CHECK_FALSE(held.consumers.queue.stands());
+    CHECK(held.consumers.queue.stands_at_one());
+    CHECK(held.consumers.queue.longest->summary.node == NodeId{Role::consumer, 0});
+    // A scheduler that stands still hears and tells late.
+    run.scheduler().stalled_with_drain = run.scheduler().covered;
+    CHECK_FALSE(run.held().consumers.queue.stands_at_one());
+}
+
 TEST_CASE("A full link carries as much as it was ever seen to carry") {
     Run run;
     HoldUp held = run.held();

@@ -164,11 +164,11 @@ TEST_CASE("Events that came when as many waited as can are not said to be left o
 
 TEST_CASE("Blocked consumers are the cause when they left no slot") {
     Run run;
-    run.overflow(0, 1.1, 6, 5, 5, 0);
-    run.overflow(1, 1.43, 4, 5, 5, 0);
-    run.block(0, 6);
-    run.block(1, 3);
-    run.block(2, 3);
+    run.overflow(0, 1.1, 6, 2, 8, 0);
+    run.overflow(1, 1.43, 4, 2, 8, 0);
+    run.block(0, 9);
+    run.block(1, 8);
+    run.block(2, 7);
     run.facts.blocked_at_once = {2, 5};
     const Verdict verdict = run.judged();
     CHECK(verdict.judged);
@@ -180,9 +180,9 @@ TEST_CASE("Blocked consumers are the cause when they left no slot") {
         verdict.text ==
         "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
         "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. Slots that held events "
-        "for processing cost 20 % of the time in which producers had data to send; consumers worked on "
+        "for processing cost 64 % of the time in which producers had data to send; consumers worked on "
         "events "
-        "for 40 % of theirs and were blocked for 40 %.");
+        "for 80 % of theirs and were blocked for 80 %.");
     CHECK(contains(verdict.advice, "more slots (--slots)"));
 }
 
