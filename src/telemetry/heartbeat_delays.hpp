@@ -46,7 +46,7 @@ class DelayCounts {
         for (std::size_t i = 0; i < buckets && all > 0; ++i) {
             if (left <= counts_[i]) {
                 const double low = i == 0 ? 0 : static_cast<double>(std::uint64_t{1} << (i - 1));
-                const double high = static_cast<double>(std::uint64_t{1} << i);
+                const auto high = static_cast<double>(std::uint64_t{1} << i);
                 const double part = counts_[i] > 0 ? left / counts_[i] : 0;
                 return {static_cast<std::int64_t>((low + (high - low) * part) * 1000)};
             }

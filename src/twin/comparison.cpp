@@ -93,6 +93,7 @@ void add_traffic(Comparison& comparison, const ShownRun& run) {
 /// something else. A twin has hosts of its own.
 void add_stalls(Comparison& comparison, const ShownRun& run) {
     std::vector<double> shares;
+    shares.reserve(run.ranks.size());
     for (const ShownRank& rank : run.ranks) {
         shares.push_back(100 * rank.stalled_s / std::max(rank.measured_s, 1e-9));
     }

@@ -178,7 +178,7 @@ TEST_CASE(
 TEST_CASE(
     "no random plan below 97 % of its limit is said to fill buffers, and none above 103 % to be sustained") {
 #if defined(__SANITIZE_ADDRESS__)
-    constexpr int plans = 40;
+    constexpr int plans = 20;
 #else
     constexpr int plans = 300;
 #endif

@@ -312,6 +312,7 @@ TEST_CASE("Rows of switches add up, whatever their length") {
 
 TEST_CASE("The advice on losses names what this network has not tried yet") {
     SimulatedRun run = packet_run(8, 2, {2'000'000'000});
+    run.run.plan.duration = Duration::milliseconds(500);
     run.network.fabric.switches.pool = {500'000};
     check_advice(run, record_of(run), "The network lost packets", "try --pfc on, --ecn on", "switch-loss");
     turn_on_ecn(run);
