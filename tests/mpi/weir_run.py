@@ -9,6 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+import causes_rows  # noqa: E402
+
 WEIR = os.environ["WEIR"]
 MPIRUN = os.environ["WEIR_MPIRUN"]
 # Times of rows that overlap others: only the others of a rank make up its time.
@@ -129,6 +133,9 @@ def check_complete(run, ranks):
             use = sum(float(value) for key, value in row.items()
                       if key.endswith("_s") and key not in NOT_PARTS)
             check(abs(use - float(row["covered_s"])) < 1e-4, f"{name}: the times of second {row['second']} sum to {use}")
+    if run.json["verdict"]["on_time"] is not None:
+        against = causes_rows.refuted(run.json, run.directory)
+        check(not against, f"{against}: {run.json['verdict']['text']}")
 
 
 class Background:
