@@ -106,10 +106,10 @@ TEST_CASE("Rows show what the scheduler handled, and stalls where they ended") {
     REQUIRE(run.stalls.size() == 1);
     CHECK(run.stalls.front().end_s == Approx(0.75));
     CHECK(run.stalls.front().length_s == Approx(0.5));
-    CHECK_THROWS_WITH(twin::read_rows(run, 0, ""), Catch::Contains("it is empty"));
-    CHECK_THROWS_WITH(twin::read_rows(run, 0, "second,phase\n0\n"), Catch::Contains("line 2 has 1 cells"));
+    CHECK_THROWS_WITH(twin::read_rows(run, 0, ""), containing("it is empty"));
+    CHECK_THROWS_WITH(twin::read_rows(run, 0, "second,phase\n0\n"), containing("line 2 has 1 cells"));
     CHECK_THROWS_WITH(twin::read_rows(run, 0, "second,phase\nx,measure\n"),
-                      Catch::Contains("'x' is not a number"));
+                      containing("'x' is not a number"));
 }
 
 TEST_CASE("Several stalls of a second are spread over it if the record has more of them than the rows") {
