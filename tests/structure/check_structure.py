@@ -143,11 +143,20 @@ def check(root):
     return [violation for file in files for violation in check_file(root, file)]
 
 
+def check_tests(root):
+    """Catch2 has two versions, with other names in its namespace: what tests need of it is in tests/catch.hpp."""
+    for file in sorted(root.rglob("*_test.cpp")):
+        for number, line in enumerate(code_of(file.read_text(encoding="utf-8")).splitlines(), start=1):
+            if "Catch::" in line:
+                yield f"tests/{file.relative_to(root).as_posix()}:{number}: Catch::...: not the same in both versions of Catch2; see catch.hpp"
+
+
 def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    violations = check(pathlib.Path(sys.argv[1]))
+    source = pathlib.Path(sys.argv[1])
+    violations = [*check(source), *check_tests(source.parent / "tests")]
     print("\n".join(violations) if violations else "structure: no violations")
     return 1 if violations else 0
 

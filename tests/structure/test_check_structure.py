@@ -92,6 +92,15 @@ class StructureCheck(unittest.TestCase):
         self.assert_clean("core/a.cpp", "// " + "a" * 107 + "\n")
         self.assert_found("core/a.cpp", "// " + "a" * 108 + "\n", "111 characters")
 
+    def test_a_name_of_one_version_of_catch(self):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            (root / "catch.hpp").write_text("using Catch::Approx;\n")
+            (root / "a_test.cpp").write_text("// Catch::Contains\n")
+            self.assertEqual(list(check_structure.check_tests(root)), [])
+            (root / "a_test.cpp").write_text("int a;\nauto b = Catch::Contains(c);\n")
+            self.assertEqual([found[:18] for found in check_structure.check_tests(root)], ["tests/a_test.cpp:2"])
+
     def test_unknown_directory_and_empty_tree(self):
         self.assert_found("helpers/a.cpp", "int a;\n", "helpers/")
         self.assertEqual(len(self.check({})), 1)
