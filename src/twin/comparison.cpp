@@ -63,7 +63,7 @@ void add_times(Comparison& comparison, const char* name, const ShownTimes& run, 
 }
 
 /// Of the host whose interface moved most beyond the payload of its ranks, in one direction: other traffic.
-/// Less is no sign of anything: ranks that share a host do not use it.
+/// Left out if all moved less, which is no sign of anything: ranks that share a host do not use it.
 void add_traffic(Comparison& comparison, const ShownRun& run) {
     const double usual = run.goodput() / 8 * run.duration_s / std::max(1U, run.consumers);
     Figure worst;
@@ -83,8 +83,7 @@ void add_traffic(Comparison& comparison, const ShownRun& run) {
             }
         }
     }
-    if (!worst.name.empty()) {
-        worst.deviation = std::min(0.0, worst.deviation);
+    if (!worst.name.empty() && worst.deviation <= 0) {
         comparison.figures.push_back(worst);
     }
 }
