@@ -80,7 +80,9 @@ void RunTransport::warm_up(IdleStrategy& idle, const std::function<void(const st
 }
 
 int RunTransport::end_in_order(int status) {
-    if (!base_->shut_down(core::Duration::seconds(5))) {
+    // After a failure another rank may be gone; after a good run all come, but on a busy machine not soon.
+    const core::Duration limit = core::Duration::seconds(status == exit_ok ? 30 : 5);
+    if (!base_->shut_down(limit)) {
         job_.abort(status == exit_ok ? exit_failed : status);
     }
     return status;
