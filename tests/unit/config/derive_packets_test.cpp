@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -63,7 +65,8 @@ TEST_CASE("a plain switch has ports of --port-buffer and no pool") {
 }
 
 TEST_CASE("a queue must hold a full packet") {
-    const std::string file = "derive_packets_test.toml";
+    // Each test case is a process of its own, and they run side by side.
+    const std::string file = "queue-" + std::to_string(::getpid()) + ".toml";
     std::ofstream(file) << "base = \"shallow\"\n[switch]\negress-threshold = \"4100B\"\n";
     CHECK(contains(packet_refusal({{"switch", file}}),
                    "egress-threshold: 4.1kB is less than a packet of 4.178kB"));
@@ -71,7 +74,7 @@ TEST_CASE("a queue must hold a full packet") {
 }
 
 TEST_CASE("a real run ignores what a scenario assumes of switches and hosts") {
-    const std::string file = "./derive_packets_test.toml";
+    const std::string file = "./scenario-" + std::to_string(::getpid()) + ".toml";
     std::ofstream(file) << "switch-set = [\"host.read-time=33us\"]\n";
     const Given given{{"scenario", file}};
     CHECK(resolve(given, false).packets.keys.size() == 1);
