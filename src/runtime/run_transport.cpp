@@ -80,8 +80,10 @@ void RunTransport::warm_up(IdleStrategy& idle, const std::function<void(const st
 }
 
 int RunTransport::end_in_order(int status) {
-    // After a failure another rank may be gone; after a good run all come, but on a busy machine not soon.
-    const core::Duration limit = core::Duration::seconds(status == exit_ok ? 30 : 5);
+    // After a failure another rank may be gone; after a complete run all come, but on a busy machine not
+    // soon.
+    const bool complete = status == exit_ok || status == participant::exit_requirement;
+    const core::Duration limit = core::Duration::seconds(complete ? 30 : 5);
     if (!base_->shut_down(limit)) {
         job_.abort(status == exit_ok ? exit_failed : status);
     }

@@ -277,7 +277,7 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
                               : "lower --rate, or use more producers or faster links");
 }
 
-/// What counters sayof the network between the links.
+/// What counters say of the network between the links.
 std::optional<NamedCause> network_mechanism(const HeldRun& run) {
     const NetworkVerdict* const network = run.facts.network;
     if (network == nullptr || network->mechanisms.empty() || run.held.owners.network < run.enough()) {

@@ -1,5 +1,5 @@
-// How near a twin comes to its run: figure by figure, each with its deviation and the tolerance that was
-// stated before any run was compared. A twin is near if every figure is within its tolerance.
+// How near a twin comes to its run: figure by figure, each with its deviation and a fixed tolerance, the same
+// for every run. A twin is near if every figure is within its tolerance.
 #pragma once
 
 #include <string>

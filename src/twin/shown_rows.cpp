@@ -6,13 +6,12 @@
 #include <cmath>
 #include <optional>
 
+#include "telemetry/row_summary.hpp"
 #include "twin/shown_run.hpp"
 
 namespace weir::twin {
 
 namespace {
-
-constexpr double stall_s = 0.01;  ///< from here on a gap is a stall (telemetry::PollGaps)
 
 std::vector<std::string_view> cells_of(std::string_view line) {
     std::vector<std::string_view> cells;
@@ -115,7 +114,7 @@ void read_rows(ShownRun& run, std::size_t index, std::string_view csv) {
     while (rows.next()) {
         const double second = rows.number_or_0("second");
         const double gap_s = rows.number_or_0("poll_gap_max_us") * 1e-6;
-        if (gap_s >= stall_s && rows.text("phase") != "drain") {
+        if (gap_s >= telemetry::PollGaps::stall.in_seconds() && rows.text("phase") != "drain") {
             const double end_s = rows.number("poll_gap_end_s").value_or(0.5);
             longest.push_back({rank.node, second + std::clamp(end_s, 0.0, 1.0), gap_s});
         }

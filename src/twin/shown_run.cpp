@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace weir::twin {
@@ -51,6 +52,14 @@ class Value {
             throw Unreadable(fmt::format("run.json: '{}' is {}, which cannot be", path_, value));
         }
         return static_cast<std::uint64_t>(value);
+    }
+    /// Of a rank among those of its role.
+    [[nodiscard]] std::uint32_t index() const {
+        const std::uint64_t value = count();
+        if (value > std::numeric_limits<std::uint32_t>::max()) {
+            throw Unreadable(fmt::format("run.json: '{}' is {}, which cannot be", path_, value));
+        }
+        return static_cast<std::uint32_t>(value);
     }
     [[nodiscard]] std::string text() const {
         if (!json_.is_string()) {
@@ -107,7 +116,7 @@ core::Role role_of(const Value& rank) {
 
 ShownRank read_rank(const Value& from) {
     ShownRank rank;
-    rank.node = {role_of(from), static_cast<std::uint32_t>(from.at("index").count())};
+    rank.node = {role_of(from), from.at("index").index()};
     rank.host = from.text_or_empty("host");
     rank.file = from.at("file").text();
     rank.measured_s = from.at("measured_s").number();
@@ -172,7 +181,7 @@ void read_losses(const Value& recovery, ShownRun& run) {
     for (std::size_t i = 0; i < losses.size(); ++i) {
         const Value from = losses.at(i);
         ShownLoss loss;
-        loss.consumer = static_cast<std::uint32_t>(from.at("consumer").count());
+        loss.consumer = from.at("consumer").index();
         loss.since_s = from.at("silent_since_s").number(true);
         if (from.has("back_at_s")) {
             loss.back_s = from.at("back_at_s").number(true);

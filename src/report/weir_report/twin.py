@@ -1,6 +1,7 @@
 """What `weir explain` found about a run, from the explain.json beside its run.json: how near its twin comes, and what would help."""
 
 import json
+import shlex
 
 from .errors import ReportError
 from .input_file import read_text
@@ -23,7 +24,7 @@ def of_run(run):
     check_fields(path, found, "explain.schema.json")
     return {"near": found["near"], "sentences": found["text"].strip().split("\n"),
             "rows": [_row(figure) for figure in found["figures"]], "header": HEADER,
-            "command": " ".join(["weir simulate", *(f"--{one['option']} {_quoted(one['value'])}" for one in found["twin"])])}
+            "command": shlex.join(["weir", "simulate", *(word for one in found["twin"] for word in (f"--{one['option']}", one["value"]))])}
 
 
 def _row(figure):
@@ -42,7 +43,3 @@ def _share(figure, value, sign):
         return "> 999 %" if abs(value) > 9.99 else f"{100 * value:{sign}.0f} %"
     words = _value(figure, abs(value))
     return ("-" if value < 0 else sign) + words
-
-
-def _quoted(value):
-    return value if value and all(letter.isalnum() or letter in ".,:=/_+-" for letter in value) else f"'{value}'"

@@ -81,6 +81,8 @@ TEST_CASE("A record is read, and what is missing or impossible is named") {
     broken["ranks"][2]["measured_s"] = -1;
     CHECK(refusal(broken).find("'ranks[2].measured_s' is -1") != std::string::npos);
     broken = run_json();
+    broken["ranks"][2]["index"] = 4294967296;
+    CHECK_THROWS_WITH(twin::read_record(broken), containing("'ranks[2].index' is 4294967296"));
     broken["ranks"][2]["index"] = 7;
     CHECK(refusal(broken).find("'ranks' is not one scheduler") != std::string::npos);
     broken = run_json();
