@@ -68,11 +68,11 @@ def _limit_text(capacity, setting):
     except ImportError:
         return "; ".join(bracket_text(capacity.find, search.low, search.high) for search in setting.searches if search.complete)
     limit = capacity_estimates.limit(capacity, setting)
-    text = value_text(capacity.find, limit.value)
+    text = units.text(limit.value, capacity.quantity.unit, digits=3)
     if limit.bound:
         return f"{limit.bound} {text}, the end of the range"
     factor, name = units.scale(capacity.quantity.unit, limit.value)
-    return f"{text} ({units.number(limit.low / factor)} to {units.number(limit.high / factor)} {name})"
+    return f"{text} ({units.number(limit.low / factor, 3)} to {units.number(limit.high / factor, 3)} {name})"
 
 
 def status_lines(find_state, where):
