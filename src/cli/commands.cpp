@@ -189,8 +189,8 @@ begin with a line such as base = "shallow" and write only what differs.
      .summary = "what a word of the output means",
      .usage = "weir help [WORD]",
      .description =
-         R"(Prints what the glossary has on a word of weir's output, or the help of a command. Without WORD, lists
-all words.
+         R"(Prints what the glossary has on a word of weir's output, or the help of a command. Without
+WORD, lists all words.
 )",
      .examples = R"(  weir help slack
   weir help slowest delivery
