@@ -63,7 +63,7 @@ def test_what_is_the_same_everywhere_is_a_line_of_text():
     flat = Panel("Rate", "Mb/s", [Line("p0", seconds, np.full(5, 400.0), "member"), Line("mean", seconds, np.full(5, 401.0), "mean"),
                                   Line("target 400 Mb/s", seconds, np.full(5, 400.0), "target")])
     moving = Panel("Occupancy", "", [Line("mean", seconds, np.linspace(0.5, 0.6, 5), "mean")])
-    said = '<p class="constant"><b>Rate</b>: 400.5 Mb/s throughout (target 400 Mb/s).</p>'
+    said = '<p class="constant"><b>Rate</b>: 400 Mb/s throughout (target 400 Mb/s).</p>'
     assert svg_figures.figure(chart_of(flat)) == said
     both = svg_figures.figure(chart_of(flat, moving))
     assert said in both and both.count('class="plot-area"') == 1 and 'aria-label="Occupancy: mean: 0.5 to 0.6"' in both

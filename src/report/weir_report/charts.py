@@ -206,20 +206,26 @@ class RowChart:
         """The first rows, as many as the scale of all rows makes alike, on a scale of their own; None if there are no such rows, or nothing
         differs in them."""
         known = [row for row in self.rows if row.value is not None]
-        all_low, all_high = self.range
         for count in range(len(known) - 1, 1, -1):
             own = RowChart(self.title, self.unit, known[:count])
-            low, high = own.range
-            if high - low < FLAT_BELOW * (all_high - all_low):
-                values = {value for row in own.rows for value in (row.value, *(mark.value for mark in row.marks))}
-                return own if len(values) > 1 else None
+            if own.extent < FLAT_BELOW * self.extent:
+                return own if own.extent else None
         return None
+
+    @property
+    def extent(self):
+        """From the smallest to the largest of all that it shows."""
+        values = self._values()
+        return max(values) - min(values) if values else 0.0
+
+    def _values(self):
+        return [value for row in self.rows for value in (row.value, row.low, row.high, row.ideal, *(mark.value for mark in row.marks))
+                if value is not None and np.isfinite(value)]
 
     @property
     def range(self):
         """Ends of the axis; not below 0 if no value is."""
-        values = [value for row in self.rows for value in (row.value, row.low, row.high, row.ideal, *(mark.value for mark in row.marks))
-                  if value is not None and np.isfinite(value)]
+        values = self._values()
         if self.bars or self.from_zero:
             return 0.0, 1.02 * max(values, default=0.0) or 1.0
         if not values:

@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from .charts import DASHED, Area, Line, Panel
+from .units import number
 
 # Significant digits of the largest value of an axis; x needs more, because it does not begin at 0.
 Y_DIGITS = 5
@@ -349,7 +350,7 @@ def stack(panels, x_title, measured=None, log=False, height=HEIGHT):
 def constant(title, value, unit, rules=()):
     """Instead of a plot that is flat: Throughput of producers: 400 Mb/s throughout (target 400 Mb/s)."""
     beside = f" ({'; '.join(rules)})" if rules else ""
-    return f'<p class="constant"><b>{escape(title)}</b>: {escape(f"{value:.4g} {unit}".rstrip())} throughout{escape(beside)}.</p>'
+    return f'<p class="constant"><b>{escape(title)}</b>: {escape(f"{number(value, 3)} {unit}".rstrip())} throughout{escape(beside)}.</p>'
 
 
 def _y_axis(panel, log):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 
 from . import series, units
-from .units import counted
 
 VALUES_MAX = 3
 COMMAND_MAX = 600
@@ -31,8 +30,9 @@ def _values(runs, option):
 
 
 def _either(values):
-    shown = values if len(values) <= VALUES_MAX else [*values[:VALUES_MAX - 1], f"{len(values) - VALUES_MAX + 1} others"]
-    return " or ".join(shown)
+    if len(values) > VALUES_MAX:
+        return f"{', '.join(values[:VALUES_MAX - 1])} and {len(values) - VALUES_MAX + 1} others"
+    return " or ".join(values)
 
 
 def _shown(runs, *options):
@@ -41,8 +41,11 @@ def _shown(runs, *options):
 
 
 def _layout(runs):
-    return _either(list(dict.fromkeys(f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
-                                      for run in runs if {"producers", "consumers"} <= run.resolved.keys())))
+    numbers = [sorted({run.resolved[role] for run in runs if role in run.resolved}) for role in ("producers", "consumers")]
+    if not all(numbers):
+        return ""
+    return " to ".join(f"{_either(list(map(str, of_role)))} {role}{'' if of_role == [1] else 's'}"
+                       for of_role, role in zip(numbers, ("producer", "consumer")))
 
 
 def _load(runs):
