@@ -101,12 +101,6 @@ std::string environment_of(const RunRequest& request) {
     environment["world"] = "simulation";
     environment["weir_version"] = std::string(build_info::version);
     environment["weir_commit"] = std::string(build_info::git_commit);
-    auto& given = environment["options_given"] = nlohmann::ordered_json::array();
-    for (const auto& option : request.command_line) {
-        if (option.name != "out" && option.name != "output") {
-            given.push_back({{"option", option.name}, {"value", option.value}});
-        }
-    }
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
     }

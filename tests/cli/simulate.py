@@ -267,7 +267,7 @@ class Runs(SimulateTest):
     def test_nothing_of_this_machine_is_in_the_record(self):
         run = self.simulate("--duration", "1s")
         self.assertIsNone(run["started_at"])
-        self.assertEqual(set(run["environment"]), {"world", "weir_version", "weir_commit", "options_given", "late_starts"})
+        self.assertEqual(set(run["environment"]), {"world", "weir_version", "weir_commit", "late_starts"})
         self.assertEqual({rank["host"] for rank in run["ranks"]}, {None})
 
     def test_a_requirement_that_does_not_hold(self):
