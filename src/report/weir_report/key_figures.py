@@ -40,7 +40,7 @@ SCORED_FIGURES = (
     KeyFigure("lost_events", "events lost", "events", "lower", rank=OUTCOME, of="generated_events"),
     KeyFigure("late_share", "late sets", "%", "lower", rank=MARGIN),
     # And not the slack, which has no size to take a share of where it crosses 0.
-    KeyFigure("longest_stay", "longest time until an event was delivered", "s", "lower", rank=MARGIN),
+    KeyFigure("longest_stay", "slowest delivery", "s", "lower", rank=MARGIN),
     KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),
     KeyFigure("goodput", "goodput of all consumers", "b/s", "higher"),
     KeyFigure("slowest_consumer_lowest_second", "lowest rate of any consumer in a rate window", "b/s", "higher"),
