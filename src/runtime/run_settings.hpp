@@ -18,7 +18,8 @@
 namespace weir::runtime {
 
 struct RunSettings : participant::RunDescription {
-    std::vector<Place> places;  ///< by rank
+    std::vector<Place> places;            ///< by rank
+    std::vector<std::string> told_apart;  ///< a line for each name that several hosts have
 
     std::optional<IdleMode> idle_mode;  ///< nothing: chosen from the host's load
     core::Duration silence_timeout;
