@@ -122,7 +122,7 @@ runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& as
     settings.silence_timeout = request.silence_timeout;
     settings.output = live_form(request.output);
     settings.records_hosts = request.counters;
-    settings.datagrams = {request.socket_buffer, request.datagram_network};
+    settings.datagrams = {request.socket_buffer, request.datagram_network, settings.host_of(job.rank())};
     settings.engine = request.engine;
     describe(request, settings);
     settings.environment = environment_of(request, job, settings.told_apart);

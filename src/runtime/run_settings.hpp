@@ -1,4 +1,5 @@
-// All settings of a run that the runtime needs, the same on every rank (except the log form of one rank).
+// All settings of a run that the runtime needs, the same on every rank, but for the log form
+// of one rank and the name of the own host.
 #pragma once
 
 #include <optional>

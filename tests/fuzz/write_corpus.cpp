@@ -336,7 +336,7 @@ void write_join(const std::filesystem::path& directory) {
          "peer");
     Bytes good;
     good.put(std::uint8_t{1});
-    for (const std::uint8_t act : {5, 2, 3, 7, 3}) {
+    for (const std::uint8_t act : std::array<std::uint8_t, 5>{5, 2, 3, 7, 3}) {
         good.put(act).put(std::uint8_t{0});
         if (act == 2) {
             good.put(std::int32_t{-1});
