@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/common_clock.hpp"
+#include "telemetry/checked_json.hpp"
 #include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
@@ -289,20 +290,21 @@ std::string encode_probes(const PairProbes& probes) {
 }
 
 PairProbes decode_probes(const std::string& text) {
+    using telemetry::read_checked;
     const auto json = telemetry::parse_json(text);
     PairProbes probes;
     json.at("stopped").get_to(probes.stopped);
     json.at("clean").get_to(probes.mpi_is_clean);
     for (const auto& entry : json.at("pairs")) {
         preflight::PairProbe pair;
-        entry.at(0).get_to(pair.producer);
-        entry.at(1).get_to(pair.consumer);
-        entry.at(2).get_to(pair.producer_host);
-        entry.at(3).get_to(pair.consumer_host);
-        entry.at(4).get_to(pair.reached);
-        entry.at(5).get_to(pair.round_trip_us);
-        entry.at(6).get_to(pair.bits_per_second);
-        entry.at(7).get_to(pair.bytes);
+        read_checked(entry.at(0), pair.producer);
+        read_checked(entry.at(1), pair.consumer);
+        read_checked(entry.at(2), pair.producer_host);
+        read_checked(entry.at(3), pair.consumer_host);
+        read_checked(entry.at(4), pair.reached);
+        read_checked(entry.at(5), pair.round_trip_us);
+        read_checked(entry.at(6), pair.bits_per_second);
+        read_checked(entry.at(7), pair.bytes);
         probes.pairs.push_back(std::move(pair));
     }
     return probes;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "telemetry/checked_json.hpp"
 #include "telemetry/counter_meaning.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
@@ -157,15 +158,14 @@ std::optional<HostCounters> decode_host(std::string_view text) {
         host.host = json.at("host");
         host.file = json.at("file");
         host.handed_in = true;
-        host.seconds = json.at("seconds");
+        read_checked(json.at("seconds"), host.seconds);
         for (const auto& counter : json.at("sums")) {
             const auto number = [&](std::size_t place) {
-                return counter.at(place).is_null() ? std::nullopt
-                                                   : std::optional(counter.at(place).get<std::uint64_t>());
+                return checked<std::optional<std::uint64_t>>(counter.at(place));
             };
             host.sums.push_back({counter.at(0), number(1), number(2)});
         }
-        host.reading_max = {json.at("reading_max_ns")};
+        read_checked(json.at("reading_max_ns"), host.reading_max.ns);
         host.problem = json.at("problem");
         host.settings = json.at("settings");
         if (!host.settings.empty() && parse_json_or_discard(host.settings).is_discarded()) {
@@ -194,9 +194,11 @@ core::BitRate interface_rate(const HostCounters& host) {
     }
     const auto speed_of = [&](const char* list, const char* name) {
         for (const Json& one : settings.value(list, Json::array())) {
-            if (one.is_object() && one.value(name, "") == device &&
-                one.value("speed_bits_per_second", Json()).is_number_integer()) {
-                return core::BitRate{one["speed_bits_per_second"].get<std::int64_t>()};
+            if (one.is_object() && one.value(name, "") == device) {
+                if (const auto rate =
+                        whole_number_if_any<std::int64_t>(one.value("speed_bits_per_second", Json()))) {
+                    return core::BitRate{*rate};
+                }
             }
         }
         return core::BitRate{};

@@ -273,6 +273,13 @@ class Runs(SimulateTest):
     def test_a_requirement_that_does_not_hold(self):
         self.simulate("--rate", "120Gb/s", "--event-size", "1GB", "--require", "sustained", status=3)
 
+    def test_output_that_cannot_be_written(self):
+        for arguments in (["simulate", "--duration", "1s", "--out", str(self.directory / "run")], ["--help"], ["simulate", "--dry-run"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([WEIR, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "standard output cannot be written|No space left")
+
     def test_runs_of_the_same_second_have_directories_of_their_own(self):
         for _ in range(3):
             done = subprocess.run([WEIR, "simulate", "--duration", "1s", "-q"], cwd=self.directory, env=environment(),

@@ -23,6 +23,8 @@ core::ArrivedChunk take_chunk(fuzz::FuzzInput& input) {
     arrived.chunk.length = {input.take<std::int64_t>()};
     arrived.chunk.sequence = input.take<std::uint32_t>();
     arrived.chunk.generated_at = {input.take<std::int64_t>()};
+    arrived.chunk.begun_at = {input.take<std::int64_t>()};
+    arrived.chunk.epoch = input.take<std::uint16_t>();
     return arrived;
 }
 
@@ -48,6 +50,12 @@ class Harness {
                 consumer_.on_chunk(now_, place, take_chunk(input), out);
                 break;
             }
+            case fuzz::Step::loss:
+                if (plan_.outlives_consumers) {
+                    consumer_.die();
+                    consumer_.begin_again(out);
+                }
+                break;
             default: {
                 const core::NodeId from = fuzz::take_node(input);
                 consumer_.on_message(now_, from, fuzz::take_message(input), out);

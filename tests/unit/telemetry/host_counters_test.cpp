@@ -134,3 +134,26 @@ TEST_CASE("A host's counters are the same after their travel") {
     cut.settings = "{cut";  // run.json has it as it is
     CHECK_FALSE(decode_host(encode_host(cut)));
 }
+
+TEST_CASE("Numbers of a host that fit nowhere are refused, and not cast") {
+    const auto text = [](const char* seconds, const char* sum) {
+        return std::string(R"({"host":"","file":"","seconds":)") + seconds + R"(,"sums":[["a",)" + sum +
+               R"(,1]],"reading_max_ns":1,"problem":"","settings":""})";
+    };
+    CHECK(decode_host(text("2", "3")));
+    CHECK(decode_host(text("2", "null")));
+    CHECK(decode_host(text("2", "18446744073709551615")));
+    for (const char* number : {"21111111111111111157", "1e300", "-1", "1.5", "true", "\"1\""}) {
+        CHECK_FALSE(decode_host(text("2", number)));
+    }
+    for (const char* number : {"21111111111111111157", "1e300", "9223372036854775808", "null"}) {
+        CHECK_FALSE(decode_host(text(number, "3")));
+    }
+    HostCounters host = two_seconds();
+    host.sums = {{"eth0.rx_bytes", 1000, 1000}};
+    for (const char* speed : {"1e300", "18446744073709551615", "\"fast\"", "null"}) {
+        host.settings =
+            std::string(R"({"interfaces":[{"name":"eth0","speed_bits_per_second":)") + speed + "}]}";
+        CHECK(interface_rate(host) == weir::core::BitRate{});
+    }
+}
