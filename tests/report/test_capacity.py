@@ -140,6 +140,8 @@ def test_equal_is_shown_and_not_taken_for_granted():
     """What was not found is not equal: the whole interval has to be small."""
     equal = settings_of({"a": [(50, 50.2), (50.1, 50.3), (49.9, 50.1)] * 2, "b": [(50.1, 50.3), (50, 50.2), (49.9, 50.1)] * 2}, resolution=0.004)
     assert difference(equal, "a", "b").call == NO_DIFFERENCE
+    coarse = settings_of({"a": [(48, 52)] * 6, "b": [(48.5, 52.5)] * 6}, resolution=0.08)
+    assert difference(coarse, "a", "b").call == INCONCLUSIVE
     noisy = settings_of({"a": [(48, 49), (52, 53), (50, 51)], "b": [(51, 52), (48, 49), (51, 52)]})
     assert difference(noisy, "a", "b").call == INCONCLUSIVE
 

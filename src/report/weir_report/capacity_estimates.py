@@ -81,9 +81,10 @@ def _interval(capacity, searches, values, crossings):
                  for name in ("low", "high"))
     half = _half_width(values, _width(searches)) if len(searches) > 1 else 0.0
     if capacity.quantity.whole:
-        # The end that held is exact; whole numbers inside of the interval.
-        low, high = np.ceil(min(crossings) - half - 1e-9), np.floor(max(crossings) + half + 1e-9)
-        return float(min(low, crossings[0])), float(max(high, crossings[0]))
+        # The end that held is exact, if all rounds agree; else whole numbers that hold the interval.
+        if np.ptp(values) == 0.0:
+            return float(min(crossings)), float(max(crossings))
+        return float(np.floor(min(crossings) - half)), float(np.ceil(max(crossings) + half))
     return (min(low, min(crossings) - half), max(high, max(crossings) + half)) if half else (low, high)
 
 

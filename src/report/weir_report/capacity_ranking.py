@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import capacity_estimates, ranking
 from .capacity_estimates import ABOVE
+from .figure_results import INCONCLUSIVE, NO_DIFFERENCE, all_equal
 from .key_figures import MARGIN, KeyFigure
 from .run_groups import Group
 from .run_pairs import PairsOfGroups
@@ -37,12 +38,21 @@ def rank(capacity, settings):
     searches = [capacity_estimates.complete_searches(setting) if known else [] for setting, known in zip(capacity.settings, there)]
     values = {figure.name: [[capacity_estimates.value_of(capacity, search) for search in side] for side in searches]}
     pairs = ranking.called_pairs([figure], ranking.Runs(values, times_of=_pairs_of(searches, settings)), settings)
+    for pair in pairs:
+        _take_back_equal(pair.result, settings)
     judged = [known and len(side) >= FEWEST_RUNS for known, side in zip(there, searches)]
     shown = {figure.name: [[None if limit is None else limit.value] for limit in found]}
     made = ranking.made_of([figure], pairs, shown, figure, judged)
     better_end = ABOVE if figure.better == "higher" else capacity_estimates.BELOW
     made.is_open = any(limit is not None and limit.bound == better_end for limit in found)
     return made
+
+
+def _take_back_equal(result, settings):
+    """A resolution that is coarser than what is relevant shows no equality within that."""
+    within = settings.relevant * (result.scale or 0.0)
+    if result.call == NO_DIFFERENCE and not all_equal(result) and max(abs(result.low), abs(result.high)) > within:
+        result.call = INCONCLUSIVE
 
 
 def _pairs_of(searches, settings):

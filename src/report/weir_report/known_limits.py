@@ -17,13 +17,14 @@ LIMIT = 60.0  # of the first setting
 START = 50.0
 RANGE = 16.0  # the search may go to so many times the start, and to such a part of it
 MODE_FACTOR = 0.8  # the limit of runs in the other mode, over that of the others
+COUNTED_LIMIT, COUNTED_SPACE = 12.4, Space(10.0, 1.0, 200.0, larger_is_harder=False, step=1.0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
     """`noise`: standard deviation of the limits of single runs. `gains`: by how much the limit of setting i is above that of the first
     one. `mode_share`: so many runs have MODE_FACTOR times the limit, by chance. `drift`: of all limits, from the first run to the
-    last. `fails`: so many runs do not hold whatever is asked of them."""
+    last. `fails`: so many runs do not hold whatever is asked of them. `counted`: the fewest whole number is looked for."""
 
     title: str
     noise: float = 0.0
@@ -32,18 +33,24 @@ class Case:
     drift: float = 0.0
     walk: bool = False  # the drift is a random walk; `drift` is its standard deviation at the end
     fails: float = 0.0
+    counted: bool = False
 
     def limit(self, setting):
-        return LIMIT * (1.0 + self.gains[setting])
+        return (COUNTED_LIMIT / (1.0 + self.gains[setting])) if self.counted else LIMIT * (1.0 + self.gains[setting])
 
     def holds(self, setting, value):
         """The chance that a run holds, where nothing drifts."""
         limit = self.limit(setting)
+        if self.counted:
+            return (1.0 - self.fails) * (1.0 - _above(value, limit, self.noise))
         return (1.0 - self.fails) * sum(share * _above(value, factor * limit, self.noise) for share, factor in
                                         ((1.0 - self.mode_share, 1.0), (self.mode_share, MODE_FACTOR)))
 
     def half(self, setting):
         """(lowest, highest) value that half of the runs hold without a drift: one, or a stretch where there are two modes."""
+        if self.counted:
+            fewest = float(next(number for number in range(1, 200) if self.holds(setting, number) > 0.5))
+            return fewest, fewest
         return self._crossing(setting, 0.5 + 1e-3), self._crossing(setting, 0.5 - 1e-3)
 
     def _crossing(self, setting, chance):
@@ -74,7 +81,7 @@ class Made:
 def campaign(case, rounds, generator, start=START, space=None):
     """`generator`: random.Random. `space`: of all settings; else one about `start`."""
     count = len(case.gains)
-    space = space or Space(start, start / RANGE, start * RANGE)
+    space = space or (COUNTED_SPACE if case.counted else Space(start, start / RANGE, start * RANGE))
     searches = Searches({index: space for index in range(count)}, [[index] for index in range(count)], rounds,
                         seed=generator.randrange(2**31))
     expected, planned = searches.runs_left()
@@ -87,15 +94,16 @@ def campaign(case, rounds, generator, start=START, space=None):
         else:
             drifted = case.drift * (number / expected - 0.5)
         drifts += drifted
-        held = value <= _limit_of_run(case, setting, generator) * (1.0 + drifted)
+        limit = _limit_of_run(case, setting, generator) * (1.0 + drifted)
+        held = limit > 0.0 and (value >= limit if case.counted else value <= limit)
         searches.add(setting, round_, value, held)
         trials.setdefault((setting, round_), []).append(Trial(value, held, "complete", None))
         number += 1
     settings = tuple(Setting(f"setting-{index}", {}, tuple(
         Search(round_, *search.bracket, tuple(trials[index, round_]), search.complete) for round_, search in searches.begun(index)))
         for index in range(count))
-    return Made(Capacity("rate", "sustained", "local", settings, resolution=space.resolution, rounds=rounds, least=space.least,
-                         most=space.most), number, planned, drifts / number)
+    return Made(Capacity("slots" if case.counted else "rate", "sustained", "local", settings,
+                         resolution=None if case.counted else space.resolution, rounds=rounds, least=space.least, most=space.most), number, planned, drifts / number)
 
 
 def _limit_of_run(case, setting, generator):
@@ -115,6 +123,9 @@ EQUAL = (
     Case("a random walk of 5 %, noise 1 %", 0.01, drift=0.05, walk=True),
     *(Case(f"{100.0 * fails:g} % of runs fail for no reason, noise 1 %", 0.01, fails=fails) for fails in (0.05, 0.1, 0.2, 0.3)),
 )
+# The fewest of what is counted: 13.
+COUNTED = tuple(Case(f"counted, {title}", noise, fails=fails, counted=True) for title, noise, fails in (
+    ("noise 0 %", 0.0, 0.0), ("noise 5 %", 0.05, 0.0), ("noise 20 %", 0.2, 0.0), ("10 % of runs fail for no reason, noise 5 %", 0.05, 0.1)))
 # The second setting is better.
 UNEQUAL = (
     Case("3 % better, noise 0", 0.0, (0.0, 0.03)),

@@ -9,7 +9,7 @@ import statistics
 
 from . import capacity_estimates, capacity_ranking
 from .figure_results import Settings
-from .known_limits import EQUAL, UNEQUAL, campaign
+from .known_limits import COUNTED, EQUAL, UNEQUAL, campaign
 
 CAMPAIGNS = 300
 ROUNDS = (3, 5, 10)
@@ -30,7 +30,7 @@ def rates(case, rounds, campaigns=CAMPAIGNS, seed=5):
         runs.append(made.runs)
         for index, setting in enumerate(made.capacity.settings):
             limit = capacity_estimates.limit(made.capacity, setting)
-            if limit is None or limit.bound:
+            if limit is None or limit.bound or not limit.is_answer:
                 continue
             lowest, highest = (end * (1.0 + made.drift) for end in case.half(index))
             answered += 1
@@ -68,7 +68,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaigns", type=int, default=CAMPAIGNS)
     campaigns = parser.parse_args(argv).campaigns
-    table(EQUAL, campaigns, lambda found: f"{percent(found['certain'])} / {percent(found['covered'])} / {percent(found['answered'])}, "
+    table(EQUAL + COUNTED, campaigns, lambda found: f"{percent(found['certain'])} / {percent(found['covered'])} / {percent(found['answered'])}, "
           f"±{percent(found['width'])} / {runs_text(found)}",
           "Equal settings: one is called better / intervals of limits that hold the truth / limits that are given, and their width / runs")
     table(UNEQUAL, campaigns, lambda found: f"{percent(found['certain'] - found['wrong'])} / {percent(found['wrong'])} / "
