@@ -173,13 +173,13 @@ def test_what_is_left_is_said_beforehand():
 @pytest.mark.parametrize("case", [Case("noise 2 %", 0.02), Case("modes", 0.005, mode_share=0.5), Case("failures", 0.01, fails=0.2),
                                   Case("drift", 0.01, drift=0.1)], ids=lambda case: case.title)
 def test_equal_settings_are_not_told_apart_and_intervals_hold_the_truth(case):
-    found = limit_calibration.rates(case, 3, 60)
+    found = limit_calibration.rates(case, 3, 40)
     assert found["certain"] <= 0.1 and found["covered"] >= 0.88 and found["over"] == 0.0
-    assert found["answered"] >= 0.8
+    assert found["answered"] >= 0.4
 
 
 def test_what_is_different_is_found():
-    found = limit_calibration.rates(Case("better", 0.01, (0.0, 0.05)), 5, 30)
+    found = limit_calibration.rates(Case("better", 0.01, (0.0, 0.05)), 5, 20)
     assert found["certain"] >= 0.8 and found["wrong"] == 0.0
 
 

@@ -63,7 +63,7 @@ def test_the_limit_is_that_of_the_link_wherever_the_search_begins(find):
     assert "; events keep their size" in said and not find.sweep.campaign.exists()
     winners = []
     for rate in ("400Mb/s", "40Mb/s", "4Gb/s"):
-        find(f'find = {{resolution = "{"2%" if rate == "400Mb/s" else "10%"}"}}', 3, rate)
+        find(f'find = {{resolution = "{"5%" if rate == "400Mb/s" else "20%"}"}}', 3, rate)
         find.sweep("submit", "--simulate", "--out", find.sweep.directory / rate[:3])
         capacity = read_capacity(find.sweep.directory / rate[:3])
         for name, link in LINKS.items():

@@ -253,8 +253,8 @@ def _collect(options, lists=True):
 
 def _find(options):
     """A sweep file out of the command line, its campaign, and the answer."""
-    _collectors()  # before the runs
     options.sweep, options.out = sweep_find_command.write_sweep_file(options)
+    _collectors()  # before the runs
     options.slurm, options.baseline, options.by, options.on_change, options.quiet = False, None, None, None, False
     status = _submit(options)
     if status > 1:
