@@ -16,7 +16,7 @@ _EVENTS = {"hold": "Events keep their size at every rate.", "scale": "Events gro
 
 def headline(found, suffering=()):
     """A few sentences out of answer_text.Findings of a capacity, and of ports that stand out."""
-    known = [row for row in found.rows if found.limits[row.index] is not None and found.limits[row.index].bound is None]
+    known = [row for row in found.rows if (limit := found.limits[row.index]) is not None and limit.bound is None and limit.is_answer]
     parts = []
     if found.ranked.winner is not None:
         parts.append(_winner(found))
@@ -50,7 +50,7 @@ def _no_winner(found):
                      f"{answer_headline.where(found, others[0], leaders[0])}.")
     if len(leaders) > 1:
         names = listed([row.setting for row in leaders])
-        relevant = units.percent(found.settings.relevant)
+        relevant = _relevant(found)
         if are_equal(found, leaders):
             parts.append(f"{names} are equal: their difference is below {relevant}, with 95 % confidence.")
         else:
@@ -75,9 +75,13 @@ def _seen(found, leaders):
     result = pair.result
     if pair.is_called:
         return (f"they differ by {difference(pair.figure, result.difference)}, which is certain but less than the "
-                f"{units.percent(found.settings.relevant)} that count")
+                f"{_relevant(found)} that count")
     least = f"; {difference(pair.figure, result.detectable)} or more would have been found" if result.detectable is not None else ""
     return f"not told, {difference(pair.figure, result.difference)} was seen{least}"
+
+
+def _relevant(found):
+    return f"{100.0 * found.settings.relevant:g} %"
 
 
 def _apart(found, one, other):
@@ -88,16 +92,17 @@ def _apart(found, one, other):
 def _sustains(found, rows):
     """pfc sustains 8.4 Gb/s per producer in every run, ecn 7.1 Gb/s (runs of 20 s)"""
     figure, capacity = found.ranked.decided_by, found.capacity
-    texts = [amount(figure, found.limits[row.index].every_run) for row in rows]
+    values = [found.limits[row.index].every_run for row in rows]
+    texts = ["nothing" if value is None else amount(figure, value) for value in values]
     parts = [f"{rows[0].setting} {_carries(capacity, texts[0])}"]
     parts += [f"{row.setting} {text}" for row, text in zip(rows[1:], texts[1:])]
     return ", ".join(parts) + _length(found, rows)
 
 
 def _carries(capacity, text):
-    """What every run held: '-' if nothing did."""
-    if text == "-":
-        return "holds nothing in every run"
+    """What every run held."""
+    if text == "nothing":
+        return "has no value that every run held"
     on_time = capacity.criterion == "on-time"
     if capacity.find == "rate":
         return f"carries {text} per producer on time in every run" if on_time else f"sustains {text} per producer in every run"
