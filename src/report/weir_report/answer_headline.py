@@ -3,7 +3,7 @@ would have been found."""
 
 from __future__ import annotations
 
-from . import answer_failures, ranking, reasons, statistics, units
+from . import answer_failures, answer_limits, ranking, reasons, statistics, units
 from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
 from .key_figures import COMPLETED
@@ -17,10 +17,10 @@ def headline(found, suffering=()):
     if found.pressure.cannot_differ:
         other = [] if found.ranked.winner is None else ["What differs between these runs all the same has another cause."]
         return " ".join([found.pressure.headline, *other])
-    parts = [None if found.capacity else _nothing_on_time(found)]
-    if len(found.rows) == 1 and found.ranked.decided_by is not None and found.ranked.judged[0]:
-        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
-    elif not found.is_judged and found.ranked.winner is None:
+    if found.capacity:
+        return answer_limits.headline(found, suffering)
+    parts = [_nothing_on_time(found)]
+    if not found.is_judged and found.ranked.winner is None:
         parts.append(_too_few(found))
     elif found.ranked.decided_by is None:
         parts.append("No winner: no figure that could decide differs between these runs.")
@@ -48,7 +48,7 @@ def _winner(found):
     beside = reasons.text(found, second, best)
     if figure.kind == "share":
         return f"{_sustains(found, figure, [best])}, {_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}."
-    return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
+    return (f"{best.setting} {does(figure, _value(best, figure))}, {second.setting} {_value(second, figure)} "
             f"(difference {difference(figure, best.difference)}{within_pairs(found, best, second, figure)}, certain){beside}.")
 
 
@@ -57,7 +57,7 @@ def within_pairs(found, one, other, figure):
     pair = found.ranked.of_figure(figure, one.index, other.index)
     if pair is None or not pair.result.paired:
         return ""
-    return " round by round" if found.capacity else " within pairs of runs"
+    return " within pairs of runs"
 
 
 def _value(row, figure):
@@ -95,7 +95,7 @@ def _with(found, figure, rows):
 
 
 def _too_few(found):
-    few = (f"Not judged: {statistics.FEWEST_RUNS} or more {'rounds' if found.capacity else 'complete runs'} per setting are needed, "
+    few = (f"Not judged: {statistics.FEWEST_RUNS} or more complete runs per setting are needed, "
            f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer.")
     figure = found.ranked.decided_by
     return few if figure is None else f"{few} {capital(figure.title)}: {listed([f'{row.setting} {row.text}' for row in found.rows])}."
@@ -117,7 +117,7 @@ def _lead(found, leaders, others, figure):
     """pfc and ecn share the lead: pfc sustains 5.5 Gb/s per producer, ecn 5.4 Gb/s (not told apart); behind is none 4.3 Gb/s (1.1 Gb/s
     less, certain)"""
     best, end = leaders[0], leaders[-1]
-    words = f"{best.setting} {does(figure, best.text, found.capacity)}, {end.setting} {end.text} (not told apart)"
+    words = f"{best.setting} {does(figure, best.text)}, {end.setting} {end.text} (not told apart)"
     last = f"; last is {_behind(found, best, others[-1], figure)}" if len(others) > 1 else ""
     return (f"{listed([row.setting for row in leaders])} share the lead: {words}; behind is {_behind(found, best, others[0], figure)}"
             f"{last}.")

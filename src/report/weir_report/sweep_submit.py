@@ -89,6 +89,9 @@ def prepare(sweep, world, directory):
     sweep_check.check_world_options(sweep, world, options)
     if world == "slurm":
         sweep_check.refuse_placeholders(sweep)
+        if plan.find and plan.find.what == "consumers":
+            raise ReportError(f"{sweep.path}: find: the number of consumers can be searched with --simulate and --local; a job of SLURM has "
+                              "the nodes of one number. Use an axis: consumers = [4, 8, 16]")
     weir = sweep_launch.find_weir()
     base = sweep.path.parent
     made = sweep_check.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
