@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -179,7 +180,7 @@ class Parser {
     Parser() {
         app_.require_subcommand(0, 1);
         app_.add_flag("--version", version_)->disable_flag_override();
-        for (CLI::App* part : {&app_, run_, simulate_, explain_, check_, scenarios_, switches_}) {
+        for (CLI::App* part : {&app_, run_, simulate_, explain_, check_, scenarios_, switches_, help_}) {
             part->allow_extras();
             add_help(*part, topic_);
         }
@@ -197,6 +198,7 @@ class Parser {
         add_extra(*simulate_, "--explain", extra_.explain);
         scenarios_->add_option("NAME", line_.name);
         switches_->add_option("NAME", line_.name);
+        help_->add_option("WORD", words_);
     }
 
     CommandLine parse(int argc, const char* const* argv) {
@@ -209,7 +211,8 @@ class Parser {
         }
         read_run_options();
         read_extra_options(extra_, line_);
-        for (const CLI::App* part : {&app_, run_, simulate_, explain_, check_, scenarios_, switches_}) {
+        for (const CLI::App* part :
+             {&app_, run_, simulate_, explain_, check_, scenarios_, switches_, help_}) {
             const std::vector<std::string> unknown = part->remaining();
             if (!unknown.empty()) {
                 refuse_argument(unknown.front(), part == &app_ ? std::string{} : part->get_name());
@@ -217,6 +220,9 @@ class Parser {
             if (part->count("--help") > 0) {
                 line_.help = topic_.empty() ? std::string{} : topic_.front();
             }
+        }
+        if (!words_.empty()) {
+            line_.name = fmt::format("{}", fmt::join(words_, " "));
         }
         line_.command = command();
         const auto parsed = app_.get_subcommands();
@@ -255,6 +261,7 @@ class Parser {
                : check_->parsed()     ? CommandLine::Command::check
                : scenarios_->parsed() ? CommandLine::Command::scenarios
                : switches_->parsed()  ? CommandLine::Command::switches
+               : help_->parsed()      ? CommandLine::Command::help
                                       : CommandLine::Command::overview;
     }
 
@@ -265,7 +272,9 @@ class Parser {
     CLI::App* check_ = app_.add_subcommand("check");
     CLI::App* scenarios_ = app_.add_subcommand("scenarios");
     CLI::App* switches_ = app_.add_subcommand("switches");
+    CLI::App* help_ = app_.add_subcommand("help");
     std::vector<std::string> topic_;
+    std::vector<std::string> words_;
     std::deque<Values> options_;
     ExtraTexts extra_;
     bool version_ = false;

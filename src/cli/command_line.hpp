@@ -12,12 +12,12 @@
 namespace weir::cli {
 
 struct CommandLine {
-    enum class Command { overview, version, run, simulate, explain, check, scenarios, switches };
+    enum class Command { overview, version, run, simulate, explain, check, scenarios, switches, help };
     Command command = Command::overview;
     std::string command_name;                  ///< "run", ...; empty: none
     std::optional<std::string> help;           ///< --help [TOPIC]; empty: the first page
     std::vector<config::GivenOption> options;  ///< of run, simulate, check; the form of explain's output
-    std::string name;  ///< of scenarios and switches, empty: list; of explain the directory
+    std::string name;  ///< of scenarios, switches and help, empty: list; of explain the directory
 
     // Of simulate.
     std::optional<std::uint64_t> explore;  ///< number of random scenarios

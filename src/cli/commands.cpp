@@ -43,6 +43,9 @@ constexpr CommandOption scenarios_arguments[] = {
 constexpr CommandOption switches_arguments[] = {
     {.name = "NAME", .help = "a built-in switch, or a file.toml"}};
 
+constexpr CommandOption help_arguments[] = {
+    {.name = "WORD", .help = "a word of weir's output, such as slack, or a command"}};
+
 constexpr CommandOption shorthand[] = {
     {.name = "json", .help = "the same as --output json"},
     {.name = "quiet", .short_name = "q", .help = "the same as --output quiet"}};
@@ -174,6 +177,17 @@ begin with a line such as base = "shallow" and write only what differs.
   weir simulate --network packet --switch ./mine.toml --pfc on
 )",
      .arguments = switches_arguments},
+    {.name = "help",
+     .summary = "what a word of the output means",
+     .usage = "weir help [WORD]",
+     .description =
+         R"(Prints what the glossary has on a word of weir's output, or the help of a command. Without
+WORD, lists all words.
+)",
+     .examples = R"(  weir help slack
+  weir help slowest delivery
+)",
+     .arguments = help_arguments},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/explain_command.hpp"
 #include "cli/help.hpp"
+#include "cli/help_command.hpp"
 #include "cli/help_json.hpp"
 #include "cli/launcher.hpp"
 #include "cli/run_command.hpp"
@@ -67,6 +68,8 @@ int run_command_line(const CommandLine& line) {
             return print_once(weir::cli::scenarios_text(line.name));
         case Command::switches:
             return print_once(weir::cli::switches_text(line.name));
+        case Command::help:
+            return print_once(weir::cli::help_text(line.name));
         case Command::overview:
             break;
     }

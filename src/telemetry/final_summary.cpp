@@ -444,6 +444,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     if (record.switches) {
         page.line("switch", "{}", indented(switch_text(*record.switches), Page::subject_width));
     }
+    page.line("words", "`weir help WORD` explains one: set, slack, occupancy, slot, blocked, ...");
     if (!record.directory.empty()) {
         page.line("run directory", "{}", record.directory);
     }

@@ -56,6 +56,38 @@ class Help(CommandTest):
         self.refused(["run", "--help", "rate"], "--help: there is no group 'rate'; there are: layout data ")
 
 
+class Words(CommandTest):
+    """`weir help WORD`: what docs/glossary.md has on it."""
+
+    glossary = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+
+    def test_every_word_of_the_glossary_is_listed_and_found(self):
+        rows = re.findall(r"(?m)^\| (.+?) \| (.+) \|$", self.glossary.read_text())
+        titles = [title.replace("*", "") for title, _ in rows if title != "word"]
+        self.assertGreater(len(titles), 80)
+        listed = " ".join(self.succeeds("help").split())
+        for title in titles:
+            self.assertIn(title, listed)
+        for title in titles[::12]:
+            for word in title.split(", "):
+                with self.subTest(word):
+                    self.assertIn(f"{title} (", self.succeeds("help", *word.split()))
+
+    def test_it_is_plain_text_and_fits(self):
+        text = self.succeeds("help", "main", "cause")
+        self.assertRegex(text, r"^cause, main cause \(the verdict\): what, if it alone were relaxed, .*: how\nit is found \(docs/reading-a-run\.md\)\n$")
+        self.assertLessEqual(max(map(len, self.succeeds("help").splitlines())), 110)
+
+    def test_forms_of_a_word(self):
+        for words in (("Sets",), ("SET",)):
+            self.assertTrue(self.succeeds("help", *words).startswith("set (roles and data): what a producer generates per interval"))
+        self.assertEqual(self.succeeds("help", "pair").count("pair ("), 2)  # it has two meanings
+        self.assertIn("event-loop stall (time)", self.succeeds("help", "stall"))
+        self.assertEqual(self.succeeds("help", "switches"), self.succeeds("switches", "--help"))
+        self.refused(["help", "slak"], "'slak': the glossary does not have it; did you mean slack?", command="weir help")
+        self.refused(["help", "xyzzyx"], "'xyzzyx': the glossary does not have it; `weir help` lists its words", command="weir help")
+
+
 class HelpForPrograms(CommandTest):
     """`weir --help json`."""
 

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
-from conftest import RUNS
+from conftest import ROOT, RUNS
 
-from weir_report import units, victims
+from weir_report import answer_lines, answer_text, units, victims
 from weir_report.answer import make_answer
 from weir_report.figure_results import Settings
 from weir_report.run import read_run
@@ -63,7 +63,7 @@ def test_leaders_are_named_with_the_next_and_the_last_setting(make):
     # The estimate of the test, which the ranking and the table show, too.
     pair = answer.measured.of_figure(answer.decided_by, 0, 1).result
     seen = float(re.search(r"differs by (\S+) Mb/s", answer.headline).group(1))
-    assert seen == pytest.approx(abs(pair.difference) / 1e6, rel=0.01) and abs(answer.ranking[0].difference) == abs(pair.difference)
+    assert seen == pytest.approx(abs(pair.difference) / 1e6, rel=0.05) and abs(answer.ranking[0].difference) == abs(pair.difference)
 
 
 def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
@@ -86,6 +86,17 @@ def test_runs_at_full_load_are_not_followed_by_a_search_for_the_limit(make):
                 one.record["plan"].setdefault("resolved", {})["generation"] = "saturate"
         answer = make_answer(found, Settings())
         assert "full load" in answer.next and answer.decided_by.name == "goodput"
+
+
+def test_the_words_of_a_ranking_are_explained_and_in_the_glossary(make):
+    answer = make_answer(groups(make, noise=0.02, a=1.0, b=1.0, c=1.0), Settings(decide_by="goodput"))
+    assert answer_text.meanings(answer) == ["rank 1-3: not told apart, so the place may be 1 to 3", "goodput: payload that arrived, per second"]
+    assert any(line.startswith("words     rank 1-3: ") for line in answer_lines.lines(answer))
+    glossary = (ROOT / "docs/glossary.md").read_text().lower()
+    titles = re.findall(r"(?m)^\| (.+?) \|", glossary)
+    words = {word.rstrip("s") for title in titles for word in title.split(", ")}
+    for meaning in answer_text.MEANINGS.values():
+        assert meaning.split(":")[0].split(" (")[0].rstrip("s") in words, meaning
 
 
 def test_too_few_runs_are_not_judged(make):

@@ -190,9 +190,23 @@ def test_a_page_says_on_top_what_was_run(capsys, make, tmp_path):
     page = tmp_path / "page.html"
     assert compare_runs(capsys, "--by", "switch", *runs, "--page", page)[0] == 0
     top = page.read_text().split("<h1>")[0]
-    assert ("3 -&gt; 4, 200Mb/s per producer, sets every 1s, events of 1MiB, runs of 4s, after a warm-up of 1s, 1 host, begun 2026-11-20 12:00 to "
-            "2026-11-20 12:05, weir ") in top
+    found = dict(re.findall(r"<span><b>(\w+)</b> (.*?)</span>", top))
+    assert found.pop("weir").startswith("0.1.0")
+    assert found == {"layout": "3 producers to 4 consumers", "load": "200Mb/s per producer, a set every 1s, events of 1MiB",
+                     "length": "4s, after a warm-up of 1s", "hosts": "1 (vm)", "begun": "2026-11-20 12:00 to 2026-11-20 12:05 UTC",
+                     "command": found["command"]}
+    assert found["command"].startswith("<code>weir run --duration 4s ") and "--out" not in found["command"]
     assert f"weir-compare --by switch {runs[0]}" in page.read_text()
+
+
+def test_plots_that_one_setting_makes_flat_have_a_scale_of_their_own():
+    def row(*tops):
+        return charts.PlotRow("Occupancy", "", [charts.Panel(f"s{index}", "", [charts.Line("run", np.arange(3), np.array([0.1, 0.5, 1.0]) * top)])
+                                                for index, top in enumerate(tops)])
+    closer = run_charts._closer(row(1.0, 0.9, 20.0))
+    assert [plot.title for plot in closer.plots] == ["s0", "s1"] and closer.y_range()[1] < 1.1
+    assert closer.title == "Occupancy, on a scale of their own"
+    assert run_charts._closer(row(1.0, 3.0)) is None and run_charts._closer(None) is None
 
 
 def test_settings_that_share_the_lead_have_a_scale_of_their_own(capsys, make, tmp_path):
@@ -200,6 +214,6 @@ def test_settings_that_share_the_lead_have_a_scale_of_their_own(capsys, make, tm
             (("a", 1.0), ("b", 1.001), ("c", 0.2)) for index in range(5)]
     page = tmp_path / "page.html"
     assert compare_runs(capsys, "--by", "switch", *runs, "--page", page)[0] == 0
-    assert "Those that share the lead, on a scale of their own" in page.read_text()
+    assert "The best 2, on a scale of their own" in page.read_text()
     assert compare_runs(capsys, "--by", "switch", *runs[:10], "--page", page)[0] == 0
     assert "on a scale of their own" not in page.read_text()

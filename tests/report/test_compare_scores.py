@@ -74,7 +74,7 @@ def test_late_sets_and_slack_are_scored_before_speed(capsys, make):
     found = out[out.index("key figures worse, "):].splitlines()[1:]
     lines = [line.removeprefix("  worse").strip() for line in found]
     assert lines[0] == "late sets 0 % -> 1 % (+1.0 points)"
-    assert lines[1].startswith("longest time until an event was delivered 0.5800 s -> 1.210 s (+1")
+    assert lines[1].startswith("longest time until an event was delivered 0.580 s -> 1.21 s (+1")
     assert lines[2].startswith("goodput of all consumers ")
     # Older runs did not judge sets: absent, and not 0.
     older = [make(f"older-{index}") for index in range(5)]

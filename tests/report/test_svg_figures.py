@@ -42,7 +42,8 @@ def values_of(drawn, panel=0):
 def test_a_path_has_the_values(x, y):
     y = y.copy()
     y[[0, 5, 7]] = np.nan  # value 6 is alone
-    found = values_of(svg_figures.figure(chart_of(Panel("p", "s", [Line("a", x, y, "mean")]))))["a"]
+    other = Line("b", x[:1], np.array([2.0 * np.nanmax(y) or 1.0]), "mean")  # all the same would be a line of text
+    found = values_of(svg_figures.figure(chart_of(Panel("p", "s", [Line("a", x, y, "mean"), other]))))["a"]
     known = np.isfinite(y)
     assert found[0] == pytest.approx(x[known], abs=1e-6 * max(1e-3, np.abs(x).max()))
     assert found[1] == pytest.approx(y[known], abs=1e-4 * max(y[known].max(), 1e-12))
@@ -52,9 +53,20 @@ def test_a_path_has_the_values(x, y):
     Panel("no lines", ""), Panel("nothing known", "s", [Line("a", np.arange(3), np.full(3, np.nan), "mean")]),
     Panel("one point", "s", [Line("a", np.array([4]), np.array([1.0]), "mean")], [Area("b", np.array([4]), np.zeros(1), np.ones(1), "sky")])])
 def test_charts_of_little_are_drawn(panel):
-    others = [Panel("other", "s", [Line("a", np.array([4]), np.array([2.0]), "mean")])]
+    others = [Panel("other", "s", [Line("a", np.array([4, 5]), np.array([2.0, 3.0]), "mean")])]
     drawn = svg_figures.figure(chart_of(panel, *others, measured=(4, 4)))
     assert "nan" not in drawn and "inf" not in drawn and drawn.count('class="plot-area"') == 2
+
+
+def test_what_is_the_same_everywhere_is_a_line_of_text():
+    seconds = np.arange(5)
+    flat = Panel("Rate", "Mb/s", [Line("p0", seconds, np.full(5, 400.0), "member"), Line("mean", seconds, np.full(5, 401.0), "mean"),
+                                  Line("target 400 Mb/s", seconds, np.full(5, 400.0), "target")])
+    moving = Panel("Occupancy", "", [Line("mean", seconds, np.linspace(0.5, 0.6, 5), "mean")])
+    said = '<p class="constant"><b>Rate</b>: 400 Mb/s throughout (target 400 Mb/s).</p>'
+    assert svg_figures.figure(chart_of(flat)) == said
+    both = svg_figures.figure(chart_of(flat, moving))
+    assert said in both and both.count('class="plot-area"') == 1 and 'aria-label="Occupancy: mean: 0.5 to 0.6"' in both
 
 
 def test_logarithms_of_curves_are_exact_enough():

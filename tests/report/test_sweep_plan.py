@@ -229,3 +229,6 @@ def test_placeholders_of_a_site_file_are_refused_on_a_cluster():
     with pytest.raises(ReportError, match="--account=ACCOUNT, --partition=PARTITION, tags.switch-model"):
         sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "roce-comparison.toml"))
     sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ethernet-tcp.toml"))
+    # Without SLURM, too, but for what is SLURM's.
+    with pytest.raises(ReportError, match="left out: tags.switch-model = .*VERSION\"$"):
+        sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ten-minutes.toml"), "local")

@@ -43,6 +43,7 @@ what = "rate"
 least = "8Gb/s"
 most = "11Gb/s"
 """
+OPTIONS_OF_FIND = "--rate 9Gb/s --producers 2 --consumers 2 --duration 2s --warmup 0s --consumer-link 10Gb/s".split()
 
 
 @pytest.fixture
@@ -142,6 +143,29 @@ def test_as_many_as_there_are_cores_runs_and_room(monkeypatch):
     assert sweep_simulate.processes(prepared(points=99), wanted=3, free=100e9) == 3
     assert sweep_simulate.processes(prepared(points=99), free=5e9) == 4  # memory: 80 % of 5 GB
     assert sweep_simulate.processes(prepared(points=99), free=0.1e9) == 1  # one may fail, none is no campaign
+
+
+def test_the_time_of_a_search_is_told_before_from_its_packets(sweep):
+    file = sweep.directory / "some.toml"
+    file.write_text(FIND.replace("[axes]", 'network = "packet"\n[axes]'))
+    plan = json.loads(sweep("plan", "--simulate", "--json"))
+    each = json.loads(subprocess.run([sweep.environment["WEIR"], "simulate", *OPTIONS_OF_FIND, "--network", "packet", "--dry-run", "--json"],
+                                     capture_output=True, text=True, check=True).stdout)["packets"]["cpu_seconds"]
+    # Rates are from 8 to 11 Gb/s, and the file's is 9.
+    assert plan["runs"] * each * 8 / 9 < plan["expected_cpu_s"] < plan["runs"] * each * 11 / 9
+    assert "of one core" in sweep("plan", "--simulate") and "(from the number of packets); at most" in sweep("plan", "--simulate")
+
+
+def test_a_plan_at_one_rate_tells_what_the_capacity_would_take(sweep):
+    plan = json.loads(sweep("plan", "--local", "--json"))
+    assert plan["expected_s"] == 6 * 17.0 and plan["capacity"]["runs"] > 6
+    assert plan["capacity"]["expected_s"] == 17.0 * plan["capacity"]["runs"] < plan["capacity"]["most_s"]
+    assert f"(how much each setting carries): about {plan['capacity']['runs']} runs, " in sweep("plan", "--local")
+    # Not where the rate is an axis, or in the simulator.
+    file = sweep.directory / "some.toml"
+    file.write_text(SWEEP + 'rate = ["50Mb/s", "100Mb/s"]')
+    assert json.loads(sweep("plan", "--local", "--json"))["capacity"] is None
+    assert json.loads(sweep("plan", "--simulate", "--json"))["capacity"] is None
 
 
 def test_an_array_wants_one_core_whatever_the_runs_want():

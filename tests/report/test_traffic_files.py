@@ -135,7 +135,7 @@ def test_files_in_the_wrong_place(tmp_path, capsys):
     assert traffic_command.main([*words, str(tmp_path / "x.toml")]) == 2
     assert "ends like a sequence; a matrix is a CSV file" in capsys.readouterr().err
     assert traffic_command.main([*words, str(tmp_path / "no" / "x.csv")]) == 2
-    assert "x.csv: No such file or directory" in capsys.readouterr().err
+    assert f"x.csv: there is no directory {tmp_path / 'no'}; make it first" in capsys.readouterr().err
     (tmp_path / "file").touch()
     assert traffic_command.main(["mixture-of-experts", "--workers", "4", "--out", str(tmp_path / "file")]) == 2
     assert "is a file; a directory is expected" in capsys.readouterr().err

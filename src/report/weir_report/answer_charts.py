@@ -54,20 +54,6 @@ def ranking_chart(answer, groups, capacity=None):
     return RowChart(figure.title if figure else "", unit, rows, least_span=least_span)
 
 
-# On the scale of all settings, what the best ones have of it.
-LEADERS_BELOW = 0.2
-
-
-def leaders_chart(answer, chart):
-    """The rows of the settings that share the lead, on a scale of their own, if that of all settings makes them alike; else None."""
-    leaders = [row for row, ranked in zip(chart.rows, answer.ranking) if ranked.judged and ranked.rank == 1 and row.value is not None]
-    if len(leaders) < 2 or len(leaders) == len(chart.rows):
-        return None
-    own = RowChart(chart.title, chart.unit, leaders)
-    (low, high), (all_low, all_high) = own.range, chart.range
-    return own if high - low < LEADERS_BELOW * (all_high - all_low) else None
-
-
 def _leave_out_far_marks(rows, least_span):
     """A search begins with values far from any limit, beside which intervals would be too small to be seen."""
     ends = [value for row in rows for value in (row.value, row.low, row.high) if value is not None and math.isfinite(value)]

@@ -17,9 +17,10 @@ def lines(answer, colour=False):
     """All lines."""
     shown = [f"{BOLD}{line}{RESET}" if colour else line for line in textwrap.wrap(answer.headline, WIDTH)]
     shown += ["", *_ranking(answer)]
-    for head, sentences in (("why", why(answer)), ("tried", [trial.text for trial in answer.proofs]), ("limits", limits(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
-                            ("next", [answer.next])):
-        shown += ["" if head == "why" else None, *_paragraph(head, sentences)] if sentences else []
+    paragraphs = (("why", why(answer)), ("tried", [trial.text for trial in answer.proofs]), ("limits", limits(answer)), ("suffers", suffers(answer)),
+                  ("not told", answer.not_told), ("next", [answer.next]), ("words", words(answer)))
+    for head, sentences in paragraphs:
+        shown += ["" if head == "why" else None, *paragraph(head, sentences)] if sentences else []
     return [line for line in shown if line is not None]
 
 
@@ -96,9 +97,16 @@ def suffers(answer):
     return [f"{each.setting}: {each.text(VICTIMS_MAX)}" for each in answer.victims if each.is_shown]
 
 
-def _paragraph(head, sentences):
+def words(answer):
+    """What the heads of the ranking mean, where they first stand: one paragraph."""
+    meanings = answer_text.meanings(answer)
+    return [f"{'; '.join(meanings)}. More: weir help WORD."] if meanings else []
+
+
+def paragraph(head, sentences):
+    """Sentences, each on lines of its own, behind `head`."""
     made = []
     for number, sentence in enumerate(sentences):
         first = f"{head if number == 0 else '':<10}"
-        made += textwrap.wrap(sentence, WIDTH, initial_indent=first, subsequent_indent=" " * 12, break_on_hyphens=False)
+        made += textwrap.wrap(sentence, WIDTH, initial_indent=first, subsequent_indent=" " * 12, break_on_hyphens=False, break_long_words=False)
     return made

@@ -25,6 +25,17 @@ _PHRASES = {
 _SHORT = {"longest_stay": "slowest delivery", "goodput": "goodput", "evenness": "fairness",
           "capacity": "half hold", "every_run": "every run held", "slowest_consumer_lowest_second": "lowest rate", "slowest_consumer_mean": "slowest consumer"}
 
+# What the heads of a ranking mean, in short; docs/glossary.md, which `weir help WORD` prints, has all of it.
+MEANINGS = {
+    "sustained": "sustained: no buffer overflowed, nothing was lost and no backlog grew",
+    "late_share": "late sets: those of which something was left when the next was generated; a set is what a producer generates per interval",
+    "longest_stay": "slowest delivery: the longest time until an event had left its producer and was whole at its consumer",
+    "worst_occupancy": "worst occupancy: the most data that waited in a producer, of its buffer; above 100 % it overflows",
+    "goodput": "goodput: payload that arrived, per second",
+    "evenness": "fairness (Jain index): 1 if all consumers got the same",
+    "capacity": "round: one whole search for the limit of every setting",
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
@@ -118,12 +129,22 @@ def span(figure, low, high):
         ends = [_like(end / factor, largest / factor) for end in known]
     if high is None:
         return f"from {ends[0]} {name}".rstrip()
+    if low is not None and ends[0] == ends[1]:
+        ends = ends[:1]
     return f"{' .. '.join(ends)} {name}".rstrip()
 
 
 def column_title(figure):
     """Of a column of the ranking: short."""
     return _SHORT.get(figure.name, figure.title)
+
+
+def meanings(answer):
+    """What the words of its ranking mean: of its columns, and of a place such as 1-2."""
+    shared = next((row for row in answer.ranking if row.shared and row.judged and not answer.pressure.cannot_differ), None)
+    place = [f"rank {shared.place}: not told apart, so the place may be {shared.rank} "
+             f"{'or' if shared.last_rank == shared.rank + 1 else 'to'} {shared.last_rank}"] if shared else []
+    return place + [MEANINGS[figure.name] for figure in answer.columns if figure.name in MEANINGS]
 
 
 def plain(figure):
@@ -134,7 +155,8 @@ def plain(figure):
 
 
 def difference(figure, value):
-    """Without a sign; shares in points."""
+    """Without a sign, with two digits, for it is known less exactly than what it is of; shares in points."""
+    value = float(f"{value:.2g}")
     if figure.unit == "%" or figure.name == "worst_occupancy":
         return f"{_digits(100.0 * abs(value))} points"
     return amount(figure, abs(value))

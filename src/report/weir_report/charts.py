@@ -10,6 +10,12 @@ import numpy as np
 Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link", "curve"]
 
 
+# What takes less of an axis beside something larger is flat.
+FLAT_BELOW = 0.2
+# Lines that differ by less show nothing.
+FLAT_SHARE = 0.01
+
+
 @dataclasses.dataclass
 class Line:
     """`notes`: what hovering shows beside the value, one per point. `colour`: instead of that of the style. `low`, `high`: an interval at
@@ -69,8 +75,26 @@ class Panel:
         highest = max((float(np.nanmax(values)) for values in self._values() if np.isfinite(values).any()), default=0.0)
         return max(1.06 * highest, self.least_top) or 1.0
 
+    @property
+    def constant(self):
+        """The value of all its lines, in the measured time if that is known, if it is one, so that a plot has no more to tell; else None.
+        Rules, such as limits, are no values."""
+        first, last = self.measured or (-np.inf, np.inf)
+        values = [np.asarray(line.y, float)[(np.asarray(line.x) >= first) & (np.asarray(line.x) <= last)] for line in self.lines
+                  if line.style not in DASHED]
+        return None if self.areas or not values else _one_value(np.concatenate(values))
+
     def _values(self):
         return [np.asarray(line.y, float) for line in self.lines] + [np.asarray(area.high, float) for area in self.areas]
+
+
+def _one_value(values):
+    """What all of them are, within FLAT_SHARE; None: they differ, or there are none."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return None
+    low, high = float(known.min()), float(known.max())
+    return (low + high) / 2 if high - low <= FLAT_SHARE * max(abs(low), abs(high)) else None
 
 
 @dataclasses.dataclass
@@ -111,6 +135,11 @@ class HeatView:
     row_names: list
     columns: np.ndarray | list  # seconds or names
     high: float
+
+    @property
+    def constant(self):
+        """As of a Panel."""
+        return _one_value(self.values)
 
 
 @dataclasses.dataclass
@@ -173,11 +202,30 @@ class RowChart:
     least_span: float = 0.0
     from_zero: bool = False
 
+    def leaders(self):
+        """The first rows, as many as the scale of all rows makes alike, on a scale of their own; None if there are no such rows, or nothing
+        differs in them."""
+        known = [row for row in self.rows if row.value is not None]
+        for count in range(len(known) - 1, 1, -1):
+            own = RowChart(self.title, self.unit, known[:count])
+            if own.extent < FLAT_BELOW * self.extent:
+                return own if own.extent else None
+        return None
+
+    @property
+    def extent(self):
+        """From the smallest to the largest of all that it shows."""
+        values = self._values()
+        return max(values) - min(values) if values else 0.0
+
+    def _values(self):
+        return [value for row in self.rows for value in (row.value, row.low, row.high, row.ideal, *(mark.value for mark in row.marks))
+                if value is not None and np.isfinite(value)]
+
     @property
     def range(self):
         """Ends of the axis; not below 0 if no value is."""
-        values = [value for row in self.rows for value in (row.value, row.low, row.high, row.ideal, *(mark.value for mark in row.marks))
-                  if value is not None and np.isfinite(value)]
+        values = self._values()
         if self.bars or self.from_zero:
             return 0.0, 1.02 * max(values, default=0.0) or 1.0
         if not values:
@@ -204,6 +252,12 @@ class PlotRow:
     least_top: float = 0.0
     limits: list = dataclasses.field(default_factory=list)
     from_zero: bool = True
+
+    @property
+    def constant(self):
+        """The value of all its plots, if that is one; else None."""
+        values = [plot.constant for plot in self.plots if plot.lines]
+        return None if not values or None in values else _one_value(np.array(values))
 
     def x_range(self):
         values = np.concatenate([np.asarray(line.x, float) for plot in self.plots for line in plot.lines])

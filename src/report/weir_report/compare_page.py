@@ -24,9 +24,9 @@ def write_page(report, path, footer):
         path.write_text(content, encoding="utf-8")
 
 
-def page_text(report, footer, template="compare.html.j2", settings=None, **more):
+def page_text(report, footer, template="compare.html.j2", settings=None, sweep=None, **more):
     """The page. `template` may extend compare.html.j2, and gets `more`. `settings`: of each group {axis: value as text}; an axis of
-    numbers is drawn as one."""
+    numbers is drawn as one. `sweep`: name and file of the campaign, for the facts on top."""
     answer, shown = report.answer, shown_runs(report)
     side_by_side = run_charts.side_by_side(shown.groups, shown.chosen, shown.colours)
     ranking = answer_charts.ranking_chart(answer, shown.every, report.capacity)
@@ -36,11 +36,11 @@ def page_text(report, footer, template="compare.html.j2", settings=None, **more)
         **more,
         title=title,
         kicker=_kicker(report),
-        what_was_run=what_was_run.described(report.groups),
+        what_was_run=what_was_run.facts(report.groups, sweep),
         answer=answer,
         headline=re.split(r"(?<=[.]) ", answer.headline, maxsplit=1),
         ranking=ranking,
-        leaders=answer_charts.leaders_chart(answer, ranking),
+        leaders=ranking.leaders(),
         ranked_by=", then ".join(answer_text.column_title(figure) + (" runs" if figure.kind == "share" else "") for figure in answer.columns),
         searched=report.capacity is not None,
         ranking_key=_ranking_key(report),
@@ -138,8 +138,8 @@ def _ranking_key(report):
                "all limits are left out.")
     elif answer.decided_by and answer.decided_by.kind == "share":
         key = f"Bar: the median, with its 95 % interval; a dot per run that was {answer.decided_by.title}, a cross per run that was not."
-    shared = next((row.place for row in answer.ranking if row.shared), None)
-    return key + (f" {shared}: not told apart from others of these ranks." if shared else "")
+    meanings = "; ".join(answer_text.meanings(answer))
+    return f"{key} {answer_text.capital(meanings)}." if meanings else key
 
 
 def _row(result):

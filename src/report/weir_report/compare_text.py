@@ -12,7 +12,8 @@ BOLD, RESET = "\x1b[1m", "\x1b[0m"
 NAMED_MAX = 5
 # Above this a difference reads better as a factor.
 FACTOR_FROM = 10.0
-
+# A value that spreads by more than this share has three digits.
+COARSE_FROM = 0.002
 
 # Units that a title already names: the number alone is shown.
 COUNTED = ("events", "consumers", "frames", "packets", "times", "bursts", "segments")
@@ -42,12 +43,12 @@ def least(result, value):
     return change(result, value, sign=False)
 
 
-def amount(figure, value, digits=None, like=None):
-    """A value with its unit; `like`: see units.text."""
+def amount(figure, value, digits=None, like=None, is_coarse=False):
+    """A value with its unit; `like`: see units.text. `is_coarse`: with three digits and not four."""
     if figure.unit in COUNTED:
         rounded = value if value is None or digits is None else round(value, digits)
         return units.number(rounded) if rounded is None or rounded == int(rounded) else f"{rounded:.1f}"
-    return units.text(value, figure.unit, like)
+    return units.text(value, figure.unit, like, 3 if is_coarse else 4)
 
 
 def _signed(mark, text):
@@ -92,7 +93,7 @@ def value_of(result, side, spread=True):
         return "-"
     if result.figure.kind == "share":
         return f"{side.yes} of {len(side.values)}"
-    shown = amount(result.figure, side.median, like=_like(result))
+    shown = amount(result.figure, side.median, like=_like(result), is_coarse=_is_coarse(result))
     share = units.share(side.median, side.whole) if side.median else None
     if share:
         shown += f" ({share})"
@@ -105,6 +106,12 @@ def value_of(result, side, spread=True):
     return f"{shown} ±{amount(result.figure, side.spread, digits=1)}" if side.median or side.spread else shown
 
 
+def _is_coarse(result):
+    """Digits that the measurement does not resolve, or that are smaller than the spread of the runs, are not shown."""
+    return result.figure.resolution > 0.0 or any((side.spread or 0.0) > COARSE_FROM * abs(side.median)
+                                                 for side in (result.baseline, result.new) if side.values and side.median)
+
+
 def _like(result):
     """Both sides have one unit, that of the larger value, unless they are far apart."""
     medians = [abs(side.median) for side in (result.baseline, result.new) if side.values]
@@ -114,7 +121,7 @@ def _like(result):
 def answer(report, colour=False, hints=True):
     """The terminal's output without the table: notes, the answer, how to get the table."""
     lines = answer_lines.lines(report.answer, colour)
-    lines += [f"{'notes' if number == 0 else '':<10}{remark}" for number, remark in enumerate(report.remarks)]
+    lines += answer_lines.paragraph("notes", report.remarks)
     if hints and report.comparisons:
         lines += ["", "--table shows all key figures; --page FILE.html draws the runs."]
     return "\n".join(lines)

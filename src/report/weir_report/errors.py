@@ -1,7 +1,9 @@
 """Errors of files and options that come from outside, and what Ctrl-C does."""
 
 import contextlib
+import os
 import signal
+from pathlib import Path
 
 
 class ReportError(Exception):
@@ -27,5 +29,9 @@ def naming(path):
 
 
 def os_error_text(error):
-    """An OSError as a message: the file and the reason."""
+    """An OSError as a message: the file, or the directory that it lacks, and the reason."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        directory = Path(os.fsdecode(error.filename)).parent
+        if not directory.exists():
+            return f"{error.filename}: there is no directory {directory}; make it first"
     return f"{error.filename or 'standard output'}: {error.strerror}"

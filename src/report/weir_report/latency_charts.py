@@ -25,11 +25,13 @@ def latency_unit(run):
 
 
 def latency_number(run, value_us):
-    """A latency in the run's unit, without its name."""
+    """A latency in the run's unit, without its name, with the digits that a histogram resolves."""
     if value_us is None:
         return "-"
     value = value_us / latency_unit(run)[1]
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 or latency_unit(run)[0] == "us" else f"{value:.3f}"
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 or latency_unit(run)[0] == "us" else f"{value:.2f}" if value >= 1 or not value else f"{value:.3f}"
 
 
 def latencies(run):

@@ -24,6 +24,7 @@ def templates():
                                      lstrip_blocks=True)
     environment.filters["unit"] = units.text
     environment.filters["counted"] = units.counted
+    environment.filters["number"] = units.number
     environment.filters |= {"track": svg_figures.track, "axis": svg_figures.axis, "plot": svg_plots.plot,
                             "capitalize_first": lambda text: text[:1].upper() + text[1:]}
     return environment

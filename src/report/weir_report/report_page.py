@@ -158,6 +158,8 @@ def flat(value, prefix=""):
     """Nested objects as (path, text)."""
     if isinstance(value, dict):
         return [pair for name, part in value.items() for pair in flat(part, f"{prefix}.{name}" if prefix else name)]
+    if isinstance(value, list) and value and all(isinstance(part, dict) and {"option", "value"} <= part.keys() for part in value):
+        return [(prefix, " ".join(f"--{part['option']} {part['value']}".rstrip() for part in value))]
     if isinstance(value, list):
         return [(prefix, ", ".join(str(part) for part in value) or "-")]
     return [(prefix, "-" if value is None else str(value))]

@@ -1,12 +1,13 @@
 """Charts of a comparison that come from the runs themselves: seconds (or steps, see steps.py) of a typical run of each setting side by
 side, and all runs of each setting by every key figure. Data only; svg_figures.py draws them."""
 
+import dataclasses
 import re
 
 import numpy as np
 
 from . import series, steps, units
-from .charts import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row, RowChart
+from .charts import BLUE, FLAT_BELOW, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row, RowChart
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
@@ -42,8 +43,18 @@ def side_by_side(groups, chosen, colours):
     its colour."""
     lines = sum(min(len(group.runs), PALE_MAX + 1) for group in groups)
     most = max(20, min(POINTS_MAX, POINTS_OF_PAGE // max(1, 4 * lines)))
-    rows = [_occupancy(groups, chosen, colours, most), _rates(groups, chosen, colours, most), _blocked(groups, chosen, colours, most)]
-    return [row for row in rows if row]
+    occupancy, rates, blocked = (make(groups, chosen, colours, most) for make in (_occupancy, _rates, _blocked))
+    return [row for row in (occupancy, _closer(occupancy), rates, blocked, _closer(blocked)) if row]
+
+
+def _closer(row):
+    """The plots that the scale of all makes flat, on a scale of their own; None if there are none, or nothing is to be seen in them."""
+    if row is None:
+        return None
+    tops = [max((float(np.nanmax(line.y)) for line in plot.lines), default=0.0) for plot in row.plots]
+    small = [plot for plot, top in zip(row.plots, tops) if plot.lines and top < FLAT_BELOW * max(tops) and plot.constant is None]
+    own = "on a scale of their own" if len(small) > 1 else "on a scale of its own"
+    return dataclasses.replace(row, title=f"{row.title}, {own}", plots=small) if small else None
 
 
 def _occupancy(groups, chosen, colours, most):
@@ -171,4 +182,6 @@ def every_run(figures, groups, values, colours):
             rows.append(Row(group.name, colour_of, float(np.median([mark.value for mark in marks])) if marks else None,
                             marks=marks, missing="" if marks else "not measured"))
         made.append(RowChart(figure.title, "" if unit == "1" else unit, rows, least_span=LEAST_SPAN * largest / factor))
+        if figure.is_scored and (leaders := made[-1].leaders()):
+            made.append(dataclasses.replace(leaders, title=f"{figure.title}, the best {len(leaders.rows)} on a scale of their own"))
     return made

@@ -13,6 +13,9 @@ NEVER_A_DIFFERENCE = ("seed", "row-interval", "switch-rows")
 OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
                   "port-buffer", "mtu", "acts-at")
 
+# Differences between more groups than these do not name the groups.
+NAMED_GROUPS = 3
+
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
@@ -137,7 +140,9 @@ def are_network_settings(differences):
 
 
 def describe_plan_differences(differences, groups):
-    """slots: 10 in the baseline, 2 in the new runs; ..."""
+    """slots: 10 in the baseline, 2 in the new runs; ... Of many groups: slots: 10 or 2."""
+    if len(groups) > NAMED_GROUPS:
+        return "; ".join(f"{option}: {' or '.join(dict.fromkeys(map(str, values)))}" for option, values in differences.items())
     return "; ".join(f"{option}: " + ", ".join(f"{value} in {group.name}"
                                                for value, group in zip(values, groups))
                      for option, values in differences.items())

@@ -5,7 +5,16 @@ from .key_figures import key_figures, slowest_window
 from .latency_charts import latency_number, latency_unit
 from .series import rate_window
 from .time_charts import set_occupancy
-from .units import number, part, percent, text
+from .units import number, part, percent
+from .units import text as text_of
+
+
+# What a run measures has no more.
+DIGITS = 3
+
+
+def text(value, unit):
+    return text_of(value, unit, digits=DIGITS)
 
 
 def tile(title, shown, path=None, value=None, bad=False):
@@ -101,8 +110,8 @@ def _consumer_tiles(run):
                     "verdict.blocked_at_once_max", at_once)
     fairness = (record.get("evenness") or {}).get("consumers")
     if fairness and len(run.ranks("consumer")) > 1:
-        yield tile(f"fairness: min/max throughput ratio of consumers; Jain index {number(fairness['jain_index'])}",
-                    number(fairness["smallest_over_largest"]), "evenness.consumers.smallest_over_largest",
+        yield tile(f"fairness: min/max throughput ratio of consumers; Jain index {number(fairness['jain_index'], DIGITS)}",
+                    number(fairness["smallest_over_largest"], DIGITS), "evenness.consumers.smallest_over_largest",
                     fairness["smallest_over_largest"])
     without = record["totals"].get("events_without_credit")
     if without and run.resolved.get("generation") != "saturate":

@@ -7,6 +7,7 @@ from markupsafe import Markup, escape
 
 from . import charts, svg_heat_maps, svg_plots
 from .svg_plots import Axis, nice_ticks, short, tick_text, x_labels
+from .units import counted
 
 CURVES_HEIGHT = 280
 TRACK_HEIGHT = 34
@@ -15,6 +16,8 @@ LANES_HEIGHT = 46
 LANE_OFFSET = 16
 BAR_HEIGHT = 12
 MARK_SIZE = 4
+# Of longer labels below rows, every second one is shown.
+LABEL_LETTERS = 5
 
 
 def figure(chart):
@@ -57,7 +60,18 @@ def track(row, chart):
         offsets = [-LANE_OFFSET if mark.held else LANE_OFFSET for mark in row.marks] if has_lanes else \
             [0.0] * len(row.marks) if chart.from_zero else _offsets(len(row.marks))
         parts += [_mark(mark, offset, low, high, middle, colour) for mark, offset in zip(row.marks, offsets)]
-    return Markup(f'<svg class="track" width="100%" height="{height}" aria-hidden="true">{"".join(parts)}</svg>')
+    return Markup(f'<svg class="track" width="100%" height="{height}" role="img" aria-label="{escape(_in_words(row, chart))}">{"".join(parts)}</svg>')
+
+
+def _in_words(row, chart):
+    """What a screen reader reads instead of the picture: pfc, slowest delivery: 91.8 ms (90.1 to 93.2); 5 runs from 90.4 to 93.2"""
+    words = f"{row.name}, {chart.title}: " + (row.missing or ("not known" if row.value is None else f"{row.value:.4g} {chart.unit}".rstrip()))
+    if row.value is not None and row.low is not None and row.high is not None:
+        words += f" ({row.low:.4g} to {row.high:.4g})"
+    if row.marks:
+        values = [mark.value for mark in row.marks]
+        words += f"; {counted(len(values), 'run')} from {min(values):.4g} to {max(values):.4g}"
+    return words
 
 
 def _at(value, low, high):
@@ -94,4 +108,7 @@ def _mark(mark, offset, low, high, middle, colour):
 def axis(chart):
     """The axis below the rows of a RowChart."""
     low, high = chart.range
-    return Markup(x_labels([(tick, tick_text(tick)) for tick in nice_ticks(low, high)], Axis(low, high, 1.0)))
+    ticks = [(tick, tick_text(tick)) for tick in nice_ticks(low, high)]
+    if max((len(text) for _, text in ticks), default=0) > LABEL_LETTERS:
+        ticks = ticks[::2]
+    return Markup(x_labels(ticks, Axis(low, high, 1.0)))

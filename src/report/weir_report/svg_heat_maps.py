@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from . import charts
-from .svg_plots import Axis, box, head, titled, x_labels
+from .svg_plots import Axis, box, constant, head, titled, x_labels
 
 # Pixels of the palette: 0 is nothing, so that a value above 0 is told from it, and the last one is a cell that is absent.
 LEVELS = 254
@@ -54,8 +54,11 @@ def _palette():
 
 
 def heat_map(chart):
-    """All views, one below the other; the script shows one at a time."""
-    return Markup(f'<div class="chart tabs{" zooms" if _is_numeric(chart.views[0]) else ""}">{"".join(_view(chart, view) for view in chart.views)}</div>')
+    """All views, one below the other; the script shows one at a time. A view whose values are all the same is a line of text."""
+    said = "".join(constant(view.title, view.constant, view.unit) for view in chart.views if view.constant is not None)
+    views = "".join(_view(chart, view) for view in chart.views if view.constant is None)
+    zooms = " zooms" if _is_numeric(chart.views[0]) else ""
+    return Markup((f'<div class="chart tabs{zooms}">{views}</div>' if views else "") + said)
 
 
 def _is_numeric(view):

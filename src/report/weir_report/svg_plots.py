@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from .charts import DASHED, Area, Line, Panel
+from .units import number
 
 # Significant digits of the largest value of an axis; x needs more, because it does not begin at 0.
 Y_DIGITS = 5
@@ -149,13 +150,13 @@ def area_of(panel, x, y, limits=(), measured=None, bars=None):
             f'aria-hidden="true"><g transform="scale(1 -1)">{"".join(parts)}</g></svg>')
 
 
-def attributes(panel, x, y, x_title, unit, **more):
-    """What the script needs, and what a screen reader reads instead of the picture."""
+def attributes(panel, x, y, x_title, unit, row="", **more):
+    """What the script needs, and what a screen reader reads instead of the picture. `row`: the title of the row that it stands in."""
     log = "x" * x.log + "y" * y.log
     given = {"steps": f"{x.step:.12g} {y.step:.12g}", "unit": unit, "x-title": x_title, "log": log, **more}
     described = [f"{line.name}: {_extent(line.y)}" for line in panel.lines if line.style not in ("member", *DASHED)]
     described += [f"{area.name}: up to {_extent(np.asarray(area.high) - np.asarray(area.low) * (len(panel.areas) > 1))}" for area in panel.areas]
-    words = ", ".join(part for part in (panel.title, unit) if part) + (": " if described else "") + "; ".join(described[:12])
+    words = ", ".join(part for part in (row, panel.title, unit) if part) + (": " if described else "") + "; ".join(described[:12])
     return f' role="img" tabindex="0" aria-label="{escape(words)}"' + "".join(
         f' data-{name}="{escape(value)}"' for name, value in given.items() if value)
 
@@ -321,7 +322,12 @@ def _label_width(texts):
 
 
 def stack(panels, x_title, measured=None, log=False, height=HEIGHT):
-    """Panels one below the other on one x axis. `log`: both axes are."""
+    """Panels one below the other on one x axis. `log`: both axes are. A panel whose values are all the same is a line of text."""
+    said = "" if log else "".join(constant(panel.title, panel.constant, panel.unit, [line.name for line in panel.lines if line.style in DASHED])
+                                  for panel in panels if panel.constant is not None)
+    panels = [panel for panel in panels if log or panel.constant is None]
+    if not panels:
+        return Markup(said)
     values = _x_of(panels)
     low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
     if log:  # to whole powers, so that each curve is seen from its beginning
@@ -338,8 +344,13 @@ def stack(panels, x_title, measured=None, log=False, height=HEIGHT):
         parts.append(f'<div class="panel">{head(titled(panel.title, panel.unit), keys(panel))}'
                      + box(area_of(panel, x, y, measured=measured), y_labels(of_panel, y), below + title, given) + "</div>")
     size = f"--labels:{width}px;--height:{height}px"
-    return Markup(f'<div class="chart zooms" style="{size}">{"".join(parts)}</div>' if not log else
-                  f'<div class="chart" style="{size}">{"".join(parts)}</div>')
+    return Markup(f'<div class="chart{"" if log else " zooms"}" style="{size}">{"".join(parts)}</div>{said}')
+
+
+def constant(title, value, unit, rules=()):
+    """Instead of a plot that is flat: Throughput of producers: 400 Mb/s throughout (target 400 Mb/s)."""
+    beside = f" ({'; '.join(rules)})" if rules else ""
+    return f'<p class="constant"><b>{escape(title)}</b>: {escape(f"{number(value, 3)} {unit}".rstrip())} throughout{escape(beside)}.</p>'
 
 
 def _y_axis(panel, log):
@@ -359,7 +370,7 @@ def plot(panel, row):
     y = Axis.of(y_low, y_high, [line.y for one in row.plots for line in one.lines], Y_DIGITS)
     whole = all((values == np.rint(values)).all() for values in _x_of(row.plots))  # seconds, and not steps
     ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5, 1.0 if whole else 0.0)]
-    given = attributes(panel, x, y, row.x_title, row.unit)
+    given = attributes(panel, x, y, row.x_title, row.unit, row.title)
     return Markup(box(area_of(panel, x, y, row.limits, panel.measured), y_labels(y.ticks(4), y), x_labels(ticks, x), given))
 
 

@@ -90,9 +90,10 @@ PLACEHOLDERS = ("ACCOUNT", "PARTITION", "VENDOR MODEL, OPERATING SYSTEM AND VERS
 _IN_COMMANDS = re.compile(r"(?:^|[@ ])LEAF\b|(?:^| )/path/to/")
 
 
-def refuse_placeholders(sweep):
-    """Raises ReportError if a sweep file that is for a cluster still has some. In the simulator they do no harm."""
-    parts = [sweep.slurm, *(part for _, part in sweep.slurm.parts)]
+def refuse_placeholders(sweep, world="slurm"):
+    """Raises ReportError if a sweep file that is for a cluster, or for hosts without SLURM, still has some. In the simulator they do no
+    harm."""
+    parts = [sweep.slurm, *(part for _, part in sweep.slurm.parts)] if world == "slurm" else []
     found = [option for part in parts for option in part.sbatch if option.partition("=")[2] in PLACEHOLDERS]
     found += [f"tags.{name} = \"{value}\"" for name, value in sweep.tags if value in PLACEHOLDERS]
     commands = {"on-change": sweep.switch.on_change, "read": sweep.switch.read} if sweep.switch else {}

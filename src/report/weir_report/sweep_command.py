@@ -155,10 +155,11 @@ def _prepare(options):
 
 def _plan(options):
     prepared = _prepare(options)
+    search = sweep_submit.prepare_search(prepared)
     if options.json:
-        print(whole_file.json_text(sweep_text.plan_record(prepared)), end="")
+        print(whole_file.json_text(sweep_text.plan_record(prepared, search)), end="")
     else:
-        print("\n".join(sweep_text.plan_lines(prepared)))
+        print("\n".join(sweep_text.plan_lines(prepared, search=search)))
     if prepared.world == "slurm" and sweep_slurm.is_here():
         sys.stdout.flush()
         sweep_submit.check_slurm(prepared)

@@ -69,14 +69,15 @@ def _limit_text(capacity, setting):
     except ImportError:
         return "; ".join(bracket_text(capacity.find, search.low, search.high) for search in setting.searches if search.complete)
     limit = capacity_estimates.limit(capacity, setting)
-    text, every = (value_text(capacity.find, value) for value in (limit.value, limit.every_run))
+    text, every = (units.text(value, capacity.quantity.unit, digits=3) for value in (limit.value, limit.every_run))
     if limit.bound:
         return f"{limit.bound} {text}, the end of the range"
     if not limit.is_answer:
         return f"no answer: {answer_limits.scatter_text(limit)}"
     factor, name = units.scale(capacity.quantity.unit, limit.value)
     against = f", {limit.contradictions} of {counted(limit.runs, 'outcome')} contradict the others" if limit.contradictions else ""
-    return f"half hold {text} ({units.number(limit.low / factor)} to {units.number(limit.high / factor)} {name}), every run held {every}{against}"
+    return (f"half hold {text} ({units.number(limit.low / factor, 3)} to {units.number(limit.high / factor, 3)} {name}), every run held {every}"
+            f"{against}")
 
 
 def status_lines(find_state, where):

@@ -1,6 +1,6 @@
 """The page of a campaign: what was measured beside what was predicted, the comparison of all settings, and every run."""
 
-from . import compare_page, sweep_collect, sweep_find_collect, units
+from . import answer_text, compare_page, sweep_collect, sweep_find_collect, units
 from .sweep_collect import overview
 
 # What fits beside each other.
@@ -17,6 +17,7 @@ def page_text(collection, report, footer, by=None):
         settings=None if collection.capacity else sweep_collect.settings_of_groups(
             collection, [group.name for group in report.groups], by),
         title=collection.plan.name,
+        sweep=f"{collection.plan.name} ({collection.plan.file})" if collection.plan.file else collection.plan.name,
         world=measured,
         seed=collection.plan.seed,
         has_predictions=bool(collection.predicted or collection.predicted_capacity),
@@ -53,15 +54,15 @@ def overview_table(collection, by=None):
     shown = [position for position, beside in enumerate(all_groups[0][3])
              if beside.figure.name in FIGURES and any(value is not None for group in all_groups
                                                       for value in (group[3][position].measured, group[3][position].predicted))]
-    heads = [all_groups[0][3][position].figure.title for position in shown]
+    heads = [answer_text.column_title(all_groups[0][3][position].figure) for position in shown]
     rows = []
     for name, runs, simulated, besides in all_groups:
         chosen = [besides[position] for position in shown]
         rows.append({"name": name, "what": units.counted(runs, "run"),
-                     "cells": [units.text(beside.measured, beside.figure.unit) for beside in chosen], "kind": "measured"})
+                     "cells": [units.text(beside.measured, beside.figure.unit, digits=3) for beside in chosen], "kind": "measured"})
         if collection.predicted:
             rows.append({"name": "", "what": f"{simulated} predicted",
-                         "cells": [units.text(beside.predicted, beside.figure.unit) for beside in chosen], "kind": "predicted"})
+                         "cells": [units.text(beside.predicted, beside.figure.unit, digits=3) for beside in chosen], "kind": "predicted"})
             rows.append({"name": "", "what": "difference", "cells": [difference(beside) for beside in chosen],
                          "kind": "difference"})
     return {"heads": heads, "rows": rows}

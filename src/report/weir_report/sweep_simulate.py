@@ -8,7 +8,7 @@ import os
 import secrets
 from pathlib import Path
 
-from . import sweep_claims, sweep_plan, sweep_slurm, sweep_submit, whole_file
+from . import sweep_claims, sweep_find, sweep_plan, sweep_slurm, sweep_submit, whole_file
 from .errors import ReportError
 from .sweep_campaign import now_text
 from .units import counted
@@ -100,8 +100,29 @@ def array_command(prepared, tasks, runs_each, name, output, script):
 
 
 def expected_cpu_s(prepared, runs=None):
-    """Processor time of all simulations, or of so many of the longest setting; None: not known before, as without packets."""
+    """Processor time of all simulations, or of so many of the longest setting; None: not known before, as without packets, or for
+    single runs of a search."""
     times = [forecast.cpu_s for forecast in prepared.forecasts]
-    if None in times or prepared.plan.find:
+    if None in times or runs and prepared.plan.find:
         return None
-    return runs * max(times) if runs else sum(times[point.setting] for point in prepared.points)
+    return runs * max(times) if runs else sum(_each_cpu_s(prepared))
+
+
+def expected_s(prepared, number):
+    """How long `number` processes take for them; the runs of one search follow each other. None: not known."""
+    total = expected_cpu_s(prepared)
+    if total is None or not prepared.plan.find:
+        return total and total / number
+    of_settings = {}
+    for point, seconds in zip(prepared.points, _each_cpu_s(prepared)):
+        of_settings[point.setting] = of_settings.get(point.setting, 0.0) + seconds
+    return max(total / number, *of_settings.values())
+
+
+def _each_cpu_s(prepared):
+    """Of each run. In a search for a rate the packets are in proportion to it."""
+    find, forecasts = prepared.plan.find, prepared.forecasts
+    if not find or find.what != "rate":
+        return [forecasts[point.setting].cpu_s for point in prepared.points]
+    return [forecasts[point.setting].cpu_s * point.value / sweep_find.value_of(find.quantity, forecasts[point.setting].plan["rate"])
+            for point in prepared.points]

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import (sweep_check, sweep_claims, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
+from . import (sweep_check, sweep_claims, sweep_find, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
                sweep_processes, sweep_slurm, whole_file)
 from .errors import ReportError
 from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
@@ -87,11 +87,11 @@ def prepare(sweep, world, directory):
         raise ReportError(f"{sweep.path}: baseline: there is no setting '{sweep.baseline}'; the first one is '{names[0]}'")
     options = world_options(sweep, world)
     sweep_check.check_world_options(sweep, world, options)
-    if world == "slurm":
-        sweep_check.refuse_placeholders(sweep)
-        if plan.find and plan.find.what == "consumers":
-            raise ReportError(f"{sweep.path}: find: the number of consumers can be searched with --simulate and --local; a job of SLURM has "
-                              "the nodes of one number. Use an axis: consumers = [4, 8, 16]")
+    if world == "slurm" and plan.find and plan.find.what == "consumers":
+        raise ReportError(f"{sweep.path}: find: the number of consumers can be searched with --simulate and --local; a job of SLURM has "
+                          "the nodes of one number. Use an axis: consumers = [4, 8, 16]")
+    if world != "simulation":
+        sweep_check.refuse_placeholders(sweep, world)
     weir = sweep_launch.find_weir()
     base = sweep.path.parent
     made = sweep_check.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
@@ -120,6 +120,19 @@ def prepare(sweep, world, directory):
     disk = sum(made[point.setting].disk_bytes() for point in points)
     free = sweep_needs.check_disk(directory, disk)
     return Prepared(sweep, plan, world, campaign, weir, tuple(made), nodes, disk, free, tuple(points), **found)
+
+
+def prepare_search(prepared):
+    """The same with find = "rate" instead of runs at one rate, for its cost; None where that cannot be, or it is one."""
+    sweep = prepared.sweep
+    if sweep.find or prepared.world == "simulation":
+        return None
+    searching = dataclasses.replace(sweep, find=sweep_find.Find("rate", min(sweep.repetitions, sweep_find.ROUNDS_MAX)))
+    try:
+        sweep_find.check_with(searching)
+        return prepare(searching, prepared.world, prepared.campaign.directory)
+    except ReportError:
+        return None
 
 
 def begin(prepared):

@@ -12,8 +12,8 @@ WHERE = {"slurm": "in SLURM", "local": "on this machine", "simulation": "in the 
 NAMED_MAX = 20
 
 
-def plan_record(prepared):
-    """What `plan --json` prints."""
+def plan_record(prepared, search=None):
+    """What `plan --json` prints. `search`: see plan_lines."""
     jobs = sweep_plan.split(prepared.points, prepared.job_size)
     expected = sum(prepared.job_times(part)[0] for part in jobs)
     record = {
@@ -25,11 +25,16 @@ def plan_record(prepared):
         "runs": len(prepared.points),
         "changes": sum(sweep_plan.changes(prepared.plan, part) for part in jobs) if prepared.hook else 0,
         "expected_s": expected if prepared.world != "simulation" else None,
+        "expected_cpu_s": sweep_simulate.expected_cpu_s(prepared) if prepared.world == "simulation" else None,
         "disk_bytes": prepared.disk_bytes,
         "pressure": {setting.name: forecast.pressure for setting, forecast in zip(prepared.plan.settings, prepared.forecasts)},
+        "capacity": None,
         "jobs": None,
         "plan": sweep_plan.as_record(prepared.plan),
     }
+    if search:
+        searched = plan_record(search)
+        record["capacity"] = {key: searched[key] for key in ("runs", "most_runs", "expected_s", "most_s")}
     if prepared.plan.find:
         most = prepared.most_runs / len(prepared.points)
         record |= {
@@ -51,9 +56,10 @@ def plan_record(prepared):
     return record
 
 
-def plan_lines(prepared, with_points=True):
-    """What the campaign will cost, and in which order it runs."""
-    plan, record = prepared.plan, plan_record(prepared)
+def plan_lines(prepared, with_points=True, search=None):
+    """What the campaign will cost, and in which order it runs. `search`: the same settings prepared with find = "rate", of which the
+    cost is told, too."""
+    plan, record = prepared.plan, plan_record(prepared, search)
     runs = record["runs"]
     settings = len(plan.settings)
     lines = [_runs_line(prepared, record)]
@@ -64,10 +70,12 @@ def plan_lines(prepared, with_points=True):
     elif prepared.world == "local":
         most = f", at most {duration(record['most_s'])}" if plan.find else ""
         lines.append(f"time        about {duration(record['expected_s'])}{most}")
-    elif plan.find:
-        lines.append("time        is shown after the first runs")
-    elif prepared.world == "simulation":
+    else:
         lines += _simulated_cost(prepared)
+    if search:
+        capacity_of = record["capacity"]
+        lines.append(f"capacity    with find = \"rate\" instead (how much each setting carries): about {counted(capacity_of['runs'], 'run')}, "
+                     f"{duration(capacity_of['expected_s'])}; at most {duration(capacity_of['most_s'])}")
     left_out = prepared.campaign.world(prepared.world).axes_left_out()
     if prepared.sweep.check_s and prepared.world != "simulation":
         lines.append(f"check       weir check before the first run of each switch setting of a job ({prepared.sweep.check_s:g} s of data)")
@@ -125,9 +133,10 @@ def _runs_line(prepared, record):
 def _simulated_cost(prepared):
     seconds, number = sweep_simulate.expected_cpu_s(prepared), sweep_simulate.processes(prepared)
     if seconds is None:
-        return []
-    return [f"time        about {duration(seconds)} of one core, {duration(seconds / number)} on {counted(number, 'core')}"
-            if number > 1 else f"time        about {duration(seconds)}"]
+        return ["time        is shown after the first runs"] if prepared.plan.find else []
+    here = f", {duration(sweep_simulate.expected_s(prepared, number))} on {counted(number, 'core')}" if number > 1 else ""
+    most = f"; at most {duration(seconds * prepared.most_runs / len(prepared.points))} of one core" if prepared.plan.find else ""
+    return [f"time        about {duration(seconds)} of one core{here} (from the number of packets){most}"]
 
 
 def _cost(prepared, record):

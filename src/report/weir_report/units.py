@@ -21,8 +21,8 @@ def scale(unit, largest):
     return (1.0, unit) if not largest else steps[-1]
 
 
-def number(value):
-    """Four digits at most; whole numbers whole."""
+def number(value, digits=4):
+    """So many digits at most; whole numbers whole."""
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
@@ -30,8 +30,8 @@ def number(value):
     # 0.35 s is 349.99999999999994 ms.
     if math.isclose(value, round(value), rel_tol=1e-12) and abs(value) < 1e7:
         return f"{round(value)}"
-    digits = max(0, 3 - int(math.floor(math.log10(abs(value)))))
-    return f"{value:.{min(digits, 6)}f}"
+    decimals = max(0, digits - 1 - int(math.floor(math.log10(abs(value)))))
+    return f"{value:.{min(decimals, 6)}f}"
 
 
 def percent(value):
@@ -77,15 +77,15 @@ def counted(count, singular):
     return f"{count} {singular}{'' if count == 1 else 's'}"
 
 
-def text(value, unit="", like=None):
+def text(value, unit="", like=None, digits=4):
     """`value` with its unit: 85.79 Gb/s, 12.5 %, 0.6766. Absent is '-'. `unit`: b/s, B, s, %, 1 or any word. `like`: a value
-    whose unit is used, so that values that stand side by side have one unit."""
+    whose unit is used, so that values that stand side by side have one unit. `digits`: at most."""
     if value is None or math.isnan(value):
         return "-"
     if unit == "%":
-        return f"{number(100.0 * value)} %"
+        return f"{number(100.0 * value, digits)} %"
     factor, name = scale(unit, value if like is None else like)
-    return number(value / factor) + (f" {name}" if name not in ("", "1") else "")
+    return number(value / factor, digits) + (f" {name}" if name not in ("", "1") else "")
 
 
 def duration(seconds):

@@ -251,23 +251,28 @@ class _Rates:
                 for index in map(int, np.flatnonzero(idle & (low.sum(axis=0) > len(low) / 2.0)))]
 
     def causes(self, role):
-        """[((role, index), sentence)] of ranks that limit themselves or stop others."""
-        made = []
-        for index, entry in enumerate(self.runs[0].ranks(role)):
-            name = self.runs[0].rank_name(role, index)
-            blocked = np.median([_blocked(run.ranks(role)[index]) for run in self.runs])
-            pausing = _median([[_pause_share(run, role, index, "pause_time_sent")] for run in self.runs])[0]
-            if blocked >= BLOCKED_FROM:
-                made.append(((role, index), f"{name} is blocked {units.percent(float(blocked))} of the time by its own work"))
-            elif pausing >= PAUSING_FROM:
-                made.append(((role, index), f"{name} stops its switch port {units.percent(float(pausing))} of the time by pauses"))
-        return made if len(made) <= 4 else _many(made, role)
+        """[((role, index), sentence)] of ranks that limit themselves or stop others; of several alike, the first has the sentence."""
+        blocked, pausing = {}, {}
+        for index in range(len(self.runs[0].ranks(role))):
+            share = np.median([_blocked(run.ranks(role)[index]) for run in self.runs])
+            pauses = _median([[_pause_share(run, role, index, "pause_time_sent")] for run in self.runs])[0]
+            if share >= BLOCKED_FROM:
+                blocked[index] = float(share)
+            elif pauses >= PAUSING_FROM:
+                pausing[index] = float(pauses)
+        return [*self._together(role, blocked, ("is blocked {} of the time by its own work", "are blocked {} of the time by their own work")),
+                *self._together(role, pausing, ("stops its switch port {} of the time by pauses", "stop their switch ports {} of the time by pauses"))]
 
-
-def _many(made, role):
-    """One sentence for all of them."""
-    return [(key, f"{len(made)} {role}s are blocked by their own work or send pauses") if number == 0 else (key, "")
-            for number, (key, _) in enumerate(made)]
+    def _together(self, role, shares, words):
+        """A sentence for all ranks of `shares` ({index: share of the time}). `words`: of one, and of several."""
+        if not shares:
+            return []
+        least, most = (units.percent(end(shares.values())) for end in (min, max))
+        if len(shares) == 1:
+            sentence = f"{self.runs[0].rank_name(role, next(iter(shares)))} {words[0].format(most)}"
+        else:
+            sentence = f"{len(shares)} of {self.count(role)} {role}s {words[1].format(most if least == most else f'{least} to {most}')}"
+        return [((role, index), sentence if number == 0 else "") for number, index in enumerate(shares)]
 
 
 def _blocked(entry):

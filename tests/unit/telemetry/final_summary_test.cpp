@@ -49,6 +49,7 @@ events               generated 60, sent 60, received 60; lost 0, corrupt 0, dupl
 data                 generated 60.00 MB, sent 60.00 MB, received 60.00 MB
 integrity check      passed (count, bytes and hash of all events)
 clock error          1.5 us
+words                `weir help WORD` explains one: set, slack, occupancy, slot, blocked, ...
 run directory        /data/run-1
 )");
 }

@@ -272,6 +272,11 @@ for (const chart of all(document, ".chart, .plot-cell")) {
   all(chart, ".panel").forEach(makeKeys);
   if (chart.classList.contains("tabs")) makeTabs(chart);
 }
+// On paper nothing is folded.
+const folded = () => all(document, "details:not([open])");
+let opened = [];
+window.addEventListener("beforeprint", () => { opened = folded(); opened.forEach(one => { one.open = true; }); });
+window.addEventListener("afterprint", () => opened.forEach(one => { one.open = false; }));
 if (document.querySelector(".zooms")) {
   element(document.querySelector("footer"), "span", "hint", " In figures: drag to zoom, double-click to undo it; a click on a name hides it.");
 }
