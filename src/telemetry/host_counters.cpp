@@ -17,6 +17,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// One count of a device under all its names: that of all priorities together can have a name of its own.
+struct CountOfDevice {
+    std::uint64_t whole = 0;
+    std::uint64_t of_priorities = 0;
+};
+
+bool is_traffic(CounterMeaning meaning) {
+    return meaning == CounterMeaning::received_packets || meaning == CounterMeaning::sent_packets;
+}
+
 }  // namespace
 
 std::string host_file(std::string_view host) {
@@ -72,6 +82,55 @@ std::string_view source_of(std::string_view column) {
 std::string_view counter_of(std::string_view column) {
     const std::size_t dot = column.rfind('.');
     return dot == std::string_view::npos ? column : column.substr(dot + 1);
+}
+
+std::string kind_name(std::string_view column) {
+    return std::string(is_protocol(source_of(column)) ? column : counter_of(column));
+}
+
+std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host) {
+    std::map<std::string_view, std::map<const CounterRow*, CountOfDevice>> counts;
+    for (const CounterSum& counter : host.sums) {
+        const CounterRow& row = row_of(counter.column);
+        if (row.family.empty() || !counter.sum) {
+            continue;
+        }
+        CountOfDevice& count = counts[source_of(counter.column)][&row];
+        if (is_of_priority(counter.column)) {
+            count.of_priorities += *counter.sum;
+        } else {
+            count.whole = std::max(count.whole, *counter.sum);
+        }
+    }
+    std::map<std::string_view, FamilySums> families;
+    for (const auto& [source, rows] : counts) {
+        for (const auto& [row, count] : rows) {
+            families[source][row->family] += std::max(count.whole, count.of_priorities);
+        }
+    }
+    return families;
+}
+
+FamilySums families_of(const HostCounters& host) {
+    FamilySums sums;
+    for (const auto& [source, families] : families_by_source(host)) {
+        for (const auto& [family, sum] : families) {
+            sums[family] += sum;
+        }
+    }
+    std::map<std::string, std::uint64_t> kinds;
+    FamilySums traffic;
+    for (const CounterSum& counter : host.sums) {
+        const CounterRow& row = row_of(counter.column);
+        if (is_traffic(row.meaning) && !row.family.empty() && counter.sum) {
+            const std::uint64_t of_kind = kinds[kind_name(counter.column)] += *counter.sum;
+            traffic[row.family] = std::max(traffic[row.family], of_kind);
+        }
+    }
+    for (const auto& [family, sum] : traffic) {
+        sums[family] = sum;
+    }
+    return sums;
 }
 
 std::string encode_host(const HostCounters& host) {
@@ -158,6 +217,10 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             totals[counter.column] = *counter.sum;
         }
     }
+    Json by_source = Json::object();
+    for (const auto& [source, families] : families_by_source(host)) {
+        by_source[std::string(source)] = families;
+    }
     const auto known = [&](Json value) { return host.handed_in ? std::move(value) : Json(); };
     return {{"name", host.host},
             {"file", host.file},
@@ -165,6 +228,8 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             {"counters", known(host.sums.size())},
             {"seconds", known(host.seconds)},
             {"totals", known(std::move(totals))},
+            {"families", known(families_of(host))},
+            {"families_by_source", known(std::move(by_source))},
             {"reading_max_us", known(host.reading_max.in_microseconds())},
             {"settings", host.settings.empty() ? Json() : parse_json(host.settings)},
             {"problem", host.problem.empty() ? Json() : Json(host.problem)}};
