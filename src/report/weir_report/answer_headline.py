@@ -3,7 +3,7 @@ would have been found."""
 
 from __future__ import annotations
 
-from . import answer_failures, network_mechanisms, ranking, statistics, units
+from . import answer_failures, ranking, reasons, statistics, units
 from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
 from .key_figures import COMPLETED
@@ -45,7 +45,7 @@ def _nothing_on_time(found):
 def _winner(found):
     best, second = found.rows[0], found.rows[1]
     figure = best.told_by or found.ranked.decided_by
-    beside = where(found, second, best)
+    beside = reasons.text(found, second, best)
     if figure.kind == "share":
         return f"{_sustains(found, figure, [best])}, {_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}."
     return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
@@ -105,7 +105,7 @@ def _no_winner(found):
     leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
     figure, parts = found.ranked.decided_by, []
     if others and figure.kind == "share":
-        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} (certain){where(found, others[0], leaders[0])}.")
+        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} (certain){reasons.text(found, others[0], leaders[0])}.")
     elif others:
         parts.append(_lead(found, leaders, others, figure))
     names = f"these {len(leaders)} settings" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
@@ -129,57 +129,8 @@ def _behind(found, best, row, figure):
     if told is not None and told.figure is figure and None not in (best.value, row.value):
         change = "less" if (figure.better == "higher") else "more"
         gap = (f" ({difference(figure, told.result.difference)} {change}{within_pairs(found, best, row, figure)}, certain)"
-               f"{where(found, row, best)}")
+               f"{reasons.text(found, row, best)}")
     return f"{row.setting} {row.text}{gap}"
-
-
-# By what the network did to the worse setting. What was counted of it: the first of these that is larger there.
-_REASONS = (
-    ("lossy", "packets are lost", ("switch_dropped_packets", "missing_datagrams", "tcp_retransmissions", "dropped_by_hosts",
-                                         "rdma_retransmissions", "out_of_sequence")),
-    ("held_back_by_pfc", "PFC stops its senders", ("pause_time_received", "switch_pausing_s")),
-    ("pauses_sent", "its hosts send pauses", ("pause_time_sent",)),
-    ("controlled_by_ecn", "ECN slows its senders", ("ecn_marked_packets", "switch_marked_packets", "cnp_handled")),
-    ("slowed_by_cnp", "CNPs slow its senders", ("cnp_handled",)),
-)
-
-
-# A counter is no reason if it is not so much larger than that of the better setting.
-LARGER_FROM = 1.5
-
-
-def where(found, worse, better):
-    """', where packets are lost (dropped by the switch 14 % of packets; 0 % with pfc)': what was counted with the worse setting, and more
-    than with the better one. It lies beside the difference, and need not be its cause. '' if nothing is known that does."""
-    whys = {why.setting: why for why in found.why}
-    one, other = whys[worse.setting], whys[better.setting]
-    for mechanism, reason, names in _REASONS:
-        if one.most == network_mechanisms.WORDS[mechanism]:
-            shown = next((text for name in names if (text := _larger(one, other, name, better.setting))), None)
-            if shown is not None or other.most != one.most and not any(name in {counter.name for counter in one.told} for name in names):
-                return f", where {reason}{f' ({shown})' if shown else ''}"
-    blocked = _larger(one, other, "blocked_share", better.setting)
-    if blocked and _counted(one, "blocked_share").value >= 0.05:
-        return f", where its consumers are {blocked.removeprefix('consumers ')}"
-    return ""
-
-
-def _counted(why, name):
-    return next((counter for counter in why.counters if counter.name == name), None)
-
-
-def _larger(one, other, name, better):
-    """'dropped by the switch 14 % of packets; 0.1 % with pfc' if a counter is larger; else None."""
-    mine, beside = _counted(one, name), _counted(other, name)
-    if mine is None or not mine.value or mine not in one.told:
-        return None
-    if beside is None or beside.value is None:
-        return f"{mine.short} {mine.text}; not counted with {better}"
-    sizes = (mine.share, beside.share) if mine.share is not None and (beside.share is not None or not beside.value) else \
-        (mine.value, beside.value)
-    if sizes[0] < LARGER_FROM * (sizes[1] or 0.0):
-        return None
-    return f"{mine.short} {mine.text}; {beside.text.split(' of ')[0] if beside.value else 'none'} with {better}"
 
 
 def _least_found(found, leaders):

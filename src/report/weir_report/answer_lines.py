@@ -17,7 +17,7 @@ def lines(answer, colour=False):
     """All lines."""
     shown = [f"{BOLD}{line}{RESET}" if colour else line for line in textwrap.wrap(answer.headline, WIDTH)]
     shown += ["", *_ranking(answer)]
-    for head, sentences in (("why", why(answer)), ("limits", limits(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
+    for head, sentences in (("why", why(answer)), ("tried", [trial.text for trial in answer.proofs]), ("limits", limits(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
                             ("next", [answer.next])):
         shown += ["" if head == "why" else None, *_paragraph(head, sentences)] if sentences else []
     return [line for line in shown if line is not None]

@@ -39,6 +39,7 @@ class Findings:
     why: list
     capacity: object | None = None  # capacity.Capacity, if that decides
     pressure: PlanPressure = PlanPressure()
+    prover: object | None = None  # proofs.Prover; None: nothing is simulated
 
     @property
     def few(self):

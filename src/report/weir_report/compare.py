@@ -88,8 +88,8 @@ def _deciding_call(ranked, index):
     return pair.result.call
 
 
-def compare(baseline, new_groups, settings=Settings(), by=None):
-    """Judges each of `new_groups` against `baseline`. Raises ReportError if the runs cannot be compared."""
+def compare(baseline, new_groups, settings=Settings(), by=None, prover=None):
+    """Judges each of `new_groups` against `baseline`; `prover`: a proofs.Prover. Raises ReportError if the runs cannot be compared."""
     remarks = []
     groups = [usable(group, remarks) for group in (baseline, *new_groups)]
     refuse_empty(groups)
@@ -108,7 +108,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     remarks += _unpaired(groups) if pairs else []
     pressure = plan_pressure.found([group for group in groups if group.runs], differences, by)
     doubted = doubts.found(groups, short_names([group.name for group in groups]), differences)
-    answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs)
+    answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs, prover=prover)
     comparisons = [_against(groups, index, answer.measured, settings, pairs) for index in range(1, len(groups)) if groups[0].runs
                    and groups[index].runs]
     if pressure.cannot_differ:
