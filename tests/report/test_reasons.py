@@ -78,11 +78,13 @@ def test_what_follows_from_an_option_is_changed_with_it(make):  # noqa: F811
 
 
 def test_words_of_a_simulation_that_is_made_again(make):  # noqa: F811
-    made = read_run(make("made", simulated=True, seed="7", plan={"slots": "8", "busy-cpu": "idle", "fault": "die:consumer=0 stall:producer=1"}))
+    made = read_run(make("made", simulated=True, seed="7", plan={"slots": "8", "busy-cpu": "idle", "fault": "die:consumer=0 stall:producer=1",
+                                                                     "find": "rate"}))  # find is no option of a plan
     for option in [*made.plan]:
-        if option not in ("slots", "busy-cpu", "fault", "seed", "scenario"):
+        if option not in ("slots", "busy-cpu", "fault", "seed", "scenario", "find"):
             del made.record["plan"][option]
-    words = proofs.command("weir", made, {"slots": "2", "ecn.probability": "1"}, "out", {"busy-cpu": "idle"})
+    words = proofs.command("weir", made, {"slots": "2", "ecn.probability": "1"}, "out",
+                           {"busy-cpu": "idle", "slots": "4", "fault": None})
     assert sorted(words) == sorted(["weir", "simulate", "--slots", "2", "--fault", "die:consumer=0", "--fault", "stall:producer=1",
                                     "--switch-set", "ecn.probability=1", "--seed", "7", "--explain", "off", "--quiet", "--out", "out"])
 

@@ -109,6 +109,9 @@ def compare(baseline, new_groups, settings=Settings(), by=None, prover=None):
     pressure = plan_pressure.found([group for group in groups if group.runs], differences, by)
     doubted = doubts.found(groups, short_names([group.name for group in groups]), differences)
     answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs, prover=prover)
+    if prover and not answer.proofs:
+        remarks.append("--prove tried nothing: it needs simulated runs of settings that are told apart, and an option or a mechanism in which "
+                       "they differ.")
     comparisons = [_against(groups, index, answer.measured, settings, pairs) for index in range(1, len(groups)) if groups[0].runs
                    and groups[index].runs]
     if pressure.cannot_differ:

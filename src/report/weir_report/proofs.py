@@ -32,6 +32,7 @@ PAIRS_MAX = 3
 PROGRESS_S = 3.0
 # Of the plan in run.json, which is as it was after scaling: not options of a simulation that is made again.
 _NOT_OPTIONS = ("scenario", "scale", "seed")
+_NO_PLAN = ("output", "more")  # groups of options
 # Given several times, they are one text with spaces there.
 _REPEATED = ("fault", "switch-set")
 MORE_MEMORY = 100
@@ -160,10 +161,12 @@ class Prover:
 
     @functools.cached_property
     def _defaults(self):
-        """{option: value}. A plan has every option in force, and some are refused beside others even with their default."""
+        """{option: value} of those that a plan has. It has every option in force, and some are refused beside others even with their
+        default; what else a run.json names is no option of a plan and is not passed on."""
         shown = subprocess.run([self._weir, "--help", "json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
         return {option["name"].removeprefix("--"): option["default"] for of_command in json.loads(shown.stdout)["commands"]
-                if of_command["name"] == "simulate" for group in of_command["groups"] for option in group["options"]}
+                if of_command["name"] == "simulate" for group in of_command["groups"]
+                if group["name"] not in _NO_PLAN for option in group["options"]}
 
     def _one(self, what, figure):
         """`what`: arguments of command()."""
@@ -186,8 +189,8 @@ class Prover:
 
 def command(weir, run, changes, directory, defaults):
     """Words that simulate a run again with some options changed. `changes`: {option: value; None: leave it out}; 'KEY.KEY' is a key of the
-    switch."""
-    plan = {option: value for option, value in run.plan.items() if option not in _NOT_OPTIONS and value != defaults.get(option)}
+    switch. `defaults`: of all options of a plan."""
+    plan = {option: value for option, value in run.plan.items() if option not in _NOT_OPTIONS and value != defaults.get(option, value)}
     keys = {option: value for option, value in changes.items() if "." in option}
     plan.update((option, value) for option, value in changes.items() if option not in keys)
     words = [word for option, value in plan.items() if value is not None

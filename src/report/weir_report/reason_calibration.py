@@ -59,8 +59,7 @@ CASES = (
     Case("one stream for each producer, and another switch memory", "streams", {}, {"streams": "1", "switch-set": "switch.pool=20MB"},
          {**_PFC, "latency": "1ms", "rate": "6.5Gb/s"}),
     Case("a scheduler that needs 3 ms for a message, and ECN instead of PFC", "scheduler-time", _PFC, {"scheduler-time": "3ms", **_ECN}),
-    Case("one slot, with processing, and half of the memory", "slots", {}, {"slots": "1", "switch-set": "switch.pool=8MB"},
-         {**_PFC, "busy": "exponential:6ms"}),
+    Case("one slot, with processing, and a larger window", "slots", {}, {"slots": "1", "window": "16"}, {**_PFC, "busy": "exponential:6ms"}),
     Case("ports of 7 Gb/s, and processing of 20 ms", "consumer-link busy", {}, {"consumer-link": "7Gb/s", "busy": "exponential:20ms"}, _PFC),
     Case("nothing differs but the seeds", None, {}, {}, _PFC, (6, 7, 8, 9, 10)),
 )
