@@ -108,7 +108,7 @@ def test_planted_reasons_are_found(capsys, weir, tmp_path, monkeypatch, name):
     text = " ".join(out.split())
     assert reason_calibration.judged(case, " ".join(out.split("\n\n")[0].split())) == ("proved" if case.truth else "right"), text
     if case.truth == "consumer-link":
-        assert "bad without ECN: sustained in 0 of 3 runs instead of in 0 of 3 runs, no better: not shown to be the reason" in text
+        assert "bad without ECN: sustained in 0 of 3 runs instead of 0, no better: not shown to be the reason" in text
     if case.truth == "pfc":
         assert "bad with switch.pool 16MB instead of 8MB: sustained in 0 of 3 runs" in text and "100 times the memory in the switch: sustained in 3 of 3 runs" in text
 

@@ -75,7 +75,7 @@ class Trial:
             return f"{self.worse} {self.changed}: not told ({self.problem or 'the figure is not known'})"
         own, got, aim = (answer_text.amount(self.figure, value) for value in (self.own, self.got, self.aim))
         if self.figure.kind == "share":
-            own, got = (f"in {value * self.runs:.0f} of {units.counted(self.runs, 'run')}" for value in (self.own, self.got))
+            own, got = f"{self.own * self.runs:.0f}", f"in {self.got * self.runs:.0f} of {units.counted(self.runs, 'run')}"
         outcome = (f"as good as {self.better} ({aim}): a reason" if self.is_cause else
                    f"no better: not the reason ({self.better}: {aim})" if self.is_none and not self.mechanism else
                    f"no better: not shown to be the reason ({self.better}: {aim})" if self.is_none else
@@ -88,7 +88,7 @@ class Prover:
 
     def __init__(self, limit_s, say=lambda line: None):
         self._weir, self._limit_s, self._say = sweep_launch.find_weir(), limit_s, say
-        self._deadline = time.monotonic() + limit_s
+        self._deadline = None  # from the first simulation on
         self._pairs = {}
 
     @property
@@ -106,7 +106,8 @@ class Prover:
     def _trials(self, found, worse, better, options, mechanism):
         groups, told = (found.groups[worse.index], found.groups[better.index]), found.ranked.told[better.index][worse.index]
         runs = sorted(groups[0].runs, key=lambda run: int(run.plan.get("seed", 0)))[:SEEDS_MAX]
-        if told is None or told.figure is COMPLETED or found.capacity is not None or any(run.world != "simulation" for group in groups for run in group.runs):
+        simulated = all(run.world == "simulation" for group in groups for run in group.runs)
+        if told is None or told.figure is COMPLETED or found.capacity is not None or not simulated:
             return ()
         middle = statistics.fmean if told.figure.kind == "share" else statistics.median
         seeds = {run.plan.get("seed") for run in runs}
@@ -115,13 +116,13 @@ class Prover:
         common = dict(worse=worse.setting, better=better.setting, figure=told.figure, own=own, aim=aim)
         wanted = [(f"with {option.opposite}", f"{option.option} is {option.worse} instead of {option.better}", option.changes, False)
                   for option in options[:OPTIONS_MAX]]
-        if without := _without(mechanism, runs[0]) if mechanism else None:
+        without = _without(mechanism, runs[0]) if mechanism else None
+        if without and without[1] not in [changes for *_, changes, _ in wanted]:
             wanted.append((without[0], mechanism[1], without[1], True))
         made = []
         if reasons.is_experiment(*groups, options) and wanted:  # the better setting is that trial
-            changed, reason, changes, _ = wanted.pop(0)
+            changed, reason, _, _ = wanted.pop(0)
             made.append(Trial(**common, changed=changed, reason=reason, got=aim, runs=len(aims)))
-            wanted = [one for one in wanted if one[2] != changes]
         if not wanted:
             return tuple(made)
         if problem := self._not_repeated(runs[0], told.figure):
@@ -146,6 +147,7 @@ class Prover:
     def _simulate(self, wanted, figure):
         """[value of the figure, or why there is none] of [(run, changed options)], on all cores."""
         began, shown, defaults = time.monotonic(), time.monotonic(), self._defaults
+        self._deadline = self._deadline or began + self._limit_s
         with tempfile.TemporaryDirectory(prefix="weir-prove-") as top, \
                 concurrent.futures.ThreadPoolExecutor(sweep_simulate.cores()) as pool:
             tasks = [pool.submit(self._one, (run, changes, Path(top) / str(place), defaults), figure) for place, (run, changes) in enumerate(wanted)]
