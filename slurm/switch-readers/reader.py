@@ -1,9 +1,18 @@
 """What the readers of switches share: run a switch's commands, convert what they print, print the lines that weir-sweep reads."""
 
 import argparse
+import json
 import re
 import subprocess
 import sys
+
+PRIORITIES = 8
+LARGEST = 2**64 - 1
+PORT = re.compile(r"[^\s\x00-\x1f\x7f,\"]{1,100}")
+
+
+class UnknownForm(ValueError):
+    """Output in a form that the reader does not know. The message says which."""
 
 
 def main(description, commands, convert, options=()):
@@ -18,19 +27,42 @@ def main(description, commands, convert, options=()):
     chosen = made.parse_args()
     try:
         if chosen.source:
-            text = sys.stdin.read() if chosen.source == "-" else open(chosen.source, encoding="utf-8").read()
+            text = _contents(chosen.source)
         else:
             text = "".join(_output([*chosen.before, *words]) for words in commands(chosen))
-        rows = list(convert(text, chosen))
-    except (OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
+        rows = converted(convert, text, chosen)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
         sys.exit(f"{made.prog}: {error}")
     if not rows:
         sys.exit(f"{made.prog}: no counter in {len(text)} bytes of output, which begin with {text[:60]!r}")
     print("\n".join(line(*row) for row in rows))
 
 
+def converted(convert, text, options):
+    """The rows of an output, each counter once: of several values the first, for two commands may print the same. Raises
+    UnknownForm (or ValueError for JSON that is cut), and nothing else, whatever the text is."""
+    found = {}
+    try:
+        for port, priority, name, value in convert(text, options):
+            if found.get((port, priority, name)) is None:
+                found[port, priority, name] = value
+    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise UnknownForm(f"the output has a form that this reader does not know ({type(error).__name__}: {error})") from None
+    for port, _, _ in found:
+        if not isinstance(port, str) or not PORT.fullmatch(port):
+            raise UnknownForm(f"the output has {str(port)[:40]!r} where the name of a port was expected")
+    return [(*key, value) for key, value in found.items()]
+
+
+def _contents(source):
+    if source == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    with open(source, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def _output(words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=False)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace", check=False)
     if done.returncode:
         raise ValueError(f"{' '.join(words)[:100]} exited with {done.returncode}")
     return done.stdout
@@ -41,21 +73,25 @@ def line(port, priority, name, value):
 
 
 def number(text):
-    """1,200 as 1200; None for N/A and whatever else is no whole number."""
+    """1,200 as 1200; None for N/A and whatever else is no whole number below 2^64."""
     plain = str(text).replace(",", "").strip()
-    return int(plain) if re.fullmatch(r"[0-9]+", plain) else None
+    return int(plain) if re.fullmatch(r"[0-9]{1,20}", plain) and int(plain) <= LARGEST else None
 
 
 def json_blocks(text):
-    """The JSON documents among other lines: each begins and ends with a line that is a bracket alone, or is one line.
-    Yields (the line before, document)."""
-    import json
-    decoder, lines, position = json.JSONDecoder(), text.splitlines(keepends=True), 0
-    while position < len(lines):
-        if lines[position][:1] in ("{", "["):
-            rest = "".join(lines[position:])
-            document, end = decoder.raw_decode(rest)
-            yield (lines[position - 1].strip() if position else ""), document
-            position += max(1, rest[:end].count("\n") + 1)
-        else:
-            position += 1
+    """The JSON documents among other lines: each begins at the beginning of a line. Yields (the line before, document). A line such as
+    `{master:0}` or `[ WARNING ] ...` is no document. A document that begins with a bracket alone and does not end is an
+    error: what is missing would pass for a counter that the switch does not have."""
+    decoder, position, before = json.JSONDecoder(), 0, ""
+    while position < len(text):
+        end = text.find("\n", position) + 1 or len(text)
+        first = text[position:end].strip()
+        if text[position] in "{[":
+            try:
+                document, end = decoder.raw_decode(text, position)
+                yield before, document
+                end = text.find("\n", end) + 1 or len(text)
+            except (ValueError, RecursionError):
+                if first in ("{", "["):
+                    raise UnknownForm(f"line {text.count(chr(10), 0, position) + 1} begins JSON that is cut or damaged") from None
+        before, position = first, end

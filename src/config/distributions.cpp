@@ -182,7 +182,7 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
     }
     const std::string_view value = assignment.substr(equals + 1);
     if (name == "shape") {
-        distribution.shape = parse_number(value);
+        distribution.shape = parse_positive_number(value, "2.5");
         if (distribution.shape <= 1) {
             throw UsageError(
                 fmt::format("shape={} has no mean; write a shape above 1, such as shape=2.5", value));
@@ -194,7 +194,7 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
     } else if (name == "large") {
         distribution.large = above_zero(value, flavour);
     } else if (name == "every") {
-        distribution.every = parse_number(value);
+        distribution.every = parse_positive_number(value, "2.5");
         if (distribution.every < 1) {
             throw UsageError(
                 fmt::format("every={} is less than every value; write 1 or more, such as every=200", value));

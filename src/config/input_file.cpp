@@ -15,6 +15,8 @@ namespace weir::config {
 
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // of UTF-8
+
 class Descriptor {
   public:
     explicit Descriptor(int number) : number_(number) {}
@@ -81,6 +83,9 @@ std::string read_input_file(const std::string& name, std::size_t most_bytes, std
     while (content.size() <= most_bytes) {
         const ssize_t got = ::read(file.number(), block.data(), block.size());
         if (got == 0) {
+            if (content.starts_with(byte_order_mark)) {
+                content.erase(0, byte_order_mark.size());
+            }
             return content;
         }
         if (got < 0 && errno == EINTR) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <span>
@@ -51,6 +52,35 @@ constexpr std::array duration_units{
 constexpr std::array long_duration_units{
     Unit{"h", 3600 * kilo* kilo* kilo},
     Unit{"min", 60 * kilo* kilo* kilo},
+};
+
+/// Units as others write them, and weir's: for hints.
+struct Spelling {
+    std::string_view other;
+    std::string_view ours;
+};
+constexpr Spelling byte_spellings[] = {
+    {"k", "KiB"},   {"K", "KiB"},   {"m", "MiB"},   {"M", "MiB"},   {"g", "GiB"},   {"G", "GiB"},
+    {"t", "TiB"},   {"T", "TiB"},   {"kb", "kB"},   {"Kb", "kB"},   {"mb", "MB"},   {"Mb", "MB"},
+    {"gb", "GB"},   {"Gb", "GB"},   {"tb", "TB"},   {"Tb", "TB"},   {"kib", "KiB"}, {"Kib", "KiB"},
+    {"mib", "MiB"}, {"Mib", "MiB"}, {"gib", "GiB"}, {"Gib", "GiB"}, {"b", "B"},     {"byte", "B"},
+    {"bytes", "B"}, {"Bytes", "B"},
+};
+constexpr Spelling rate_spellings[] = {
+    {"k", "kb/s"},    {"K", "kb/s"},    {"m", "Mb/s"},    {"M", "Mb/s"},    {"g", "Gb/s"},
+    {"G", "Gb/s"},    {"t", "Tb/s"},    {"T", "Tb/s"},    {"kb", "kb/s"},   {"Kb", "kb/s"},
+    {"mb", "Mb/s"},   {"Mb", "Mb/s"},   {"gb", "Gb/s"},   {"Gb", "Gb/s"},   {"kbit", "kb/s"},
+    {"Kbit", "kb/s"}, {"mbit", "Mb/s"}, {"Mbit", "Mb/s"}, {"gbit", "Gb/s"}, {"Gbit", "Gb/s"},
+    {"Tbit", "Tb/s"}, {"b", "b/s"},     {"bit", "b/s"},
+};
+constexpr Spelling time_spellings[] = {
+    {"nsec", "ns"},     {"nsecs", "ns"},     {"nanoseconds", "ns"},  {"usec", "us"},
+    {"usecs", "us"},    {"\xc2\xb5s", "us"}, {"\xce\xbcs", "us"},    {"microseconds", "us"},
+    {"msec", "ms"},     {"msecs", "ms"},     {"milliseconds", "ms"}, {"MS", "ms"},
+    {"sec", "s"},       {"secs", "s"},       {"second", "s"},        {"seconds", "s"},
+    {"S", "s"},         {"m", "min"},        {"mins", "min"},        {"minute", "min"},
+    {"minutes", "min"}, {"hr", "h"},         {"hrs", "h"},           {"hour", "h"},
+    {"hours", "h"},     {"H", "h"},
 };
 
 constexpr std::int64_t largest_quantity = std::int64_t{1} << 62;
@@ -131,6 +161,26 @@ Decimal parse_decimal(std::string_view text, std::string_view what, std::string_
 /// The number as it was written, with a unit; 0 is hardly ever right, and then `usual` is the example.
 std::string example_like(const Decimal& decimal, std::string_view unit, std::string_view usual) {
     return decimal.mantissa == 0 ? std::string(usual) : fmt::format("{}{}", decimal.number, unit);
+}
+
+/// For a number without a unit: `unit`, or `small` for a number of so many digits that it can hardly have
+/// been meant.
+std::string example_without_unit(const Decimal& decimal, std::string_view unit, std::string_view small,
+                                 std::string_view usual) {
+    const std::size_t whole_digits = std::min(decimal.number.find('.'), decimal.number.size());
+    constexpr std::size_t most_digits = 3;
+    return example_like(decimal, whole_digits > most_digits ? small : unit, usual);
+}
+
+/// For a unit that is not weir's: the number with what was meant, or else `usual`.
+std::string example_respelt(const Decimal& decimal, std::span<const Spelling> spellings,
+                            std::string_view usual) {
+    for (const Spelling& spelling : spellings) {
+        if (decimal.rest == spelling.other) {
+            return example_like(decimal, spelling.ours, usual);
+        }
+    }
+    return std::string(usual);
 }
 
 /// mantissa x factor / 10^decimals, rounded to the nearest whole number.
@@ -233,7 +283,7 @@ std::int64_t prefixed_factor(std::string_view unit, std::span<const std::string_
 core::Bytes parse_bytes(std::string_view text) {
     const Decimal decimal = parse_decimal(text, "a number of bytes", "16MiB");
     if (decimal.rest.empty()) {
-        refuse(text, "has no unit", example_like(decimal, "MiB", "16MiB"));
+        refuse(text, "has no unit", example_without_unit(decimal, "MiB", "B", "16MiB"));
     }
     std::int64_t factor = 0;
     for (const Unit& unit : byte_units) {
@@ -245,7 +295,7 @@ core::Bytes parse_bytes(std::string_view text) {
     if (factor == 0) {
         refuse(text,
                fmt::format("has the unknown unit '{}' (known: B kB MB GB TB KiB MiB GiB TiB)", decimal.rest),
-               example_like(decimal, "MiB", "16MiB"));
+               example_respelt(decimal, byte_spellings, "16MiB"));
     }
     return {scale(decimal, factor, text, "1B")};
 }
@@ -253,7 +303,7 @@ core::Bytes parse_bytes(std::string_view text) {
 core::BitRate parse_rate(std::string_view text) {
     const Decimal decimal = parse_decimal(text, "a rate", "2Gb/s");
     if (decimal.rest.empty()) {
-        refuse(text, "has no unit", example_like(decimal, "Gb/s", "2Gb/s"));
+        refuse(text, "has no unit", example_without_unit(decimal, "Gb/s", "b/s", "2Gb/s"));
     }
     constexpr std::array<std::string_view, 3> bit_names{"b/s", "bit/s", "bps"};
     constexpr std::array<std::string_view, 3> byte_names{"B/s", "iB/s", "Bps"};
@@ -268,13 +318,13 @@ core::BitRate parse_rate(std::string_view text) {
         }
     }
     refuse(text, fmt::format("has the unknown unit '{}' (known: b/s kb/s Mb/s Gb/s Tb/s)", decimal.rest),
-           example_like(decimal, "Gb/s", "2Gb/s"));
+           example_respelt(decimal, rate_spellings, "2Gb/s"));
 }
 
 core::Duration parse_duration(std::string_view text) {
     const Decimal decimal = parse_decimal(text, "a time", "10s");
     if (decimal.rest.empty()) {
-        refuse(text, "has no unit", example_like(decimal, "s", "10s"));
+        refuse(text, "has no unit", example_without_unit(decimal, "s", "ms", "10s"));
     }
     for (const std::span<const Unit> units :
          {std::span<const Unit>(duration_units), std::span<const Unit>(long_duration_units)}) {
@@ -285,7 +335,7 @@ core::Duration parse_duration(std::string_view text) {
         }
     }
     refuse(text, fmt::format("has the unknown unit '{}' (known: ns us ms s min h)", decimal.rest),
-           example_like(decimal, "s", "10s"));
+           example_respelt(decimal, time_spellings, "10s"));
 }
 
 std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uint64_t maximum) {
@@ -350,19 +400,24 @@ Ratio parse_ratio(std::string_view text) {
     return ratio;
 }
 
-double parse_number(std::string_view text) {
-    const Decimal decimal = parse_decimal(text, "a number", "2.5");
+double parse_number(std::string_view text, std::string_view example) {
+    const Decimal decimal = parse_decimal(text, "a number", example);
     if (!decimal.rest.empty()) {
-        refuse(text, "is not a number", "2.5");
-    }
-    if (decimal.mantissa == 0) {
-        refuse(text, "is not above zero", "2.5");
+        refuse(text, "is not a number", example);
     }
     double divisor = 1;
     for (int i = 0; i < decimal.decimals; ++i) {
         divisor *= 10;
     }
     return static_cast<double>(decimal.mantissa) / divisor;
+}
+
+double parse_positive_number(std::string_view text, std::string_view example) {
+    const double number = parse_number(text, example);
+    if (number == 0) {
+        refuse(text, "is not above zero", example);
+    }
+    return number;
 }
 
 core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {

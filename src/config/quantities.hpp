@@ -37,8 +37,10 @@ core::Duration parse_duration(std::string_view text);
 std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uint64_t maximum);
 /// A plain decimal number or a fraction: 0.01, 2, 1/200. Above zero.
 Ratio parse_ratio(std::string_view text);
-/// A plain decimal number above zero, such as a shape parameter.
-double parse_number(std::string_view text);
+/// A plain decimal number, zero or more. `example`: one that would be right, for the message.
+double parse_number(std::string_view text, std::string_view example);
+/// Likewise above zero, such as a shape parameter.
+double parse_positive_number(std::string_view text, std::string_view example);
 
 /// A size or rate times a factor, exactly: sizes are rounded up, so that a set still holds as many events;
 /// rates down. Throws UsageError if it is out of range.

@@ -259,7 +259,9 @@ struct Reader {
             bounded(parse_rate(text), BitRate{whole_number(key.least)}, BitRate{whole_number(key.most)});
     }
     void operator()(MemberOf<double> of) const {
-        const double value = text.find('/') == Text::npos ? parse_number(text) : parse_ratio(text).value();
+        // 1 is in every range.
+        const double value =
+            text.find('/') == Text::npos ? parse_number(text, "1") : parse_ratio(text).value();
         if (value < key.least || value > key.most) {
             throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text,
                                          number_text(key.least), number_text(key.most)));

@@ -98,3 +98,12 @@ def test_a_record_that_is_damaged(stored, brackets, words):
     done = command("weir-report", directory)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
     assert words in done.stderr and Path(directory / "run.json").name in done.stderr
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+    """As spreadsheets and editors of Windows write it."""
+    path = tmp_path / "sweep.toml"
+    path.write_bytes(b"\xef\xbb\xbfrepetitions = 1\n[run]\nproducers = 1\n")
+    assert input_file.read_text(path, "a thing").startswith("repetitions")
+    done = command("weir-sweep", "plan", path)
+    assert "Invalid statement" not in done.stderr + done.stdout

@@ -1,5 +1,9 @@
 """slurm/switch-readers: what switches print, as lines that weir-sweep reads. Where the formats are from: their README."""
 
+import argparse
+import importlib.machinery
+import importlib.util
+import random
 import shutil
 import subprocess
 import sys
@@ -51,6 +55,154 @@ def test_junos():
     assert found["et-0/0/0", 0, "dropped_packets"] is None  # Not Available
     found = values("junos", "junos.json")
     assert found["et-0/0/0", 3, "sent_packets"] == 14 and found["et-0/0/0", 3, "dropped_packets"] == 1 and len(found) == 8
+
+
+PFC = """
+     Port    Priority    RX Pause Transitions    Total RX Pause Time {unit}    Recent RX Pause Time {unit}    Recent RX Pause Timestamp
+---------  ----------  ----------------------  ------------------------  -------------------------  ---------------------------
+Ethernet0        PFC3                      12                 {total}                  1,200,000         01/10/2008, 21:20:00
+Ethernet0        PFC4                     N/A                       N/A                        N/A                          N/A
+"""
+WATCHDOG = """
+      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP    TX LAST OK/DROP    RX LAST OK/DROP
+-----------  -----------  -------------------------  ------------  ------------  -----------------  -----------------
+Ethernet0:3      stormed                        1/0       100/300       100/301              0/200              0/200
+Ethernet4:3  operational                        2/2       100/100       100/100                0/0                0/0
+"""
+VOQ = """For namespace asic0:
+                     Port    Voq    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes    Credit-WD-Del/pkts
+-------------------------  -----  --------------  ---------------  -----------  ------------  --------------------
+sonic-lc1|asic0|Ethernet0   VOQ3               8              976           10          1220                     7
+
+     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes
+---------  -----  --------------  ---------------  -----------  ------------
+Ethernet0    UC3               5              500            1           100
+"""
+VOQ_JSON = """{
+  "sonic-lc1|asic0|Ethernet0": {
+    "VOQ3": {"creditWDPkts": "7", "dropbytes": "1220", "droppacket": "10", "totalbytes": "976", "totalpacket": "8"},
+    "time": "2025-04-07T15:57:11.881430"
+  }
+}
+"""
+PEAKS_JSON = """admin@leaf1:~$ show {command} --json
+[
+    {{"Port": "Ethernet0", "{queue}3": "2057328", "{queue}4": "N/A"}},
+    {{"Port": "Ethernet4", "{queue}3": "5", "MC10": "9"}}
+]
+"""
+
+
+def read(reader, text):
+    """{(port, priority, name): value}."""
+    return {counter.key: counter.value for counter in switch_reading.parse(call(reader, "--from", "-", text=text))}
+
+
+@pytest.mark.parametrize("unit, total", [("MS", "1,500"), ("US", "1,500,000")])
+def test_pause_times_are_in_the_unit_of_the_release(unit, total):
+    assert read("sonic", PFC.format(unit=unit, total=total)) == {("Ethernet0", 3, "paused_s"): 1.5, ("Ethernet0", 4, "paused_s"): None}
+
+
+def test_the_watchdog_of_sonic():
+    found = read("sonic", "[ WARNING ] fallback config in use\n" + WATCHDOG)
+    assert found["Ethernet0", 3, "watchdog_storms"] == 1 and found["Ethernet4", 3, "watchdog_storms"] == 2
+    assert found["Ethernet0", 3, "watchdog_dropped_packets"] == 300 and found["Ethernet0", 3, "watchdog_ingress_dropped_packets"] == 301
+    assert len(found) == 6
+
+
+def test_virtual_output_queues_are_not_mixed_with_queues():
+    found = read("sonic", VOQ)
+    port = "sonic-lc1|asic0|Ethernet0"
+    assert {key: value for key, value in found.items() if key[0] == port} == read("sonic", VOQ_JSON) == {
+        (port, 3, "voq_sent_packets"): 8, (port, 3, "voq_sent_bytes"): 976, (port, 3, "voq_dropped_packets"): 10,
+        (port, 3, "voq_dropped_bytes"): 1220, (port, 3, "credit_watchdog_dropped_packets"): 7}
+    assert found["Ethernet0", 3, "sent_packets"] == 5 and found["Ethernet0", 3, "dropped_packets"] == 1
+
+
+@pytest.mark.parametrize("command, queue, name", [("queue watermark unicast", "UC", "queue_peak_bytes"),
+                                                  ("priority-group watermark shared", "PG", "ingress_peak_bytes"),
+                                                  ("priority-group watermark headroom", "PG", "headroom_peak_bytes")])
+def test_watermarks_as_json(command, queue, name):
+    assert read("sonic", PEAKS_JSON.format(command=command, queue=queue)) == {
+        ("Ethernet0", 3, name): 2057328, ("Ethernet0", 4, name): None, ("Ethernet4", 3, name): 5}
+
+
+QFX = """{master:0}
+Physical interface: et-0/0/1, up, Physical link is Up
+Egress queues: 12 supported, 2 in use
+Queue: 3, Forwarding classes: roce
+  Queued:
+    Packets              :                  3000                     0 pps
+  Transmitted:
+    Packets              :                  2000                     0 pps
+    Bytes                :                200000                     0 bps
+    Tail-dropped packets : Not Available
+    RL-dropped packets   :                     0                     0 pps
+    Total-dropped packets:                  1000                     0 pps
+    Total-dropped bytes  :                100000                     0 bps
+Queue: 10, Forwarding classes: mcast
+  Transmitted:
+    Packets              :                     7                     0 pps
+{master:0}
+"""
+
+
+def test_junos_prints_lines_that_look_like_json():
+    found = read("junos", QFX)
+    assert found == {("et-0/0/1", 3, "sent_packets"): 2000, ("et-0/0/1", 3, "sent_bytes"): 200000,
+                     ("et-0/0/1", 3, "dropped_packets"): 1000, ("et-0/0/1", 3, "dropped_bytes"): 100000}
+
+
+def test_junos_keeps_the_directions_apart():
+    found = read("junos", QFX.replace("Egress queues", "Ingress queues") + QFX.partition("\n")[2].partition("\n")[2].replace("1000 ", "5 "))
+    assert found["et-0/0/1", 3, "sent_packets"] == 2000
+    assert found["et-0/0/1", 3, "ingress_dropped_packets"] == 1000 and found["et-0/0/1", 3, "dropped_packets"] == 5
+
+
+def module(name):
+    sys.path.insert(0, str(READERS))
+    loader = importlib.machinery.SourceFileLoader(f"switch_reader_{name}", str(READERS / name))
+    made = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(made)
+    return made
+
+
+@pytest.mark.parametrize("name", ["sonic", "junos", "nvue", "tc"])
+def test_whatever_is_read_there_is_no_traceback(name):
+    """Outputs of all vendors: cut, mixed, with lines and letters in other places. What is read is what weir-sweep accepts."""
+    random.seed(20261125)
+    reader = module(name)
+    options = argparse.Namespace(devices="", ports="swp1", clear_peaks=False)
+    files = [file for file in sorted(OUTPUT.iterdir()) if file.suffix in (".txt", ".json")]
+    texts = [file.read_text() for file in files for _ in range(8 if file.name.startswith(name) else 1)]
+    texts += [PFC.format(unit="US", total="1"), WATCHDOG, VOQ, VOQ_JSON, PEAKS_JSON.format(command="x", queue="UC"), QFX]
+    texts += ["", "\0", "[" * 100_000, '{"interface-information": [{"physical-interface": 5}]}', '[{"kind": "red", "dev": 3}]', "{\n", '[\n[[]]\n]',
+              '{"a": {"UC0": {"totalpacket": ' + "9" * 5000 + "}}}"]
+    read_ones = 0
+    for _ in range(300):
+        text = random.choice(texts)
+        kind = random.randrange(5)
+        if kind == 0:
+            text = text[:random.randrange(len(text) + 1)]
+        elif kind == 1:
+            lines = text.splitlines(keepends=True)
+            random.shuffle(lines)
+            text = "".join(lines)
+        elif kind == 2:
+            text = text[:random.randrange(len(text) + 1)] + random.choice(texts)
+        elif kind == 3:
+            for _ in range(20):
+                at = random.randrange(len(text) + 1)
+                text = text[:at] + random.choice(["", " ", "{", "]", ":", "-1", "N/A", "\u202e", "1e99", ",", '"', "\n"]) + text[at + 1:]
+        try:
+            rows = reader.reader.converted(reader.convert, text, options)
+        except reader.reader.UnknownForm as error:
+            assert "\n" not in str(error)
+            continue
+        if rows:
+            switch_reading.parse("\n".join(reader.reader.line(*row) for row in rows))
+            read_ones += 1
+    assert read_ones > 10
 
 
 def test_nvue():

@@ -10,6 +10,7 @@ import stat
 from .errors import ReportError
 
 MOST_BYTES = 2 << 30
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # of UTF-8
 KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
          stat.S_IFSOCK: "a socket"}
 
@@ -52,7 +53,7 @@ def _safe(value):
 
 
 def read_bytes(path, expected, most_bytes=MOST_BYTES):
-    """The whole content. `expected`: what would be right instead ("a sweep file in TOML"). Raises ReportError."""
+    """The whole content, without the byte order mark that some editors put before it. `expected`: what would be right instead ("a sweep file in TOML"). Raises ReportError."""
     try:
         # Looked at before it is opened, because to open a device can do something to it.
         _check_kind(path, os.stat(path).st_mode, expected)
@@ -66,7 +67,7 @@ def read_bytes(path, expected, most_bytes=MOST_BYTES):
         raise ReportError(f"{path}: it has no content now; {expected} is expected")
     if len(content) > most_bytes:
         raise ReportError(f"{path}: it has more than {most_bytes} bytes; {expected} is expected")
-    return content
+    return content.removeprefix(BYTE_ORDER_MARK)
 
 
 def read_text(path, expected, most_bytes=MOST_BYTES):

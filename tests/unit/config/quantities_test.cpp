@@ -51,6 +51,15 @@ TEST_CASE("a bare number is refused with what would be right") {
 
 TEST_CASE("bytes per second are refused with the number of bits") {
     CHECK(contains(refusal_of([] { parse_rate("2GB/s"); }), "write for example 16Gb/s"));
+    // What is proposed is what was meant, as far as that can be told, and can be used.
+    CHECK(refusal_of([] { parse_bytes("16777216"); }).ends_with("write for example 16777216B"));
+    CHECK(refusal_of([] { parse_rate("10000000000"); }).ends_with("write for example 10000000000b/s"));
+    CHECK(refusal_of([] { parse_duration("1500"); }).ends_with("write for example 1500ms"));
+    CHECK(refusal_of([] { parse_duration("500msec"); }).ends_with("write for example 500ms"));
+    CHECK(refusal_of([] { parse_duration("25\xc2\xb5s"); }).ends_with("write for example 25us"));
+    CHECK(refusal_of([] { parse_bytes("64k"); }).ends_with("write for example 64KiB"));
+    CHECK(refusal_of([] { parse_rate("100G"); }).ends_with("write for example 100Gb/s"));
+    CHECK(refusal_of([] { parse_duration("500parsecs"); }).ends_with("write for example 10s"));
     CHECK(contains(refusal_of([] { parse_rate("10GiB"); }), "unknown unit 'GiB'"));
     CHECK(contains(refusal_of([] { parse_bytes("10Mb"); }), "unknown unit 'Mb'"));
 }
@@ -68,7 +77,7 @@ TEST_CASE("how others write numbers is refused with how weir reads them") {
     CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "'2,5Gb/s' has a comma"));
     CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "write for example 2.5 with its unit"));
     CHECK(contains(refusal_of([] { parse_bytes("1,000MB"); }), "write for example 16MiB"));
-    CHECK(contains(refusal_of([] { parse_number("2,5"); }), "has a comma"));
+    CHECK(contains(refusal_of([] { parse_number("2,5", "2.5"); }), "has a comma"));
     CHECK(refusal_of([] { parse_ratio("0,5"); }) ==
           "'0,5' has a comma in its number; the decimal separator is a point; write for example 0.5");
     for (const char* text : {"1e400Gb/s", "1E9b/s", "1e-3Gb/s", "1e+3Gb/s"}) {
