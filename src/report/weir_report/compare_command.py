@@ -15,7 +15,6 @@ from .compare_record import as_csv, as_record
 from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
 from .input_file import shown
 from .key_figures import KEY_FIGURES
-from .proofs import Prover
 from .quantities import time_ns
 from .version import VERSION
 
@@ -137,7 +136,7 @@ def _compare(options):
     if options.by and options.against:
         raise ReportError(
             "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
-    prover = Prover(options.prove_limit, lambda line: print(f"weir-compare: {line}", file=sys.stderr, flush=True)) if options.prove else None
+    prover = _prover(options.prove_limit) if options.prove else None
     if not options.by and not options.against and len(options.runs) == 1 and is_campaign(Path(options.runs[0])):
         return compare_campaign(Path(options.runs[0]), settings, options.baseline, prover)
     for path in (*options.runs, *(options.against or ())):
@@ -155,6 +154,12 @@ def _compare(options):
         groups = grouped(runs, options.by, options.baseline)
         return compare(groups[0], groups[1:], settings, options.by, prover)
     return compare(*two_groups(read_runs(options.against), runs), settings, prover=prover)
+
+
+def _prover(limit_s):
+    # What simulates is only needed here.
+    from .proofs import Prover
+    return Prover(limit_s, lambda line: print(f"weir-compare: {line}", file=sys.stderr, flush=True))
 
 
 def _write(report, options):
