@@ -37,6 +37,7 @@ def page_text(report, footer, template="compare.html.j2", settings=None, sweep=N
         title=title,
         kicker=_kicker(report),
         what_was_run=what_was_run.facts(report.groups, sweep),
+        command=what_was_run.command(report.groups),
         answer=answer,
         headline=re.split(r"(?<=[.]) ", answer.headline, maxsplit=1),
         ranking=ranking,

@@ -1,4 +1,4 @@
-"""What was run for a comparison, as names and words: layout, load, network, length, hosts, dates, versions, command."""
+"""What was run for a comparison, as names and words: layout, load, network, length, hosts, dates, versions; and the command."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import shlex
 from . import series, units
 
 VALUES_MAX = 3
-COMMAND_MAX = 600
+COMMAND_MAX = 3000
 # Of one run, or of how weir was called: not what was measured.
+_IN_THE_OTHERS = ("scale", "time-scale", "scenario", "resolved")
 _OF_EACH_RUN = ("out", "seed", "tag", "label", "output", "quiet", "json")
 
 
@@ -21,7 +22,7 @@ def facts(groups, sweep=None):
     named = (("sweep", sweep), ("layout", _layout(runs)), ("load", _load(runs)), ("links", _links(runs)),
              ("path", _shown(runs, ("transport", "transport {}"), ("network", "network model {}"))),
              ("length", _shown(runs, ("duration", "{}"), ("warmup", "after a warm-up of {}"))), ("hosts", _hosts(runs)),
-             ("begun", _dates(runs)), ("weir", _versions(runs)), ("command", _command(runs)))
+             ("begun", _dates(runs)), ("weir", _versions(runs)))
     return [(name, words) for name, words in named if words]
 
 
@@ -94,16 +95,27 @@ def _versions(runs):
     return _either(list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in runs)))
 
 
-def _command(runs):
-    """The options that all runs were given, and the names of those in which they differ."""
-    given = [[(entry.get("option"), str(entry.get("value"))) for entry in run.record["environment"].get("options_given") or ()
-              if isinstance(entry, dict) and entry.get("option") not in _OF_EACH_RUN] for run in runs]
+def command(groups):
+    """(title, words): the options that all runs were given, of simulations those in force, and the names of those in which they differ;
+    None if nothing is known."""
+    runs = [run for group in groups for run in group.runs]
+    given = [[(option, value) for option, value in _given(run) if option not in _OF_EACH_RUN] for run in runs]
     if not any(given):
-        return ""
+        return None
     first = given[0]
     common = [pair for pair in first if all(pair in of_run for of_run in given)]
     differing = sorted({option for of_run in given for option, value in of_run if (option, value) not in common})
-    words = ["weir", "simulate" if runs[0].world == "simulation" else "run"]
+    simulated = runs[0].world == "simulation"
+    words = [] if simulated else ["weir", "run"]
     words += [word for option, value in common for word in (f"--{option}", value) if word]
     line = shlex.join(words) + "".join(f" --{option} ..." for option in differing)
-    return line if len(line) <= COMMAND_MAX else line[:COMMAND_MAX - 3] + "..."
+    return ("options in force" if simulated else "command of the runs",
+            line if len(line) <= COMMAND_MAX else line[:COMMAND_MAX - 3] + "...")
+
+
+def _given(run):
+    """[(option, value)]. A simulation keeps no words of its command line, but all options in force, with scales and scenarios in them."""
+    if run.world == "simulation":
+        return [(option, str(value)) for option, value in run.plan.items() if option not in _IN_THE_OTHERS and value not in (None, "")]
+    return [(entry.get("option"), str(entry.get("value"))) for entry in run.record["environment"].get("options_given") or ()
+            if isinstance(entry, dict)]
