@@ -101,6 +101,11 @@ void JoinLeader::greet_newcomers() {
         }
     }
     for (Newcomer& newcomer : newcomers_) {
+        newcomer.connection->pump();
+        if (newcomer.connection->closed()) {
+            newcomer.connection.reset();
+            continue;
+        }
         // During the run, somebody may be found to be lost in a moment.
         const bool waits = !outlived_.empty() && now_ns - newcomer.since_ns <= place_patience.ns;
         if (place_newcomer(newcomer) || waits) {
