@@ -141,7 +141,7 @@ TEST_CASE("The final summary fits a screen in the worst case too") {
     for (const bool terminal : {false, true}) {
         const std::string text = final_summary_text(record, terminal);
         CAPTURE(text);
-        CHECK(std::count(text.begin(), text.end(), '\n') <= 30);
+        CHECK(std::count(text.begin(), text.end(), '\n') <= 31);
         CHECK(contains(text, "integrity FAILED     one\n"));
         CHECK(contains(text, "event-loop stall     longest 20.0 ms in second 2, producer 1 on eb02"));
         CHECK(contains(text, "protocol_violation: scheduler -> scheduler (some detail)"));
