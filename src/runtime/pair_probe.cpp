@@ -108,6 +108,7 @@ class PairProber {
         std::vector<double> times_us;
         for (int i = 0; i < round_trips; ++i) {
             const std::int64_t begin_ns = monotonic_ns();
+            last_ping_ns_ = begin_ns;
             if (!send_token(producer, tag_of(round, tag_ping)) ||
                 !receive_token(producer, tag_of(round, tag_pong))) {
                 return false;
@@ -130,14 +131,11 @@ class PairProber {
                                  tag_of(round, tag_end), job_.communicator(), &memory_->receiving),
                        "probe");
         std::uint64_t received = 0;
-        std::int64_t first_ns = 0;
         std::int64_t last_ns = monotonic_ns();
-        const std::int64_t begin_ns = last_ns;
         while (!all_sent || received < memory_->count) {
             const std::size_t place = received % window;
             if (arrived(memory_->data_requests[place])) {
                 last_ns = monotonic_ns();
-                first_ns = received == 0 ? last_ns : first_ns;
                 ++received;
                 post(place, producer, round);
                 continue;
@@ -152,13 +150,12 @@ class PairProber {
             }
             pause();
         }
-        // From the first message to the last: what comes before belongs to the round's beginning.
-        const bool several = received > 1 && last_ns > first_ns;
-        const auto counted = static_cast<double>(several ? received - 1 : received) * message_bytes;
-        const auto seconds =
-            static_cast<double>(std::max<std::int64_t>(1, last_ns - (several ? first_ns : begin_ns))) * 1e-9;
+        // From before the producer may have begun, because it waits for the last ping: the rate is never more
+        // than the link carried. The first message is no beginning: when it is seen, more may lie in buffers
+        // already.
+        const auto seconds = static_cast<double>(std::max<std::int64_t>(1, last_ns - last_ping_ns_)) * 1e-9;
         result.bytes = static_cast<std::int64_t>(received) * message_bytes;
-        result.bits_per_second = counted * 8 / seconds;
+        result.bits_per_second = static_cast<double>(result.bytes) * 8 / seconds;
         return true;
     }
 
@@ -237,6 +234,7 @@ class PairProber {
     ProbeLimits limits_;
     std::unique_ptr<RoundMemory> memory_;
     std::vector<std::unique_ptr<RoundMemory>> left_;
+    std::int64_t last_ping_ns_ = 0;  ///< when the last ping of this round was sent
     bool left_something_ = false;
 };
 
