@@ -25,7 +25,8 @@ endif()
 target_compile_definitions(weir_options INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 
 add_library(weir_sanitizers INTERFACE)
-set(weir_sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+# A number that is cast to a type that cannot hold it is undefined too, and not among `undefined`.
+set(weir_sanitizer_flags -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all)
 if(WEIR_SANITIZED_TESTS)
     # A third of the time to compile. AddressSanitizer ends a program that uses a null pointer; nothing here reads
     # memory as another type, which is what the others watch. The preset `sanitize` has them all.
@@ -38,6 +39,8 @@ endif()
 target_compile_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags} -g1 -fno-omit-frame-pointer
     $<IF:$<BOOL:$<TARGET_PROPERTY:WEIR_UNOPTIMIZED>>,-O0,-O1>)
 target_link_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags})
+# What the library can check of its own: indices, empty containers, iterators.
+target_compile_definitions(weir_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
 if(WEIR_SANITIZED_TESTS)
     # Every source is compiled so, whether the optimized program treats warnings as errors or not. Of values that may not be
     # initialized GCC gives false alarms under the sanitizers (its manual says so); the optimized program is looked at for them.

@@ -12,6 +12,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -219,8 +220,9 @@ class JobCheck {
             core::Duration probe_time) {
         // The first exchange may find out that ranks cannot reach each other.
         watchdog_.enter("introduction", core::Duration::seconds(180));
-        auto all_settings = gather_settings(std::move(settings));
+        auto all_settings = gather_settings(settings);
         const Introduction all = introduce(job_, request);
+        result_.told_apart = all.one_name;
         const core::RoleMap roles = agree_on_layout(all, request);
         if (leads()) {
             result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.places);
@@ -240,20 +242,31 @@ class JobCheck {
     [[nodiscard]] bool leads() const { return job_.rank() == 0; }
 
     /// Of each host once, on the first rank. Ends the job if ranks do not answer.
-    std::vector<HostSettings> gather_settings(HostSettings settings) {
+    std::vector<HostSettings> gather_settings(const HostSettings& settings) {
         std::vector<HostSettings> hosts;
         const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        const auto texts = job_.collect(preflight::encode_settings(settings), 0, limit, "settings");
+        const auto texts =
+            job_.collect(telemetry::json_text({{"place", runtime::encode_place(runtime::this_place())},
+                                               {"settings", preflight::encode_settings(settings)}}),
+                         0, limit, "settings");
+        std::vector<runtime::Place> places;
+        std::vector<std::string> settings_of;
         std::string silent;
         for (std::size_t rank = 0; rank < texts.size(); ++rank) {
             if (!texts[rank]) {
                 silent += fmt::format("{}{}", silent.empty() ? "" : ", ", rank);
                 continue;
             }
-            HostSettings host = preflight::decode_settings(*texts[rank]);
-            if (std::none_of(hosts.begin(), hosts.end(),
-                             [&](const HostSettings& other) { return other.host == host.host; })) {
-                hosts.push_back(std::move(host));
+            const auto json = telemetry::parse_json(*texts[rank]);
+            places.push_back(runtime::decode_place(json.at("place")));
+            settings_of.push_back(json.at("settings"));
+        }
+        static_cast<void>(runtime::tell_apart(places));
+        std::set<std::string> known;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (known.insert(places[i].host).second) {
+                hosts.push_back(preflight::decode_settings(settings_of[i]));
+                hosts.back().host = places[i].host;
             }
         }
         if (!silent.empty()) {
@@ -436,6 +449,12 @@ int check_command(const CommandLine& line) {
     if (config::number_of_groups(request) > 1) {
         throw config::UsageError(
             "--groups: a check is of one group; leave it out, and start the check on the ranks of one group");
+    }
+    if (!request.join.host.empty()) {
+        throw config::UsageError(
+            "--join: a check compares hosts and probes their network over MPI; leave --join out, and start "
+            "it with "
+            "mpirun or srun on the same hosts, or without a launcher on each of them");
     }
     const core::Duration probe_time = probe_time_of(line);
     const LaunchedAs launched = launched_as();

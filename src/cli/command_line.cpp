@@ -53,6 +53,12 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
 [[noreturn]] void refuse_argument(const std::string& argument, std::string_view command) {
     const Command* const known_command = find_command(command);
     const bool inside_run = known_command != nullptr && known_command->has_run_options;
+    if (command == "simulate" && argument.starts_with("--find")) {
+        throw UsageError(
+            "--find: limits are looked for by weir-sweep; write weir-sweep find rate --simulate -- OPTIONS "
+            "(or busy, slots, "
+            "streams, consumers)");
+    }
     if (argument.starts_with('-')) {
         const std::string near = inside_run ? config::near_option(argument) : std::string{};
         const std::string name = argument.substr(0, argument.find('='));
@@ -117,7 +123,7 @@ std::optional<std::string_view> syntax_of(std::string_view name) {
 
 /// Options of a command that are none of a run.
 struct ExtraTexts {
-    std::vector<std::string> explore, find, find_events, seeds, jobs, explain, probe, root;
+    std::vector<std::string> explore, jobs, explain, probe, root;
 };
 
 void add_extra(CLI::App& command, const char* name, std::vector<std::string>& values) {
@@ -157,30 +163,14 @@ std::optional<std::uint64_t> number(const char* name, const std::vector<std::str
 }
 
 void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
-    line.find = single("--find", texts.find).value_or("");
-    line.find_events = single("--find-events", texts.find_events).value_or("");
     line.explain = single("--explain", texts.explain).value_or("");
     line.probe = single("--probe", texts.probe).value_or("");
     line.root = single("--root", texts.root).value_or("");
     line.explore = number("--explore", texts.explore, 1000000000000);
-    line.seeds = number("--seeds", texts.seeds, 1000);
     line.jobs = number("--jobs", texts.jobs, 1024);
-    if (line.explore && !line.find.empty()) {
-        throw UsageError("--explore: cannot be combined with --find; give one of them");
-    }
-    if (!line.find_events.empty() && line.find.empty()) {
-        throw UsageError("--find-events: needs --find rate");
-    }
-    if (line.seeds && line.find.empty()) {
-        throw UsageError("--seeds: needs --find; --seed sets the seed of one run");
-    }
-    if (line.jobs && !line.find.empty()) {
-        throw UsageError("--jobs: cannot be combined with --find");
-    }
-    if (!line.explain.empty() && (line.explore || !line.find.empty())) {
+    if (!line.explain.empty() && line.explore) {
         throw UsageError(
-            fmt::format("--explain: cannot be combined with {}, which asks for no cause; leave it out",
-                        line.explore ? "--explore" : "--find"));
+            "--explain: cannot be combined with --explore, which asks for no cause; leave it out");
     }
 }
 
@@ -204,9 +194,6 @@ class Parser {
         add_extra(*check_, "--probe", extra_.probe);
         add_extra(*check_, "--root", extra_.root);
         add_extra(*simulate_, "--explore", extra_.explore);
-        add_extra(*simulate_, "--find", extra_.find);
-        add_extra(*simulate_, "--find-events", extra_.find_events);
-        add_extra(*simulate_, "--seeds", extra_.seeds);
         add_extra(*simulate_, "--jobs", extra_.jobs);
         add_extra(*simulate_, "--explain", extra_.explain);
         scenarios_->add_option("NAME", line_.name);

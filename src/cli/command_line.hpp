@@ -21,9 +21,6 @@ struct CommandLine {
 
     // Of simulate.
     std::optional<std::uint64_t> explore;  ///< number of random scenarios
-    std::string find;                      ///< the quantity whose limit is looked for; empty: none
-    std::string find_events;               ///< scale or hold, as written; empty: not said
-    std::optional<std::uint64_t> seeds;    ///< of find
     std::optional<std::uint64_t> jobs;     ///< of explore, groups and explaining
     std::string explain;                   ///< off, fast or full, as written; empty: not said
 

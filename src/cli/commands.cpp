@@ -15,14 +15,6 @@ constexpr std::string_view simulate_most_used[] = {
     "consumer-link", "busy",      "duration",  "seed", "out"};
 
 constexpr CommandOption simulate_options[] = {
-    {.name = "find",
-     .syntax = "rate|busy|slots|streams|consumers",
-     .help = "search for the limit of what is sustained, by bisection"},
-    {.name = "seeds", .syntax = "N", .help = "seeds that --find tries for each value", .default_text = "5"},
-    {.name = "find-events",
-     .syntax = "scale|hold",
-     .help = "--find rate: events grow with it, or keep their size",
-     .default_text = "scale"},
     {.name = "explore", .syntax = "N", .help = "check the rules on N random scenarios, from --seed on"},
     {.name = "jobs",
      .syntax = "N",
@@ -116,7 +108,7 @@ writes the same run directory; the same seed gives equal files. Default: 3 produ
      .most_used = simulate_most_used,
      .options = simulate_options,
      .exit_status =
-         R"(as for weir run; --find: 3 if no value is sustained; --explore: 1 if a rule was broken.
+         R"(as for weir run; --explore: 1 if a rule was broken.
 )"},
     {.name = "explain",
      .summary = "what held a run up, and what would help",

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cli/explain_report.hpp"
-#include "cli/find_limit.hpp"
+#include "cli/rate_search.hpp"
 #include "cli/twin_options.hpp"
 #include "cli/twin_search.hpp"
 #include "config/distributions.hpp"
@@ -104,7 +104,7 @@ class Explaining {
         if (!near()) {
             return;
         }
-        find_rate(slowest());
+        find_largest_rate(slowest());
         choose();
     }
 
@@ -229,17 +229,11 @@ class Explaining {
         return std::move(proved.causes);
     }
 
-    void find_rate(const Twin& twin) {
-        const FindRequest request{.what = "rate",
-                                  .seeds = explain_seeds,
-                                  .precision = 0.02,
-                                  .events = "hold",
-                                  .on_time = true,
-                                  .most = most_rate,
-                                  .output = config::OutputForm::quiet};
+    void find_largest_rate(const Twin& twin) {
+        const RateSearch request{.seeds = explain_seeds, .precision = 0.02, .most = most_rate};
         try {
-            const FoundLimit found = search_limit(
-                request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
+            const FoundRate found =
+                find_rate(request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
             if (found.interrupted) {
                 throw Interrupted{runtime::caught_signal()};
             }

@@ -14,6 +14,7 @@ Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
         all.places.push_back(runtime::decode_place(text));
         all.hosts.push_back(all.places.back().host);
     }
+    all.one_name = runtime::tell_apart(all.places);
     const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";
     bool any_role = false;
     for (const std::string& name : job.share(role, "introduction")) {

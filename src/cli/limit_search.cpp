@@ -52,7 +52,7 @@ class LimitSearch {
     /// From a value that holds, until one does not.
     void go_harder() {
         for (int step = 0; step < most_steps; ++step) {
-            const double here = next(*good_, space_.larger_is_harder);
+            const double here = next(*good_, true);
             if (here == *good_) {
                 return;
             }
@@ -69,7 +69,7 @@ class LimitSearch {
     void go_easier() {
         std::optional<double> refused;
         for (int step = 0; step < most_steps && !good_; ++step) {
-            const double here = refused ? middle(*bad_, *refused) : next(*bad_, !space_.larger_is_harder);
+            const double here = refused ? middle(*bad_, *refused) : next(*bad_, false);
             if (here == *bad_ || (refused && close(*bad_, *refused))) {
                 return;
             }

@@ -1,8 +1,9 @@
-// The largest (or smallest) value of one quantity with which a run is still sustained, by doubling or halving
-// until the limit lies between two values and bisection from there. A value can hold, not hold, or be refused
-// (no such run is possible); the search never goes beyond a refused one, so that it ends at what is possible
-// and says so. (Rejected: to count refused values as such that do not hold. A search from 3 slots then ran
-// through a dozen values beyond the most that there can be.)
+// The largest value of one quantity with which a simulated run holds, by doubling or halving until the limit
+// lies between two values and bisection from there. A simulation has one outcome, so this is another thing
+// than the search of `weir-sweep`, whose runs are noisy: weir explain asks it for the rate that a twin bears.
+// A value can hold, not hold, or be refused (no such run is possible); the search never goes beyond a refused
+// one, so that it ends at what is possible. (Rejected: to count refused values as such that do not hold. A
+// search then ran through a dozen values beyond the most that there can be.)
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,11 @@ namespace weir::cli {
 /// One point of the curve: how the runs came out with this value.
 struct FindPoint {
     double value = 0;
-    std::string text;        ///< the value as an option takes it
-    std::string event_size;  ///< with it; empty: the same for all values
-    std::uint32_t sustained = 0;
-    std::uint32_t seeds = 0;
-    double worst_occupancy = 0;
-    std::string refused;  ///< why no such run is possible; empty: it is
-    [[nodiscard]] bool holds() const { return refused.empty() && seeds > 0 && sustained == seeds; }
+    std::string text;         ///< the value as an option takes it
+    std::uint32_t held = 0;   ///< seeds that did
+    std::uint32_t seeds = 0;  ///< that were tried
+    std::string refused;      ///< why no such run is possible; empty: it is
+    [[nodiscard]] bool holds() const { return refused.empty() && seeds > 0 && held == seeds; }
 };
 
 struct FindResult {
@@ -34,9 +33,8 @@ struct FindResult {
 /// What is looked for, and between which values.
 struct SearchSpace {
     double start = 1;
-    bool larger_is_harder = true;  ///< the largest value is looked for
-    bool whole = false;            ///< whole numbers, to the last one
-    double precision = 0.005;      ///< relative, where not whole
+    bool whole = false;        ///< whole numbers, to the last one
+    double precision = 0.005;  ///< relative, where not whole
     double least = 0;
     double most = 1e300;
 };

@@ -77,6 +77,16 @@ int run_command_line(const CommandLine& line) {
                                    ", see `weir --help`");
 }
 
+/// The status, unless what the command has printed could not be written.
+int status_after_output(const std::string& command, int status) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+        return status;
+    }
+    std::fprintf(stderr, "%s: standard output cannot be written (is its disk full, or its reader gone?)\n",
+                 command.c_str());
+    return status == weir::participant::exit_ok ? weir::participant::exit_failed : status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,7 +95,7 @@ int main(int argc, char** argv) {
     }
     const std::string command = weir::cli::command_name(argc, argv);
     try {
-        return run_command_line(weir::cli::parse_command_line(argc, argv));
+        return status_after_output(command, run_command_line(weir::cli::parse_command_line(argc, argv)));
     } catch (const weir::config::UsageError& error) {
         return weir::cli::report_usage_error(command, error);
     } catch (const std::exception& error) {

@@ -53,8 +53,17 @@ void check_versions(runtime::Job& job) {
     }
 }
 
+std::vector<std::string> hosts_of(const runtime::RunSettings& settings) {
+    std::vector<std::string> hosts;
+    for (const runtime::Place& place : settings.places) {
+        hosts.push_back(place.host);
+    }
+    return hosts;
+}
+
 /// A JSON object, for run.json.
-std::string environment_of(const config::RunRequest& request, const runtime::Job& job) {
+std::string environment_of(const config::RunRequest& request, const runtime::Job& job,
+                           const std::vector<std::string>& told_apart) {
     nlohmann::ordered_json environment = runtime::environment_facts(job.library());
     environment["weir_version"] = std::string(build_info::version);
     environment["weir_commit"] = std::string(build_info::git_commit);
@@ -64,6 +73,9 @@ std::string environment_of(const config::RunRequest& request, const runtime::Job
     environment["job"] = runtime::batch_job_facts();
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
+    }
+    if (!told_apart.empty()) {
+        environment["hosts_told_apart"] = told_apart;
     }
     auto& arguments = environment["options_given"] = nlohmann::ordered_json::array();
     for (const auto& option : request.command_line) {
@@ -103,16 +115,17 @@ runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& as
                         "scheduler's host, and leave --scheduler-rank out",
                         settings.leader_rank()));
     }
-    config::check_memory(request.plan, settings.roles, all.hosts, all.memory);
     settings.set_places(std::move(all.places));
+    settings.told_apart = std::move(all.one_name);
+    config::check_memory(request.plan, settings.roles, hosts_of(settings), all.memory);
     settings.idle_mode = idle_mode(request.idle);
     settings.silence_timeout = request.silence_timeout;
     settings.output = live_form(request.output);
     settings.records_hosts = request.counters;
-    settings.datagrams = {request.socket_buffer, request.datagram_network};
+    settings.datagrams = {request.socket_buffer, request.datagram_network, settings.host_of(job.rank())};
     settings.engine = request.engine;
     describe(request, settings);
-    settings.environment = environment_of(request, job);
+    settings.environment = environment_of(request, job, settings.told_apart);
     for (const std::string& text : request.injections) {
         settings.faults.push_back(transport::parse_disturbance(text));
     }

@@ -16,7 +16,6 @@
 #include "cli/dry_run.hpp"
 #include "cli/explanation.hpp"
 #include "cli/explore.hpp"
-#include "cli/find_limit.hpp"
 #include "cli/forecast.hpp"
 #include "cli/simulate_groups.hpp"
 #include "cli/simulation_setup.hpp"
@@ -188,11 +187,6 @@ int simulate_command(const CommandLine& line) {
     const simulation::Explain explain = parse_explain(line.explain, request.output);
     if (!request.injections.empty()) {
         throw UsageError("--inject: is for `weir run`; a simulation has --fault");
-    }
-    if (!line.find.empty()) {
-        FindRequest find{.what = line.find, .events = line.find_events, .output = request.output};
-        find.seeds = static_cast<std::uint32_t>(line.seeds.value_or(find.seeds));
-        return find_command(find, line.options);
     }
     const bool has_groups = config::number_of_groups(request) > 1;
     if (line.jobs && !has_groups && explain == simulation::Explain::off) {

@@ -70,10 +70,11 @@ void print_line(const std::string& line) {
     fmt::print(stderr, "weir run: {}\n", line);
 }
 
-/// Each rank of the job is a connection to this process, and may be one more while strangers are refused.
+/// Each rank of the job is a connection to this process, and may be one more when it comes back.
 void allow_connections(std::uint32_t ranks) {
     rlimit limit{};
-    const rlim_t needed = 2 * static_cast<rlim_t>(ranks) + 256;
+    const rlim_t needed = 2 * static_cast<rlim_t>(ranks) + runtime::JoinListener::strangers_max +
+                          runtime::JoinListener::kept_descriptors;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) {
         return;
     }
@@ -108,15 +109,16 @@ StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
 StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
     const runtime::Place place = runtime::this_place();
     const char* const again = std::getenv(runtime::join_again_variable);
-    const int rank = again != nullptr ? std::atoi(again)
+    const int rank = again != nullptr ? runtime::number_in<int>(again).value_or(-1)
                      : launched.rank  ? static_cast<int>(*launched.rank)
                                       : -1;
     auto job = std::make_unique<runtime::JoinMember>(
         terms_of(asked.join),
-        runtime::Hello{.token = {},
+        runtime::Hello{.nonce = {},
                        .version = {},
                        .host = place.host,
                        .pid = getpid(),
+                       .pids = place.pids(),
                        .rank = rank,
                        .ranks = launched.size ? static_cast<int>(*launched.size) : -1,
                        .returns = again != nullptr},

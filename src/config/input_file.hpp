@@ -10,8 +10,9 @@
 
 namespace weir::config {
 
-/// The whole content, without the byte order mark that some editors put before it. `expected` is what would be right and ends the message: "write the name of a file with ...".
-/// Throws UsageError that reaches this host only.
+/// The whole content, without the byte order mark that some editors put before it. `expected` is what would
+/// be right, and ends the message: "write the name of a file with ...". Throws UsageError that reaches this
+/// host only.
 std::string read_input_file(const std::string& name, std::size_t most_bytes, std::string_view expected);
 
 }  // namespace weir::config

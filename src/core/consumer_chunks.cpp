@@ -31,7 +31,9 @@ void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) 
 
 void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     WEIR_ASSERT(place.value < places_.size());
-    if (finished_ || ((arrived.chunk.epoch != epoch_ || !admitted_) && refuse_stale(arrived, out))) {
+    // What a damaged header says of the consumer's life means nothing.
+    const bool stale = arrived.header_intact && (arrived.chunk.epoch != epoch_ || !admitted_);
+    if (finished_ || (stale && refuse_stale(arrived, out))) {
         return;
     }
     if (losses_) {

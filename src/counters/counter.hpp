@@ -26,6 +26,7 @@ struct Counter {
     std::string name;    ///< "np_cnp_sent"; without dots, so that a column can be taken apart again
     Range range = Range::wide;
     std::uint64_t largest = 0;  ///< with stops_at_largest
+    std::string original = {};  ///< the name as the driver has it; empty: the same
 };
 
 /// A name as it may stand in a column: what CSV or the column's own form needs for itself becomes '_'.

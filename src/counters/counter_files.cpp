@@ -8,6 +8,8 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -105,9 +107,11 @@ void add_port(FileSource& source, const std::string& port_directory, const std::
     }
     for (const std::string& file : names_in(port_directory + "/hw_counters")) {
         if (!counts_nothing(file)) {
-            source.add(
-                port_directory + "/hw_counters/" + file,
-                {.source = name, .name = clean_name(file), .range = range_of_hardware_counter(mlx5, file)});
+            source.add(port_directory + "/hw_counters/" + file,
+                       {.source = name,
+                        .name = clean_name(file),
+                        .range = range_of_hardware_counter(mlx5, file),
+                        .original = file});
         }
     }
 }
@@ -196,6 +200,9 @@ Sources rdma_ports(const std::string& root) {
     return sources;
 }
 
+namespace {
+
+/// Sorted.
 std::vector<std::string> interfaces_up(const std::string& root) {
     constexpr std::uint64_t type_loopback = 772;
     std::vector<std::string> up;
@@ -209,6 +216,58 @@ std::vector<std::string> interfaces_up(const std::string& root) {
         }
     }
     return up;
+}
+
+/// Interfaces behind which the kernel has a network: an address of one's own brings such a route with it. A
+/// route to a single address, which container networks have for each container, is none.
+std::set<std::string> interfaces_with_network(const std::string& root) {
+    std::set<std::string> found;
+    std::istringstream routes(file_text(root + "/proc/net/route"));
+    std::string line;
+    std::getline(routes, line);  // the names of the columns
+    while (std::getline(routes, line)) {
+        std::istringstream words(line);
+        std::string interface;
+        std::string mask;
+        words >> interface;
+        for (int word = 0; word < 7; ++word) {  // destination, gateway, flags, references, uses, metric, mask
+            words >> mask;
+        }
+        if (words && mask != "FFFFFFFF") {
+            found.insert(interface);
+        }
+    }
+    // Address, number of the interface, length of the prefix, scope, flags, name.
+    std::istringstream addresses(file_text(root + "/proc/net/if_inet6"));
+    std::string address;
+    std::string number;
+    std::string prefix;
+    std::string scope;
+    std::string flags;
+    std::string interface;
+    while (addresses >> address >> number >> prefix >> scope >> flags >> interface) {
+        if (scope == "00" || scope == "40") {  // global, or of a site
+            found.insert(interface);
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+InterfacesInUse interfaces_in_use(const std::string& root) {
+    InterfacesInUse use{.names = interfaces_up(root)};
+    const std::size_t all = use.names.size();
+    if (all > InterfacesInUse::all_up_to) {
+        const std::set<std::string> networks = interfaces_with_network(root);
+        std::erase_if(use.names, [&](const std::string& name) {
+            std::error_code error;
+            return !networks.contains(name) &&
+                   !std::filesystem::exists(root + "/sys/class/net/" + name + "/device", error);
+        });
+    }
+    use.left_out = all - use.names.size();
+    return use;
 }
 
 Sources interface_statistics(const std::string& root, const std::vector<std::string>& interfaces) {

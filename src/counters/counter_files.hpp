@@ -25,8 +25,14 @@ std::vector<std::string> names_in(const std::string& directory);
 /// Active ports of RDMA devices. `root`: what the paths begin with, empty on a real host.
 Sources rdma_ports(const std::string& root);
 
-/// Interfaces that are up, without the loopback.
-std::vector<std::string> interfaces_up(const std::string& root);
+/// Interfaces that are up, without the loopback. Where there are very many, as on hosts of containers, those
+/// that have neither a device nor a network of their own are left out: data of ranks do not leave by them.
+struct InterfacesInUse {
+    static constexpr std::size_t all_up_to = 64;
+    std::vector<std::string> names;  ///< sorted
+    std::size_t left_out = 0;
+};
+InterfacesInUse interfaces_in_use(const std::string& root);
 
 /// What the kernel itself counts for each interface.
 Sources interface_statistics(const std::string& root, const std::vector<std::string>& interfaces);

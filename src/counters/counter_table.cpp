@@ -3,6 +3,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "counters/kernel_sources.hpp"
@@ -26,15 +27,29 @@ Value difference(const Counter& counter, std::uint64_t before, std::uint64_t now
     return now - before;
 }
 
+namespace {
+
+/// Two names that are cleaned may become one: the second gets a number.
+std::string free_column(const std::string& wanted, std::set<std::string>& taken) {
+    std::string column = wanted;
+    for (int number = 2; !taken.insert(column).second; ++number) {
+        column = wanted + "_" + std::to_string(number);
+    }
+    return column;
+}
+
+}  // namespace
+
 CounterTable::CounterTable(Sources sources) : sources_(std::move(sources)) {
-    std::set<std::string> known;
+    std::set<std::pair<std::string, std::string>> known;
+    std::set<std::string> taken;
     std::size_t place = 0;
     for (const auto& source : sources_) {
         for (const Counter& counter : source->counters()) {
-            std::string column = clean_source(counter.source) + "." + counter.name;
+            const std::string& original = counter.original.empty() ? counter.name : counter.original;
             // Drivers repeat what the kernel counts for every interface.
-            if (known.insert(column).second) {
-                columns_.push_back(std::move(column));
+            if (known.insert({counter.source, original}).second) {
+                columns_.push_back(free_column(clean_source(counter.source) + "." + counter.name, taken));
                 counters_.push_back(counter);
                 places_.push_back(place);
             }
@@ -45,7 +60,7 @@ CounterTable::CounterTable(Sources sources) : sources_(std::move(sources)) {
 }
 
 CounterTable CounterTable::of_host(const std::string& root, KernelCalls& calls) {
-    const std::vector<std::string> interfaces = interfaces_up(root);
+    const std::vector<std::string> interfaces = interfaces_in_use(root).names;
     Sources all = rdma_ports(root);
     const auto add = [&](Sources more) {
         all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

@@ -45,7 +45,8 @@ class DriverSource final : public CounterSource {
         names_ = names.size();
         for (std::size_t i = 0; i < names.size() && places_.size() < driver_counters_max; ++i) {
             if (driver_counter_wanted(names[i])) {
-                counters_.push_back({.source = interface_, .name = clean_name(names[i])});
+                counters_.push_back(
+                    {.source = interface_, .name = clean_name(names[i]), .original = names[i]});
                 places_.push_back(i);
             }
         }

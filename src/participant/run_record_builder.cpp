@@ -312,10 +312,10 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
             own.missing_datagrams = record.datagrams->missing;
             own.dropped_at_sockets = record.datagrams->explained.socket;
         }
-        record.network =
-            telemetry::judge_network(record.hosts, payload, own,
-                                     record.switches ? telemetry::busiest_link_text(*record.switches)
-                                                     : telemetry::busiest_link_text(record.hosts));
+        const telemetry::BusiestLink busiest = record.switches ? telemetry::busiest_link(*record.switches)
+                                                               : telemetry::busiest_link(record.hosts);
+        record.network = telemetry::judge_network(record.hosts, payload, own, busiest.text);
+        record.network->busiest_use = busiest.use;
     }
     telemetry::RunFacts facts = facts_of(record);
     facts.ledger_differences = record.ledger_differences;

@@ -167,6 +167,13 @@ void judge(CheckResult& result) {
         findings.insert(findings.end(), std::make_move_iterator(more.begin()),
                         std::make_move_iterator(more.end()));
     };
+    for (const std::string& line : result.told_apart) {
+        append({{.severity = Severity::warning,
+                 .topic = "host_name",
+                 .hosts = {},
+                 .what = line,
+                 .advice = "give each its own name (hostnamectl, or the container's --hostname)"}});
+    }
     for (const HostView& host : result.hosts) {
         append(judge_network(host));
         append(judge_host(host));

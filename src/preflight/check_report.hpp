@@ -15,7 +15,8 @@ namespace weir::preflight {
 
 struct CheckResult {
     std::vector<HostView> hosts;
-    std::optional<ProbeResult> probe;  ///< nothing: there was none
+    std::vector<std::string> told_apart;  ///< a line for each name that several hosts have
+    std::optional<ProbeResult> probe;     ///< nothing: there was none
 
     Comparison comparison;          ///< by judge()
     std::vector<Finding> findings;  ///< by judge(), in order

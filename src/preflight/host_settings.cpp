@@ -7,6 +7,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "telemetry/checked_json.hpp"
+
 /// Nothing is null.
 template <typename T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -17,18 +19,65 @@ struct nlohmann::adl_serializer<std::optional<T>> {
             json = nullptr;
         }
     }
-    static void from_json(const json& json, std::optional<T>& value) {
-        value = json.is_null() ? std::nullopt : std::optional<T>(json.get<T>());
-    }
 };
 
 namespace weir::preflight {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Gid, index, gid, type, interface)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limit, unlimited, bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, port, active, state, link_layer, driver, firmware,
-                                   speed_bits_per_second, active_mtu_bytes, largest_mtu_bytes, traffic_class,
-                                   numa_node, interface, gids)
+using telemetry::read_checked;
+
+static void to_json(nlohmann::json& json, const Gid& gid) {
+    json = {{"index", gid.index}, {"gid", gid.gid}, {"type", gid.type}, {"interface", gid.interface}};
+}
+
+static void read_checked(const nlohmann::json& json, Gid& gid) {
+    read_checked(json.at("index"), gid.index);
+    read_checked(json.at("gid"), gid.gid);
+    read_checked(json.at("type"), gid.type);
+    read_checked(json.at("interface"), gid.interface);
+}
+
+static void to_json(nlohmann::json& json, const Limit& limit) {
+    json = {{"unlimited", limit.unlimited}, {"bytes", limit.bytes}};
+}
+
+static void read_checked(const nlohmann::json& json, Limit& limit) {
+    read_checked(json.at("unlimited"), limit.unlimited);
+    read_checked(json.at("bytes"), limit.bytes);
+}
+
+static void to_json(nlohmann::json& json, const RdmaPort& port) {
+    json = {{"device", port.device},
+            {"port", port.port},
+            {"active", port.active},
+            {"state", port.state},
+            {"link_layer", port.link_layer},
+            {"driver", port.driver},
+            {"firmware", port.firmware},
+            {"speed_bits_per_second", port.speed_bits_per_second},
+            {"active_mtu_bytes", port.active_mtu_bytes},
+            {"largest_mtu_bytes", port.largest_mtu_bytes},
+            {"traffic_class", port.traffic_class},
+            {"numa_node", port.numa_node},
+            {"interface", port.interface},
+            {"gids", port.gids}};
+}
+
+static void read_checked(const nlohmann::json& json, RdmaPort& port) {
+    read_checked(json.at("device"), port.device);
+    read_checked(json.at("port"), port.port);
+    read_checked(json.at("active"), port.active);
+    read_checked(json.at("state"), port.state);
+    read_checked(json.at("link_layer"), port.link_layer);
+    read_checked(json.at("driver"), port.driver);
+    read_checked(json.at("firmware"), port.firmware);
+    read_checked(json.at("speed_bits_per_second"), port.speed_bits_per_second);
+    read_checked(json.at("active_mtu_bytes"), port.active_mtu_bytes);
+    read_checked(json.at("largest_mtu_bytes"), port.largest_mtu_bytes);
+    read_checked(json.at("traffic_class"), port.traffic_class);
+    read_checked(json.at("numa_node"), port.numa_node);
+    read_checked(json.at("interface"), port.interface);
+    read_checked(json.at("gids"), port.gids);
+}
 
 // By hand where numbers are keys: JSON has only names, and a bit mask is a list for people.
 namespace {
@@ -54,7 +103,7 @@ std::optional<Priorities> priorities_from(const json& list) {
     }
     unsigned priorities = 0;
     for (const json& priority : list) {
-        priorities |= 1U << (priority.get<unsigned>() & 7U);
+        priorities |= 1U << (telemetry::whole_number<unsigned>(priority) & 7U);
     }
     return static_cast<Priorities>(priorities);
 }
@@ -74,7 +123,7 @@ std::map<int, T> keyed_from(const json& object) {
     for (const auto& [key, value] : object.items()) {
         int number = 0;
         std::from_chars(key.data(), key.data() + key.size(), number);
-        map[number] = value.template get<T>();
+        read_checked(value, map[number]);
     }
     return map;
 }
@@ -98,18 +147,18 @@ json interface_json(const Interface& interface) {
 
 Interface interface_from(const json& object) {
     Interface interface;
-    object.at("name").get_to(interface.name);
-    object.at("up").get_to(interface.up);
-    object.at("driver").get_to(interface.driver);
-    object.at("speed_bits_per_second").get_to(interface.speed_bits_per_second);
-    object.at("mtu_bytes").get_to(interface.mtu_bytes);
-    object.at("numa_node").get_to(interface.numa_node);
-    object.at("addresses").get_to(interface.addresses);
+    read_checked(object.at("name"), interface.name);
+    read_checked(object.at("up"), interface.up);
+    read_checked(object.at("driver"), interface.driver);
+    read_checked(object.at("speed_bits_per_second"), interface.speed_bits_per_second);
+    read_checked(object.at("mtu_bytes"), interface.mtu_bytes);
+    read_checked(object.at("numa_node"), interface.numa_node);
+    read_checked(object.at("addresses"), interface.addresses);
     interface.pfc = priorities_from(object.at("pfc_priorities"));
-    object.at("dscp_trusted").get_to(interface.dscp_trusted);
+    read_checked(object.at("dscp_trusted"), interface.dscp_trusted);
     interface.priority_of_dscp = keyed_from<int>(object.at("priority_of_dscp"));
-    object.at("pause_receiving").get_to(interface.pause_receiving);
-    object.at("pause_sending").get_to(interface.pause_sending);
+    read_checked(object.at("pause_receiving"), interface.pause_receiving);
+    read_checked(object.at("pause_sending"), interface.pause_sending);
     interface.ecn_notification = priorities_from(object.at("ecn_notification_priorities"));
     interface.ecn_reaction = priorities_from(object.at("ecn_reaction_priorities"));
     return interface;
@@ -171,34 +220,37 @@ nlohmann::json to_json(const HostSettings& host) {
             {"kernel_parameters", host.kernel_parameters},
             {"rdma_ports", host.rdma_ports},
             {"interfaces", std::move(interfaces)},
+            {"interfaces_left_out", host.interfaces_left_out},
             {"variables", host.variables},
             {"versions", host.versions}};
 }
 
 HostSettings host_settings_from_json(const nlohmann::json& object) {
     HostSettings host;
-    object.at("host").get_to(host.host);
-    object.at("kernel").get_to(host.kernel);
-    object.at("processor").get_to(host.processor);
-    object.at("cores").get_to(host.cores);
-    object.at("memory_available_bytes").get_to(host.memory_available_bytes);
-    object.at("locks_without_limit").get_to(host.locks_without_limit);
-    object.at("locked_memory").get_to(host.locked_memory);
-    object.at("governors").get_to(host.governors);
+    read_checked(object.at("host"), host.host);
+    read_checked(object.at("kernel"), host.kernel);
+    read_checked(object.at("processor"), host.processor);
+    read_checked(object.at("cores"), host.cores);
+    read_checked(object.at("memory_available_bytes"), host.memory_available_bytes);
+    read_checked(object.at("locks_without_limit"), host.locks_without_limit);
+    read_checked(object.at("locked_memory"), host.locked_memory);
+    read_checked(object.at("governors"), host.governors);
     host.cpus_of_node = keyed_from<std::string>(object.at("cpus_of_node"));
     host.distances = keyed_from<std::vector<int>>(object.at("distances"));
-    object.at("kernel_parameters").get_to(host.kernel_parameters);
-    object.at("rdma_ports").get_to(host.rdma_ports);
+    read_checked(object.at("kernel_parameters"), host.kernel_parameters);
+    read_checked(object.at("rdma_ports"), host.rdma_ports);
     for (const auto& interface : object.at("interfaces")) {
         host.interfaces.push_back(interface_from(interface));
     }
-    object.at("variables").get_to(host.variables);
-    object.at("versions").get_to(host.versions);
+    read_checked(object.at("interfaces_left_out"), host.interfaces_left_out);
+    read_checked(object.at("variables"), host.variables);
+    read_checked(object.at("versions"), host.versions);
     return host;
 }
 
 std::string encode_settings(const HostSettings& host) {
-    return to_json(host).dump();
+    // Names of devices may be any bytes.
+    return to_json(host).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 HostSettings decode_settings(const std::string& text) {

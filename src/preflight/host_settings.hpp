@@ -87,6 +87,7 @@ struct HostSettings {
     std::map<std::string, std::string> kernel_parameters;  ///< "net.ipv4.tcp_rmem" -> "4096 131072 6291456"
     std::vector<RdmaPort> rdma_ports;
     std::vector<Interface> interfaces;             ///< up or belonging to an RDMA port, without the loopback
+    std::size_t interfaces_left_out = 0;           ///< of hundreds that are up: without device and network
     std::map<std::string, std::string> variables;  ///< "UCX_TLS", "OMPI_MCA_pml", ... of the process
     std::map<std::string, std::string> versions;   ///< "weir", "MPI", "UCX", ...
 };

@@ -170,8 +170,10 @@ std::vector<RdmaPort> read_rdma_ports(const Sight& sight) {
     return ports;
 }
 
-std::vector<Interface> read_interfaces(const Sight& sight, const std::vector<RdmaPort>& ports) {
-    std::vector<std::string> names = counters::interfaces_up(sight.root);
+std::vector<Interface> read_interfaces(const Sight& sight, const std::vector<RdmaPort>& ports,
+                                       std::size_t& left_out) {
+    auto [names, others] = counters::interfaces_in_use(sight.root);
+    left_out = others;
     for (const RdmaPort& port : ports) {
         if (!port.interface.empty()) {
             names.push_back(port.interface);

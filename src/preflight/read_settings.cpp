@@ -145,7 +145,7 @@ HostSettings read_settings(const std::string& host, const Sight& sight) {
         }
     }
     settings.rdma_ports = read_rdma_ports(sight);
-    settings.interfaces = read_interfaces(sight, settings.rdma_ports);
+    settings.interfaces = read_interfaces(sight, settings.rdma_ports, settings.interfaces_left_out);
     return settings;
 }
 

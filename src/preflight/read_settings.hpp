@@ -20,6 +20,8 @@ struct Sight {
 HostSettings read_settings(const std::string& host, const Sight& sight);
 
 std::vector<RdmaPort> read_rdma_ports(const Sight& sight);
-std::vector<Interface> read_interfaces(const Sight& sight, const std::vector<RdmaPort>& ports);
+/// `left_out`: how many that are up and cannot matter are not among them.
+std::vector<Interface> read_interfaces(const Sight& sight, const std::vector<RdmaPort>& ports,
+                                       std::size_t& left_out);
 
 }  // namespace weir::preflight

@@ -21,6 +21,7 @@ class HostRules {
         check_cores();
         check_governor();
         check_numa_distance();
+        check_interfaces();
         return std::move(findings_);
     }
 
@@ -90,6 +91,16 @@ class HostRules {
             add(Severity::warning, "governor",
                 fmt::format("the CPU governor is {}: cores that wait for data slow down", names),
                 "cpupower frequency-set -g performance");
+        }
+    }
+
+    void check_interfaces() {
+        if (host_.interfaces_left_out > 0) {
+            add(Severity::note, "interfaces",
+                fmt::format(
+                    "{} more interfaces are up that have neither a device nor a network of their own: "
+                    "they are left out, here and in a run",
+                    host_.interfaces_left_out));
         }
     }
 

@@ -55,6 +55,38 @@ class NetworkRules {
         return names.empty() ? "none" : names;
     }
 
+    [[nodiscard]] std::string ports_here() const {
+        std::string names;
+        for (const RdmaPort& port : host_.rdma_ports) {
+            names += fmt::format("{}{} is {}", names.empty() ? "" : ", ", port.name(),
+                                 port.state.empty() ? "in no known state" : port.state);
+        }
+        return names;
+    }
+
+    /// A link that came up at a fraction of its speed: a damaged cable, or a port of the switch that is set
+    /// wrong.
+    void check_slow_ports() {
+        constexpr std::int64_t few = 4;
+        for (const RdmaPort& port : host_.rdma_ports) {
+            if (!port.active || !port.speed_bits_per_second) {
+                continue;
+            }
+            for (const Interface& interface : host_.interfaces) {
+                if (interface.up && interface.speed_bits_per_second &&
+                    *port.speed_bits_per_second < *interface.speed_bits_per_second / few) {
+                    add(Severity::warning, "speed",
+                        fmt::format("{} has {}, and {} on the same host has {}", port.name(),
+                                    rate_text(static_cast<double>(*port.speed_bits_per_second)),
+                                    interface.name,
+                                    rate_text(static_cast<double>(*interface.speed_bits_per_second))),
+                        "check cable and port: ibstat, ethtool");
+                    break;
+                }
+            }
+        }
+    }
+
     void check_devices() {
         for (const std::string& name : choice_.not_found) {
             add(Severity::serious, "device",
@@ -83,6 +115,15 @@ class NetworkRules {
         const bool uses_rdma =
             std::any_of(choice_.paths.begin(), choice_.paths.end(),
                         [](const NetworkPath& path) { return path.rdma_port.has_value(); });
+        const auto layer = host_.variables.find("OMPI_MCA_pml");
+        const bool asked_for_tcp = !choice_.why.starts_with("all interfaces") ||
+                                   (layer != host_.variables.end() && layer->second == "ob1");
+        if (!host_.rdma_ports.empty() && !has_active && !asked_for_tcp) {
+            add(Severity::warning, "device",
+                fmt::format("no RDMA port is active, and data will go over TCP: {}", ports_here()),
+                "check cable, switch port and driver: ibstat, ip link; nothing, if TCP is to be measured");
+        }
+        check_slow_ports();
         if (has_active && !uses_rdma && choice_.not_found.empty()) {
             add(Severity::warning, "device",
                 fmt::format("an RDMA port is active and will not be used ({})", choice_.why),

@@ -7,12 +7,17 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "runtime/ucx_library.hpp"
+#include "telemetry/checked_json.hpp"
 #include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
@@ -45,7 +50,9 @@ double control_group_quota() {
     std::string quota;
     double period = 0;
     if (unified >> quota >> period) {
-        return quota == "max" || period <= 0 ? 0 : std::stod(quota) / period;
+        double allowed = 0;
+        const auto [end, error] = std::from_chars(quota.data(), quota.data() + quota.size(), allowed);
+        return error != std::errc{} || allowed <= 0 || period <= 0 ? 0 : allowed / period;  // "max": no limit
     }
     std::ifstream old_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
     std::ifstream old_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
@@ -77,22 +84,84 @@ std::vector<int> allowed_cpus() {
     return {};
 }
 
+/// "pid:[4026531836]"; empty: it cannot be read.
+std::string namespace_of_this_process(const char* kind) {
+    std::error_code error;
+    return std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", kind), error).string();
+}
+
 }  // namespace
 
 Place this_place() {
     std::array<char, 256> name{};
     gethostname(name.data(), name.size() - 1);
-    return {name.data(), getpid(), allowed_cpus(), control_group_quota()};
+    return {.host = name.data(),
+            .pid = getpid(),
+            .cpus = allowed_cpus(),
+            .cpu_quota = control_group_quota(),
+            .boot = first_line_with("/proc/sys/kernel/random/boot_id", ""),
+            .pid_namespace = namespace_of_this_process("pid"),
+            .network_namespace = namespace_of_this_process("net")};
 }
 
 std::string encode_place(const Place& place) {
-    return telemetry::json_text(
-        {{"host", place.host}, {"pid", place.pid}, {"cpus", place.cpus}, {"cpu_quota", place.cpu_quota}});
+    return telemetry::json_text({{"host", place.host},
+                                 {"pid", place.pid},
+                                 {"cpus", place.cpus},
+                                 {"cpu_quota", place.cpu_quota},
+                                 {"boot", place.boot},
+                                 {"pid_namespace", place.pid_namespace},
+                                 {"network_namespace", place.network_namespace}});
 }
 
 Place decode_place(const std::string& text) {
+    using telemetry::read_checked;
     const auto json = telemetry::parse_json(text);
-    return {json.at("host"), json.at("pid"), json.at("cpus"), json.at("cpu_quota")};
+    Place place;
+    read_checked(json.at("host"), place.host);
+    read_checked(json.at("pid"), place.pid);
+    read_checked(json.at("cpus"), place.cpus);
+    read_checked(json.at("cpu_quota"), place.cpu_quota);
+    read_checked(json.at("boot"), place.boot);
+    read_checked(json.at("pid_namespace"), place.pid_namespace);
+    read_checked(json.at("network_namespace"), place.network_namespace);
+    return place;
+}
+
+std::vector<std::string> tell_apart(std::vector<Place>& places) {
+    using Machine = std::pair<std::string, std::string>;
+    std::set<std::string> names;
+    std::map<std::string, std::vector<Machine>> machines;  // by name, in the order of their first ranks
+    for (const Place& place : places) {
+        names.insert(place.host);
+        std::vector<Machine>& known = machines[place.host];
+        const Machine machine{place.boot, place.network_namespace};
+        if (std::find(known.begin(), known.end(), machine) == known.end()) {
+            known.push_back(machine);
+        }
+    }
+    std::map<std::pair<std::string, Machine>, std::string> unique;
+    std::vector<std::string> lines;
+    for (const auto& [name, known] : machines) {
+        std::string all = name;
+        unique[{name, known.front()}] = name;
+        for (std::size_t i = 1, number = 2; i < known.size(); ++i) {
+            std::string other;
+            do {
+                other = fmt::format("{}-{}", name, number++);
+            } while (!names.insert(other).second);
+            all += ", " + other;
+            unique[{name, known[i]}] = std::move(other);
+        }
+        if (known.size() > 1) {
+            lines.push_back(fmt::format("{} machines have the host name {}: they are told apart as {}",
+                                        known.size(), name, all));
+        }
+    }
+    for (Place& place : places) {
+        place.host = unique.at({place.host, {place.boot, place.network_namespace}});
+    }
+    return lines;
 }
 
 std::string cpu_list_text(const std::vector<int>& cpus) {
@@ -123,7 +192,7 @@ HostLoad load_of(const std::string& host, const std::vector<Place>& places) {
     }
     load.cores = static_cast<int>(cores.size());
     if (quota > 0) {
-        load.cores = std::clamp(static_cast<int>(std::floor(quota)), 1, std::max(1, load.cores));
+        load.cores = static_cast<int>(std::clamp(std::floor(quota), 1.0, std::max(1.0, 1.0 * load.cores)));
     }
     return load;
 }

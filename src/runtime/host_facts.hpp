@@ -12,11 +12,22 @@
 namespace weir::runtime {
 
 /// One rank's place. Shared among the ranks at the start.
+///
+/// A name does not make a host: clones and containers have one name for several. Ranks are on one host if the
+/// name, the boot of the kernel and the network namespace are the same, because that is what counts a host's
+/// traffic. They see each other's processes if the boot and the namespace of process numbers are the same.
+/// What cannot be read is empty.
 struct Place {
-    std::string host;
+    std::string host;  ///< its name, after tell_apart() that of no other host
     std::int64_t pid = 0;
-    std::vector<int> cpus;  ///< that the process may run on
-    double cpu_quota = 0;   ///< cores' worth of time that the control group allows; 0: no limit
+    std::vector<int> cpus = {};  ///< that the process may run on
+    double cpu_quota = 0;        ///< cores' worth of time that the control group allows; 0: no limit
+    std::string boot = {};       ///< id of the kernel's boot
+    std::string pid_namespace = {};
+    std::string network_namespace = {};
+
+    /// Where this process number means this process, if the host is the same.
+    [[nodiscard]] std::string pids() const { return boot + " " + pid_namespace; }
 };
 
 /// Of this process.
@@ -25,6 +36,10 @@ Place this_place();
 std::string encode_place(const Place& place);
 /// Throws nlohmann::json::exception if the text is none of encode_place.
 Place decode_place(const std::string& text);
+
+/// Makes names of hosts unique, for files and people: of several with one name all but the first get a number
+/// ("eb01-2"). Returns a line for each such name, "2 machines have the host name eb01: ...".
+std::vector<std::string> tell_apart(std::vector<Place>& places);
 
 /// "0-3,8"
 std::string cpu_list_text(const std::vector<int>& cpus);

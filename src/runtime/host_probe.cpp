@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "preflight/priority_counter.hpp"
+#include "telemetry/checked_json.hpp"
 #include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
@@ -18,7 +19,7 @@ CounterRises::CounterRises(std::string root, std::unique_ptr<counters::KernelCal
 
 std::vector<CounterRises::ByPriority> CounterRises::priorities() const {
     std::vector<ByPriority> all;
-    for (const std::string& interface : counters::interfaces_up(root_)) {
+    for (const std::string& interface : counters::interfaces_in_use(root_).names) {
         ByPriority one{.interface = interface, .names = {}, .values = {}};
         const auto names = calls_->driver_counter_names(interface);
         const auto values = calls_->driver_counters(interface);
@@ -76,7 +77,7 @@ preflight::HostProbe decode_host_probe(const std::string& text) {
     json.at("within").get_to(host.lanes.within);
     json.at("between").get_to(host.lanes.between);
     for (const auto& counter : json.at("counters")) {
-        host.counters.push_back({counter.at(0), counter.at(1)});
+        host.counters.push_back({counter.at(0), telemetry::whole_number<std::uint64_t>(counter.at(1))});
     }
     return host;
 }

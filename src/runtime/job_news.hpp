@@ -23,6 +23,7 @@ struct JobEvent {
     transport::PeerAddress address = {};  ///< back
     std::string host = {};                ///< back
     std::int64_t pid = 0;                 ///< back
+    std::string pids = {};                ///< back: Place::pids()
 };
 
 class JobNews {

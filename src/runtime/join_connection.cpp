@@ -20,7 +20,7 @@ namespace {
 
 /// In front of every frame. Plain memory: both sides run the same build, which hello and welcome check.
 struct Head {
-    static constexpr std::uint32_t expected_magic = 0x314a5257;  // "WRJ1"
+    static constexpr std::uint32_t expected_magic = 0x324a5257;  // "WRJ2"
     std::uint32_t magic = expected_magic;
     std::uint16_t kind = 0;
     std::uint16_t reserved = 0;
@@ -82,8 +82,13 @@ void JoinConnection::pump() {
         write();
     }
     if (!closed_) {
+        split();  // what waited for a frame to be taken, or for trust
         read();
     }
+}
+
+void JoinConnection::finish_sending() {
+    static_cast<void>(::shutdown(socket_, SHUT_WR));
 }
 
 void JoinConnection::close(std::string reason) {
@@ -109,15 +114,18 @@ void JoinConnection::write() {
 
 void JoinConnection::read() {
     std::array<char, 65536> block;
-    while (true) {
-        const ssize_t count = ::recv(socket_, block.data(), block.size(), MSG_DONTWAIT);
+    constexpr int blocks_max = 64;  // whoever sends without end does not hold up the others
+    for (int blocks = 0; blocks < blocks_max && !closed_; ++blocks) {
+        const std::size_t room = trusted_ ? block.size() : stranger_limit - received_;
+        if (room == 0) {
+            return;
+        }
+        const ssize_t count = ::recv(socket_, block.data(), std::min(room, block.size()), MSG_DONTWAIT);
         if (count > 0) {
             heard_ns_ = monotonic_ns();
+            received_ += trusted_ ? 0 : static_cast<std::size_t>(count);
             incoming_.append(block.data(), static_cast<std::size_t>(count));
-            if (!split()) {
-                close("it sent something that weir does not send");
-                return;
-            }
+            split();
             continue;
         }
         if (count == 0) {
@@ -129,13 +137,14 @@ void JoinConnection::read() {
     }
 }
 
-bool JoinConnection::split() {
+void JoinConnection::split() {
     std::size_t begin = 0;
     Head head;
-    while (incoming_.size() - begin >= sizeof head) {
+    while (incoming_.size() - begin >= sizeof head && (trusted_ || frames_.empty())) {
         std::memcpy(&head, incoming_.data() + begin, sizeof head);
-        if (head.magic != Head::expected_magic || head.bytes > limit_) {
-            return false;
+        if (head.magic != Head::expected_magic || head.bytes > (trusted_ ? frame_limit : stranger_limit)) {
+            close("it sent something that weir does not send");
+            return;
         }
         if (incoming_.size() - begin - sizeof head < head.bytes) {
             break;
@@ -150,7 +159,6 @@ bool JoinConnection::split() {
         begin += sizeof head + head.bytes;
     }
     incoming_.erase(0, begin);
-    return true;
 }
 
 bool JoinConnection::has(FrameKind kind) const {

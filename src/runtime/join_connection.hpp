@@ -1,6 +1,8 @@
 // A TCP connection between two processes of a job that starts without MPI: frames with a kind and a number in
-// both directions. Nothing blocks. What arrives is bounded: a stranger may have connected. For one thread;
-// only pulse() may be called by another one.
+// both directions. Nothing blocks. For one thread; only pulse() may be called by another one.
+//
+// Until trust() is called, a stranger may be at the other side: then no more than stranger_limit bytes are
+// read in all, and no frame before the one in front of it was taken.
 #pragma once
 
 #include <atomic>
@@ -17,9 +19,11 @@
 namespace weir::runtime {
 
 enum class FrameKind : std::uint16_t {
-    hello = 1,  ///< newcomer to leader: who it is, and the token
+    hello = 1,  ///< newcomer to leader: who it is
+    challenge,  ///< leader to newcomer: a nonce
+    proof,      ///< newcomer to leader: it has the token
+    noted,      ///< leader to newcomer: it has the token, too, and there may be a place soon
     welcome,    ///< leader to newcomer: its rank and the options
-    noted,      ///< leader to newcomer: there may be a place for it soon
     refusal,    ///< leader to newcomer: a text
     texts,      ///< of an exchange; numbered
     round,      ///< of a round; numbered
@@ -46,8 +50,7 @@ struct Frame {
 
 class JoinConnection {
   public:
-    /// Until the other side is known, it may send frames of so many bytes only.
-    static constexpr std::size_t stranger_limit = std::size_t{64} << 10U;
+    static constexpr std::size_t stranger_limit = std::size_t{4} << 10U;
     static constexpr std::size_t frame_limit = std::size_t{1} << 30U;
 
     /// Takes over the socket.
@@ -56,8 +59,12 @@ class JoinConnection {
     JoinConnection& operator=(const JoinConnection&) = delete;
     ~JoinConnection();
 
-    /// The other side has said who it is.
-    void trust() { limit_ = frame_limit; }
+    /// The other side has proven that it belongs to this job.
+    void trust() { trusted_ = true; }
+    /// The other side is not trusted, and has sent a frame that nobody took, or all that a stranger may.
+    [[nodiscard]] bool strange() const {
+        return !trusted_ && (!frames_.empty() || received_ >= stranger_limit);
+    }
 
     /// What does not leave at once leaves with later calls of pump().
     void send(FrameKind kind, std::string_view bytes, std::uint32_t number = 0);
@@ -74,8 +81,10 @@ class JoinConnection {
     [[nodiscard]] std::optional<std::int64_t> silent_since_ns() const {
         return pulsed_ ? std::optional(heard_ns_) : std::nullopt;
     }
-    /// Moves what can be moved in both directions now.
+    /// Moves what can be moved in both directions now; of what has come no more than some mebibytes.
     void pump();
+    /// Nothing more will be sent: the other side sees the end once it has all. When flushed().
+    void finish_sending();
     /// Nothing more comes, and nothing can be sent.
     [[nodiscard]] bool closed() const { return closed_; }
     /// Why; empty: the other side has ended.
@@ -94,11 +103,12 @@ class JoinConnection {
     void read();
     /// With mutex_ held.
     void write();
-    /// False: what came is no frame.
-    bool split();
+    /// Makes frames of what has come. Closes if it is none.
+    void split();
 
     int socket_;
-    std::size_t limit_ = stranger_limit;
+    bool trusted_ = false;
+    std::size_t received_ = 0;  ///< until trusted
     std::atomic<bool> closed_ = false;
     bool pulsed_ = false;
     std::int64_t heard_ns_ = 0;

@@ -1,10 +1,11 @@
 #include "runtime/join_protocol.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "runtime/join_connection.hpp"
+#include "runtime/sha256.hpp"
+#include "telemetry/checked_json.hpp"
 #include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
@@ -13,18 +14,16 @@ namespace {
 
 using telemetry::json_text;
 using telemetry::parse_json;
+using telemetry::whole_number;
 using Json = nlohmann::ordered_json;
 
 }  // namespace
 
 std::string encode(const Hello& hello) {
-    return json_text({{"token", hello.token},
-                      {"version", hello.version},
-                      {"host", hello.host},
-                      {"pid", hello.pid},
-                      {"rank", hello.rank},
-                      {"ranks", hello.ranks},
-                      {"returns", hello.returns}});
+    // Not JSON: it is read before anything is known of who sent it, and a nonce is bytes of any value.
+    return pack_texts(std::vector<std::string>{
+        hello.nonce, hello.version, hello.host, std::to_string(hello.pid), hello.pids,
+        std::to_string(hello.rank), std::to_string(hello.ranks), hello.returns ? "1" : "0"});
 }
 
 std::string encode(const Welcome& welcome) {
@@ -35,28 +34,37 @@ std::string encode(const Welcome& welcome) {
 }
 
 std::optional<Hello> decode_hello(std::string_view text) {
-    try {
-        const Json json = parse_json(text);
-        return Hello{.token = json.at("token"),
-                     .version = json.at("version"),
-                     .host = json.at("host"),
-                     .pid = json.at("pid"),
-                     .rank = json.at("rank"),
-                     .ranks = json.at("ranks"),
-                     .returns = json.at("returns")};
-    } catch (const Json::exception&) {
+    constexpr std::size_t host_letters_max = 255;
+    auto texts = unpack_texts(text);
+    if (!texts || texts->size() != 8 || (*texts)[0].size() != nonce_bytes ||
+        (*texts)[2].size() > host_letters_max) {
         return std::nullopt;
     }
+    const auto pid = number_in<std::int64_t>((*texts)[3]);
+    const auto rank = number_in<int>((*texts)[5]);
+    const auto ranks = number_in<int>((*texts)[6]);
+    const auto returns = number_in<unsigned>((*texts)[7]);
+    if (!pid || !rank || !ranks || !returns || *returns > 1) {
+        return std::nullopt;
+    }
+    return Hello{.nonce = std::move((*texts)[0]),
+                 .version = std::move((*texts)[1]),
+                 .host = std::move((*texts)[2]),
+                 .pid = *pid,
+                 .pids = std::move((*texts)[4]),
+                 .rank = *rank,
+                 .ranks = *ranks,
+                 .returns = *returns == 1};
 }
 
 std::optional<Welcome> decode_welcome(std::string_view text) {
     try {
         const Json json = parse_json(text);
-        Welcome welcome{.rank = json.at("rank"),
-                        .ranks = json.at("ranks"),
+        Welcome welcome{.rank = whole_number<int>(json.at("rank")),
+                        .ranks = whole_number<int>(json.at("ranks")),
                         .options = json.at("options").get<JoinOptions>()};
         if (!json.at("life").is_null()) {
-            welcome.life = json.at("life").get<std::uint32_t>();
+            welcome.life = whole_number<std::uint32_t>(json.at("life"));
         }
         return welcome;
     } catch (const Json::exception&) {
@@ -68,37 +76,42 @@ std::string encode(const ReturnedPeer& peer) {
     // Addresses are bytes of any value, so this is not JSON.
     return pack_texts(std::vector<std::string>{std::to_string(peer.rank), peer.host, std::to_string(peer.pid),
                                                std::to_string(peer.address.life), peer.address.control,
-                                               peer.address.data});
+                                               peer.address.data, peer.pids});
 }
 
 std::optional<ReturnedPeer> decode_returned_peer(std::string_view text) {
     const auto texts = unpack_texts(text);
-    if (!texts || texts->size() != 6) {
+    if (!texts || texts->size() != 7) {
         return std::nullopt;
     }
-    const auto number = [](const std::string& digits, auto& value) {
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return error == std::errc{} && end == digits.data() + digits.size();
-    };
-    ReturnedPeer peer;
-    if (!number((*texts)[0], peer.rank) || !number((*texts)[2], peer.pid) ||
-        !number((*texts)[3], peer.address.life)) {
+    const auto rank = number_in<int>((*texts)[0]);
+    const auto pid = number_in<std::int64_t>((*texts)[2]);
+    const auto life = number_in<std::uint32_t>((*texts)[3]);
+    if (!rank || !pid || !life) {
         return std::nullopt;
     }
+    ReturnedPeer peer{.rank = *rank, .host = {}, .pid = *pid, .pids = (*texts)[6], .address = {}};
+    peer.address.life = *life;
     peer.host = (*texts)[1];
     peer.address.control = (*texts)[4];
     peer.address.data = (*texts)[5];
     return peer;
 }
 
-bool same_token(std::string_view a, std::string_view b) {
-    unsigned difference = a.size() == b.size() ? 0 : 1;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        const char other = i < b.size() ? b[i] : '\0';
-        difference |=
-            static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(other));
-    }
-    return difference == 0;
+std::string join_proof(std::string_view token, JoinSide side, std::string_view hello,
+                       std::string_view challenge) {
+    return hmac_sha256(token,
+                       pack_texts(std::vector<std::string>{
+                           side == JoinSide::newcomer ? "weir --join: newcomer" : "weir --join: rank 0",
+                           std::string(hello), std::string(challenge)}));
+}
+
+std::string shown(std::string_view text) {
+    constexpr std::size_t letters_max = 300;
+    std::string plain(text.substr(0, letters_max));
+    std::replace_if(
+        plain.begin(), plain.end(), [](char letter) { return letter < ' ' || letter > '~'; }, '?');
+    return plain;
 }
 
 }  // namespace weir::runtime

@@ -15,6 +15,7 @@
 
 #include "runtime/job.hpp"
 #include "runtime/join_connection.hpp"
+#include "runtime/join_listener.hpp"
 #include "runtime/join_protocol.hpp"
 #include "runtime/join_pulse.hpp"
 
@@ -62,11 +63,7 @@ class JoinLeader final : public Job, public JobNews {
     void know(int /*rank*/) override {}
 
   private:
-    struct Newcomer {
-        std::unique_ptr<JoinConnection> connection;
-        std::int64_t since_ns = 0;
-        std::optional<Hello> hello = {};
-    };
+    using Newcomer = JoinListener::Newcomer;
     struct Returning {
         std::unique_ptr<JoinConnection> connection;
         int rank = -1;
@@ -83,9 +80,8 @@ class JoinLeader final : public Job, public JobNews {
     void check_silence(const char* what);
     /// Everything that can be moved now.
     void pump();
-    void accept_newcomers();
     void greet_newcomers();
-    /// Why it is no process of this job; empty: it may be one.
+    /// Why it cannot be one of the ranks; empty: it may be one.
     [[nodiscard]] std::string refusal_of(const Hello& hello) const;
     /// False: there is no place for it now. `newcomer` has no connection any more if there is.
     bool place_newcomer(Newcomer& newcomer);
@@ -108,8 +104,9 @@ class JoinLeader final : public Job, public JobNews {
 
     JoinTerms terms_;
     JoinOptions options_;
-    int socket_ = -1;
-    std::vector<Newcomer> newcomers_;
+    JoinListener listener_;
+    std::int64_t next_greeting_ns_ = 0;
+    std::vector<Newcomer> newcomers_;                           ///< that wait for a place
     std::vector<std::shared_ptr<JoinConnection>> connections_;  ///< by rank; nullptr: not there, or rank 0
     std::vector<std::string> hosts_;                            ///< by rank
     std::vector<Exchanged> history_;
@@ -175,10 +172,17 @@ class JoinMember final : public Job, public JobNews {
     void check_notices(const char* what) override;
     void check_silence(const char* what) const;
     int connect(std::int64_t deadline_ns, const std::function<void(const std::string& line)>& report) const;
+    /// Both sides prove that they have the token. False: the connection was closed before that. Throws
+    /// JobError.
+    bool greet(std::int64_t deadline_ns);
     void receive_welcome(std::int64_t deadline_ns);
     void receive_history(std::int64_t deadline_ns);
-    /// The next frame of this kind. Throws JobError when it does not come.
+    /// The next frame of this kind; nothing: the connection was closed. Throws JobError when it does not
+    /// come.
+    std::optional<Frame> receive(FrameKind kind, std::int64_t deadline_ns);
+    /// The same, but throws if it was closed.
     Frame await(FrameKind kind, std::int64_t deadline_ns);
+    [[noreturn]] void throw_over(const char* what) const;
     /// What the others exchanged here; nothing: this is no replay.
     std::optional<std::string> replay(const char* what);
     std::string receive_texts(const char* what);

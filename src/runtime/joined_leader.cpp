@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,16 +11,14 @@
 #include "core/assertion.hpp"
 #include "core/heartbeat.hpp"
 #include "runtime/common_clock.hpp"
-#include "runtime/join_socket.hpp"
 #include "runtime/joined_job.hpp"
 
 namespace weir::runtime {
 
 namespace {
 
-/// Connections of strangers that are kept at a time, and for how long.
-constexpr std::size_t newcomers_max = 1024;
-constexpr auto newcomer_patience = core::Duration::seconds(30);
+/// Between two looks at those who want to join, who must not take time from the run.
+constexpr auto greeting_period = core::Duration::milliseconds(5);
 /// How long a newcomer waits for the loss of the process whose place it is to take.
 constexpr auto place_patience = core::Duration::seconds(20);
 /// How long another rank's loss is looked for when a library has ended a process: UCX does that where a peer
@@ -39,7 +36,7 @@ std::string gone_text(int rank, const std::string& reason) {
 JoinLeader::JoinLeader(JoinTerms terms, int ranks, JoinOptions options)
     : terms_(std::move(terms)),
       options_(std::move(options)),
-      socket_(listen_at(terms_.address)),
+      listener_(terms_.address, terms_.token),
       connections_(static_cast<std::size_t>(ranks)),
       hosts_(static_cast<std::size_t>(ranks)),
       gone_(static_cast<std::size_t>(ranks)),
@@ -59,7 +56,6 @@ JoinLeader::~JoinLeader() {
         pump();
         std::this_thread::sleep_for(between_pumps);
     }
-    ::close(socket_);
 }
 
 void JoinLeader::wait_for_ranks(core::Duration limit,
@@ -70,7 +66,7 @@ void JoinLeader::wait_for_ranks(core::Duration limit,
     std::int64_t next_ns = began_ns + first_line.ns;
     while (missing() > 0) {
         call_waiting_hook();
-        accept_newcomers();
+        next_greeting_ns_ = 0;
         greet_newcomers();
         const std::int64_t now_ns = monotonic_ns();
         if (now_ns - began_ns > limit.ns) {
@@ -83,61 +79,52 @@ void JoinLeader::wait_for_ranks(core::Duration limit,
         }
         std::this_thread::sleep_for(between_pumps);
     }
+    listener_.close_strangers();
 }
 
 int JoinLeader::missing() const {
     return static_cast<int>(std::count(connections_.begin() + 1, connections_.end(), nullptr));
 }
 
-void JoinLeader::accept_newcomers() {
-    for (int socket = accept_one(socket_); socket >= 0; socket = accept_one(socket_)) {
-        newcomers_.push_back({std::make_unique<JoinConnection>(socket), monotonic_ns()});
-        if (newcomers_.size() > newcomers_max) {
-            newcomers_.erase(newcomers_.begin());
+void JoinLeader::greet_newcomers() {
+    const std::int64_t now_ns = monotonic_ns();
+    if (now_ns < next_greeting_ns_) {
+        return;
+    }
+    next_greeting_ns_ = now_ns + greeting_period.ns;
+    listener_.look(now_ns);
+    while (auto newcomer = listener_.next()) {
+        if (const std::string refusal = refusal_of(newcomer->hello); !refusal.empty()) {
+            listener_.refuse(std::move(newcomer->connection), refusal, now_ns);
+        } else {
+            newcomers_.push_back(std::move(*newcomer));
         }
     }
-}
-
-void JoinLeader::greet_newcomers() {
     for (Newcomer& newcomer : newcomers_) {
         newcomer.connection->pump();
-        if (const auto frame = newcomer.connection->take(FrameKind::hello)) {
-            newcomer.hello = decode_hello(frame->bytes);
-            const std::string refusal = newcomer.hello ? refusal_of(*newcomer.hello) : "no greeting of weir";
-            if (!refusal.empty()) {
-                newcomer.connection->send(FrameKind::refusal, refusal);
-                newcomer.hello.reset();
-                continue;
-            }
-            newcomer.connection->send(FrameKind::noted, std::string_view{});
-        }
-        if (!newcomer.hello || place_newcomer(newcomer)) {
+        if (newcomer.connection->closed()) {
+            newcomer.connection.reset();
             continue;
         }
         // During the run, somebody may be found to be lost in a moment.
-        if (outlived_.empty() || monotonic_ns() - newcomer.since_ns > place_patience.ns) {
-            newcomer.connection->send(
-                FrameKind::refusal,
-                newcomer.hello->rank >= 0
-                    ? fmt::format("there is a rank {} already, or none is expected", newcomer.hello->rank)
-                    : fmt::format("all {} ranks are there", size_));
-            newcomer.hello.reset();
+        const bool waits = !outlived_.empty() && now_ns - newcomer.since_ns <= place_patience.ns;
+        if (place_newcomer(newcomer) || waits) {
+            continue;
         }
+        const int rank = newcomer.hello.rank;
+        listener_.refuse(std::move(newcomer.connection),
+                         rank >= 0 ? fmt::format("there is a rank {} already, or none is expected", rank)
+                                   : fmt::format("all {} ranks are there", size_),
+                         now_ns);
     }
-    std::erase_if(newcomers_, [](const Newcomer& newcomer) {
-        return newcomer.connection == nullptr || newcomer.connection->closed() ||
-               monotonic_ns() - newcomer.since_ns > newcomer_patience.ns;
-    });
+    std::erase_if(newcomers_, [](const Newcomer& newcomer) { return newcomer.connection == nullptr; });
 }
 
 std::string JoinLeader::refusal_of(const Hello& hello) const {
-    if (!same_token(hello.token, terms_.token)) {
-        return "the token is not that of rank 0: give both the same WEIR_JOIN_TOKEN or --join-token";
-    }
     if (hello.version != terms_.version) {
         return fmt::format(
             "rank 0 runs weir {}, and this one is weir {}: install the same build on all hosts",
-            terms_.version, hello.version);
+            terms_.version, shown(hello.version));
     }
     if (hello.ranks >= 0 && hello.ranks != size_) {
         return fmt::format("its launcher has started {} ranks, and rank 0 waits for {}", hello.ranks, size_);
@@ -167,7 +154,7 @@ int JoinLeader::lost_place(const Hello& hello) const {
 }
 
 bool JoinLeader::place_newcomer(Newcomer& newcomer) {
-    const Hello& hello = *newcomer.hello;
+    const Hello& hello = newcomer.hello;
     int rank = -1;
     Welcome welcome{.ranks = size_, .options = options_};
     if (!outlived_.empty()) {
@@ -183,7 +170,6 @@ bool JoinLeader::place_newcomer(Newcomer& newcomer) {
         return false;
     }
     welcome.rank = rank;
-    newcomer.connection->trust();
     newcomer.connection->send(FrameKind::welcome, encode(welcome));
     hosts_[static_cast<std::size_t>(rank)] = hello.host;
     if (!welcome.life) {

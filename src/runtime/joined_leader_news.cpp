@@ -19,7 +19,6 @@ constexpr std::size_t parting_max = 64;
 
 std::vector<JobEvent> JoinLeader::look() {
     pump();
-    accept_newcomers();
     greet_newcomers();
     for (int rank = 1; rank < size_; ++rank) {
         const auto index = static_cast<std::size_t>(rank);
@@ -95,7 +94,8 @@ void JoinLeader::announce(Returning& returning, const std::string& text) {
                        .why = {},
                        .address = peer->address,
                        .host = peer->host,
-                       .pid = peer->pid});
+                       .pid = peer->pid,
+                       .pids = peer->pids});
 }
 
 void JoinLeader::complete(Returning& returning) {

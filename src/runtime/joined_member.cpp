@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -12,7 +13,7 @@
 #include "runtime/common_clock.hpp"
 #include "runtime/join_socket.hpp"
 #include "runtime/joined_job.hpp"
-#include "runtime/signals.hpp"
+#include "runtime/sha256.hpp"
 
 namespace weir::runtime {
 
@@ -25,6 +26,8 @@ constexpr auto noted_limit = core::Duration::seconds(5);
 constexpr auto patience = core::Duration::seconds(3);
 constexpr auto attempt_limit = core::Duration::seconds(2);
 constexpr auto short_nap = std::chrono::microseconds(500);
+/// Where strangers crowd, rank 0 may close a connection before it has looked at it.
+constexpr int attempts_max = 20;
 
 [[noreturn]] void throw_leader_gone(const JoinConnection& connection) {
     throw RankGone(0, fmt::format("rank 0 has closed its connection{}",
@@ -37,15 +40,47 @@ JoinMember::JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
                        const std::function<void(const std::string& line)>& report)
     : terms_(std::move(terms)), hello_(std::move(hello)) {
     const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
-    leader_connection_ = std::make_unique<JoinConnection>(connect(deadline_ns, report));
-    leader_connection_->trust();
-    hello_.token = terms_.token;
     hello_.version = terms_.version;
-    leader_connection_->send(FrameKind::hello, encode(hello_));
+    int attempts = 0;
+    do {
+        if (++attempts > attempts_max) {
+            throw_over("has closed the connection");
+        }
+        std::this_thread::sleep_for(attempts > 1 ? between_attempts : std::chrono::milliseconds(0));
+        leader_connection_ = std::make_shared<JoinConnection>(connect(deadline_ns, report));
+    } while (!greet(deadline_ns));
     receive_welcome(deadline_ns);
     if (life_) {
         receive_history(deadline_ns);
     }
+}
+
+bool JoinMember::greet(std::int64_t deadline_ns) {
+    if (hello_.returns) {
+        // The kernel takes connections for a rank 0 that stands still.
+        deadline_ns = std::min(deadline_ns, monotonic_ns() + noted_limit.ns);
+    }
+    hello_.nonce = random_bytes(nonce_bytes);
+    const std::string hello = encode(hello_);
+    leader_connection_->send(FrameKind::hello, hello);
+    const auto challenge = receive(FrameKind::challenge, deadline_ns);
+    if (!challenge) {
+        return false;
+    }
+    const auto proof_of = [&](JoinSide side) {
+        return join_proof(terms_.token, side, hello, challenge->bytes);
+    };
+    leader_connection_->send(FrameKind::proof, proof_of(JoinSide::newcomer));
+    const auto noted = receive(FrameKind::noted, deadline_ns);
+    if (!noted) {
+        return false;
+    }
+    if (!same_secret(noted->bytes, proof_of(JoinSide::leader))) {
+        throw JobError(fmt::format("--join: {} does not have the token: it is not rank 0 of this job",
+                                   terms_.address.text()));
+    }
+    leader_connection_->trust();
+    return true;
 }
 
 int JoinMember::connect(std::int64_t deadline_ns,
@@ -74,34 +109,44 @@ int JoinMember::connect(std::int64_t deadline_ns,
     }
 }
 
-Frame JoinMember::await(FrameKind kind, std::int64_t deadline_ns) {
+std::optional<Frame> JoinMember::receive(FrameKind kind, std::int64_t deadline_ns) {
     while (true) {
         leader_connection_->pump();
         if (auto frame = leader_connection_->take(kind)) {
-            return std::move(*frame);
+            return frame;
         }
         if (const auto frame = leader_connection_->take(FrameKind::refusal)) {
-            throw JobError(fmt::format("--join: refused by {}: {}", terms_.address.text(), frame->bytes));
+            throw JobError(
+                fmt::format("--join: refused by {}: {}", terms_.address.text(), shown(frame->bytes)));
         }
-        if (leader_connection_->closed() || monotonic_ns() > deadline_ns) {
-            const std::string what =
-                fmt::format("--join: {} {}", terms_.address.text(),
-                            leader_connection_->closed() ? "has closed the connection" : "does not answer");
-            if (hello_.returns) {
-                throw JobOver(what);
-            }
-            throw JobError(what);
+        if (leader_connection_->closed()) {
+            return std::nullopt;
+        }
+        if (leader_connection_->strange() || monotonic_ns() > deadline_ns) {
+            throw_over(leader_connection_->strange() ? "does not answer like weir" : "does not answer");
         }
         call_waiting_hook();
         std::this_thread::sleep_for(short_nap);
     }
 }
 
-void JoinMember::receive_welcome(std::int64_t deadline_ns) {
-    if (hello_.returns) {
-        // The kernel takes connections for a rank 0 that stands still.
-        static_cast<void>(await(FrameKind::noted, monotonic_ns() + noted_limit.ns));
+Frame JoinMember::await(FrameKind kind, std::int64_t deadline_ns) {
+    auto frame = receive(kind, deadline_ns);
+    if (!frame) {
+        throw_over("has closed the connection");
     }
+    return std::move(*frame);
+}
+
+void JoinMember::throw_over(const char* what) const {
+    const std::string text = fmt::format("--join: {} {}", terms_.address.text(), what);
+    if (hello_.returns) {
+        throw JobOver(text);
+    }
+    throw JobError(text);
+}
+
+void JoinMember::receive_welcome(std::int64_t deadline_ns) {
     auto welcome = decode_welcome(await(FrameKind::welcome, deadline_ns).bytes);
     if (!welcome || welcome->rank < 1 || welcome->rank >= welcome->ranks) {
         throw JobError(fmt::format("--join: {} does not answer like weir", terms_.address.text()));

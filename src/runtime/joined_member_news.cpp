@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -81,14 +80,17 @@ void JoinMember::come_back(const transport::PeerAddress& address) {
     mine.life = life_.value();
     leader_connection_->send(
         FrameKind::address,
-        encode(ReturnedPeer{.rank = rank_, .host = hello_.host, .pid = hello_.pid, .address = mine}));
+        encode(ReturnedPeer{
+            .rank = rank_, .host = hello_.host, .pid = hello_.pid, .pids = hello_.pids, .address = mine}));
     const auto numbers = unpack_texts(await(FrameKind::go, monotonic_ns() + return_limit.ns).bytes);
-    const auto read = [](const std::string& text, std::uint32_t& number) {
-        return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{};
-    };
-    if (!numbers || numbers->size() != 2 || !read((*numbers)[0], exchange_) || !read((*numbers)[1], round_)) {
+    const auto exchange =
+        numbers && numbers->size() == 2 ? number_in<std::uint32_t>((*numbers)[0]) : std::nullopt;
+    const auto round = exchange ? number_in<std::uint32_t>((*numbers)[1]) : std::nullopt;
+    if (!round) {
         throw JobError(fmt::format("--join: {} does not answer like weir", terms_.address.text()));
     }
+    exchange_ = *exchange;
+    round_ = *round;
     history_.clear();
     replays_ = false;
 }
@@ -114,7 +116,8 @@ std::vector<JobEvent> JoinMember::look() {
                               .why = {},
                               .address = peer->address,
                               .host = peer->host,
-                              .pid = peer->pid});
+                              .pid = peer->pid,
+                              .pids = peer->pids});
         }
     }
     if (leader_connection_->take(FrameKind::taken_out)) {

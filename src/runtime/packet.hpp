@@ -4,6 +4,7 @@
 // need no translation. Sizes are still checked: a packet is data from outside.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

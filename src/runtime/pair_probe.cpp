@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/common_clock.hpp"
+#include "telemetry/checked_json.hpp"
 #include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
@@ -107,6 +108,7 @@ class PairProber {
         std::vector<double> times_us;
         for (int i = 0; i < round_trips; ++i) {
             const std::int64_t begin_ns = monotonic_ns();
+            last_ping_ns_ = begin_ns;
             if (!send_token(producer, tag_of(round, tag_ping)) ||
                 !receive_token(producer, tag_of(round, tag_pong))) {
                 return false;
@@ -129,14 +131,11 @@ class PairProber {
                                  tag_of(round, tag_end), job_.communicator(), &memory_->receiving),
                        "probe");
         std::uint64_t received = 0;
-        std::int64_t first_ns = 0;
         std::int64_t last_ns = monotonic_ns();
-        const std::int64_t begin_ns = last_ns;
         while (!all_sent || received < memory_->count) {
             const std::size_t place = received % window;
             if (arrived(memory_->data_requests[place])) {
                 last_ns = monotonic_ns();
-                first_ns = received == 0 ? last_ns : first_ns;
                 ++received;
                 post(place, producer, round);
                 continue;
@@ -151,13 +150,12 @@ class PairProber {
             }
             pause();
         }
-        // From the first message to the last: what comes before belongs to the round's beginning.
-        const bool several = received > 1 && last_ns > first_ns;
-        const auto counted = static_cast<double>(several ? received - 1 : received) * message_bytes;
-        const auto seconds =
-            static_cast<double>(std::max<std::int64_t>(1, last_ns - (several ? first_ns : begin_ns))) * 1e-9;
+        // From before the producer may have begun, because it waits for the last ping: the rate is never more
+        // than the link carried. The first message is no beginning: when it is seen, more may lie in buffers
+        // already.
+        const auto seconds = static_cast<double>(std::max<std::int64_t>(1, last_ns - last_ping_ns_)) * 1e-9;
         result.bytes = static_cast<std::int64_t>(received) * message_bytes;
-        result.bits_per_second = counted * 8 / seconds;
+        result.bits_per_second = static_cast<double>(result.bytes) * 8 / seconds;
         return true;
     }
 
@@ -236,6 +234,7 @@ class PairProber {
     ProbeLimits limits_;
     std::unique_ptr<RoundMemory> memory_;
     std::vector<std::unique_ptr<RoundMemory>> left_;
+    std::int64_t last_ping_ns_ = 0;  ///< when the last ping of this round was sent
     bool left_something_ = false;
 };
 
@@ -291,20 +290,21 @@ std::string encode_probes(const PairProbes& probes) {
 }
 
 PairProbes decode_probes(const std::string& text) {
+    using telemetry::read_checked;
     const auto json = telemetry::parse_json(text);
     PairProbes probes;
     json.at("stopped").get_to(probes.stopped);
     json.at("clean").get_to(probes.mpi_is_clean);
     for (const auto& entry : json.at("pairs")) {
         preflight::PairProbe pair;
-        entry.at(0).get_to(pair.producer);
-        entry.at(1).get_to(pair.consumer);
-        entry.at(2).get_to(pair.producer_host);
-        entry.at(3).get_to(pair.consumer_host);
-        entry.at(4).get_to(pair.reached);
-        entry.at(5).get_to(pair.round_trip_us);
-        entry.at(6).get_to(pair.bits_per_second);
-        entry.at(7).get_to(pair.bytes);
+        read_checked(entry.at(0), pair.producer);
+        read_checked(entry.at(1), pair.consumer);
+        read_checked(entry.at(2), pair.producer_host);
+        read_checked(entry.at(3), pair.consumer_host);
+        read_checked(entry.at(4), pair.reached);
+        read_checked(entry.at(5), pair.round_trip_us);
+        read_checked(entry.at(6), pair.bits_per_second);
+        read_checked(entry.at(7), pair.bytes);
         probes.pairs.push_back(std::move(pair));
     }
     return probes;

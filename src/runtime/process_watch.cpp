@@ -1,32 +1,54 @@
 #include "runtime/process_watch.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
 
 namespace weir::runtime {
 
-bool ProcessWatch::exists(pid_t pid) {
-    // A killed process whose parent has not collected it yet is a zombie: it exists for kill(2), not for us.
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    std::string line;
-    if (!std::getline(file, line)) {
-        return false;
+namespace {
+
+/// What /proc says; 0: nothing can be read now, and `error` says why.
+std::size_t read_status(pid_t pid, std::array<char, 512>& text, int& error) {
+    const int file = ::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC);
+    error = file < 0 ? errno : 0;
+    if (file < 0) {
+        return 0;
     }
+    const ssize_t count = ::read(file, text.data(), text.size());
+    error = count < 0 ? errno : 0;
+    ::close(file);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+}  // namespace
+
+bool ProcessWatch::exists(pid_t pid) {
+    std::array<char, 512> text;
+    int error = 0;
+    const std::string_view line(text.data(), read_status(pid, text, error));
+    if (line.empty()) {
+        return error != ENOENT && error != ESRCH;
+    }
+    // A killed process whose parent has not collected it yet is a zombie: it exists for kill(2), not for us.
     const auto end_of_name = line.rfind(')');
-    return end_of_name != std::string::npos && end_of_name + 2 < line.size() &&
-           line[end_of_name + 2] != 'Z' && line[end_of_name + 2] != 'X';
+    return end_of_name == std::string_view::npos || end_of_name + 2 >= line.size() ||
+           (line[end_of_name + 2] != 'Z' && line[end_of_name + 2] != 'X');
 }
 
 ProcessWatch::ProcessWatch(const std::vector<Place>& places, int self) {
+    const Place& here = places[static_cast<std::size_t>(self)];
     for (int rank = 0; rank < std::ssize(places); ++rank) {
         const Place& place = places[static_cast<std::size_t>(rank)];
-        const auto pid = static_cast<pid_t>(place.pid);
-        // Ranks in containers of their own have the host's name but not its process numbers: leave them out.
-        if (rank != self && place.host == places[static_cast<std::size_t>(self)].host && exists(pid)) {
-            processes_.push_back({rank, pid});
+        // Ranks in containers of their own have the host's name but not its process numbers.
+        if (rank != self && place.host == here.host && place.pids() == here.pids()) {
+            watch(rank, place.pid);
         }
     }
 }
@@ -44,10 +66,10 @@ void ProcessWatch::forget(int rank) {
     std::erase_if(processes_, [rank](const Process& process) { return process.rank == rank; });
 }
 
-void ProcessWatch::watch(int rank, pid_t pid) {
+void ProcessWatch::watch(int rank, std::int64_t pid) {
     forget(rank);
-    if (exists(pid)) {
-        processes_.push_back({rank, pid});
+    if (pid > 0 && std::in_range<pid_t>(pid) && exists(static_cast<pid_t>(pid))) {
+        processes_.push_back({rank, static_cast<pid_t>(pid)});
     }
 }
 

@@ -1,9 +1,11 @@
 // Which ranks' processes on this host still exist. Unlike silence (failure_detector.hpp), this is known at
-// once and for certain.
+// once and for certain: watched is only whose process number means the same process here, and gone is only
+// what the kernel does not have any more. What cannot be looked at (no descriptor is left) may live.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -26,8 +28,9 @@ class ProcessWatch {
     /// The process of this rank is not watched any more.
     void forget(int rank);
     /// Another process of this host is.
-    void watch(int rank, pid_t pid);
+    void watch(int rank, std::int64_t pid);
 
+    /// Whether the kernel may still have it.
     [[nodiscard]] static bool exists(pid_t pid);
 
   private:

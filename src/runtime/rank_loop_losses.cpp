@@ -25,8 +25,9 @@ void RankLoop::follow(const JobEvent& event) {
         case JobEvent::Kind::back:
             parts_.transport.reconnect({event.rank}, event.address);
             parts_.detector.returned(event.rank, event.address.life);
-            if (event.host == parts_.settings.host_of(parts_.rank)) {
-                parts_.processes.watch(event.rank, static_cast<pid_t>(event.pid));
+            if (const Place& here = parts_.settings.places[static_cast<std::size_t>(parts_.rank)];
+                event.host == here.host && event.pids == here.pids()) {
+                parts_.processes.watch(event.rank, event.pid);
             }
             parts_.news->know(event.rank);
             if (parts_.on_loss) {

@@ -18,6 +18,7 @@
 #include "runtime/common_clock.hpp"
 #include "runtime/process_watch.hpp"
 #include "runtime/record_keeper.hpp"
+#include "runtime/signals.hpp"
 #include "telemetry/job_record.hpp"
 #include "telemetry/json_text.hpp"
 
@@ -211,9 +212,11 @@ EndWitness::End EndWitness::end(std::int64_t now_ns) const {
 
 int keep_record() {
     prctl(PR_SET_NAME, "run-record");  // not "exe"
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+    for (const int number : ending_signals) {
         std::signal(number, SIG_IGN);
     }
+    std::signal(SIGQUIT, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     // What the leader had open (connections of a launcher that waits for their end) is not to stay open here.
     std::vector<int> open;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

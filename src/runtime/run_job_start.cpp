@@ -45,6 +45,9 @@ void JobRun::print_plan() const {
     const core::Plan& plan = settings_.plan;
     print_line(fmt::format("weir run: {} for {}, run directory {}", telemetry::load_text(plan),
                            telemetry::readable(plan.duration), settings_.directory));
+    for (const std::string& line : settings_.told_apart) {
+        print_line("weir run: " + line);
+    }
     for (const std::string& line : telemetry::last_set_lines(plan)) {
         print_line("weir run: " + line);
     }

@@ -1,4 +1,5 @@
-// All settings of a run that the runtime needs, the same on every rank (except the log form of one rank).
+// All settings of a run that the runtime needs, the same on every rank, but for the log form
+// of one rank and the name of the own host.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@
 namespace weir::runtime {
 
 struct RunSettings : participant::RunDescription {
-    std::vector<Place> places;  ///< by rank
+    std::vector<Place> places;            ///< by rank
+    std::vector<std::string> told_apart;  ///< a line for each name that several hosts have
 
     std::optional<IdleMode> idle_mode;  ///< nothing: chosen from the host's load
     core::Duration silence_timeout;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 
 namespace weir::runtime {
 
@@ -48,9 +47,9 @@ void install_signal_handlers() {
     sigemptyset(&action.sa_mask);
     // SA_RESTART: a signal must not turn a log write into an error.
     action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGHUP, &action, nullptr);
+    for (const int number : ending_signals) {
+        sigaction(number, &action, nullptr);
+    }
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -100,7 +100,7 @@ core::BitRate rate(double bits_per_second) {
 
 }  // namespace
 
-std::string busiest_link_text(std::span<const HostCounters> hosts) {
+BusiestLink busiest_link(std::span<const HostCounters> hosts) {
     const std::vector<Direction> all = directions_of(hosts);
     const bool speeds_known =
         std::all_of(all.begin(), all.end(), [](const Direction& one) { return one.speed.has_value(); });
@@ -110,14 +110,15 @@ std::string busiest_link_text(std::span<const HostCounters> hosts) {
     if (busiest == all.end()) {
         return {};
     }
-    return fmt::format(
-        "the busiest interface, {} {}, {}", busiest->name, readable(rate(busiest->bits_per_second)),
-        busiest->speed
-            ? fmt::format("{} of its {}", percent(busiest->share()), readable(rate(*busiest->speed)))
-            : std::string{"and its speed is not known"});
+    const std::string of_speed = busiest->speed ? fmt::format("{} of its {}", percent(busiest->share()),
+                                                              readable(rate(*busiest->speed)))
+                                                : std::string{"and its speed is not known"};
+    return {.text = fmt::format("the busiest interface, {} {}, {}", busiest->name,
+                                readable(rate(busiest->bits_per_second)), of_speed),
+            .use = busiest->speed ? std::optional(busiest->share()) : std::nullopt};
 }
 
-std::string busiest_link_text(const SwitchTotals& switches) {
+BusiestLink busiest_link(const SwitchTotals& switches) {
     // All priorities of a port together.
     std::map<std::pair<std::string, std::uint32_t>, std::pair<double, const SwitchPort*>> uses;
     for (const auto& [key, total] : switches.ports) {
@@ -132,8 +133,9 @@ std::string busiest_link_text(const SwitchTotals& switches) {
         return {};
     }
     const auto& [use, port] = busiest->second;
-    return fmt::format("the busiest port, to {}, was used {} of {}", port->peer, percent(use),
-                       readable(port->rate));
+    return {.text = fmt::format("the busiest port, to {}, was used {} of {}", port->peer, percent(use),
+                                readable(port->rate)),
+            .use = use};
 }
 
 }  // namespace weir::telemetry

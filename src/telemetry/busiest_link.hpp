@@ -6,6 +6,7 @@
 // the most bytes. Means over the measured seconds: a burst does not show in them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,11 +15,16 @@
 
 namespace weir::telemetry {
 
-/// "the busiest interface, eth0 on eb01, received 8.20 Gb/s, 82 % of its speed"; where the speed is not
-/// known, this is said. Empty: no interface counts bytes.
-std::string busiest_link_text(std::span<const HostCounters> hosts);
+struct BusiestLink {
+    std::string text;           ///< empty: there is none
+    std::optional<double> use;  ///< share of its speed; nothing: that is not known
+};
 
-/// "the busiest port, to consumer-0, was used 98 % of 10.00 Gb/s". Empty: nothing was sent.
-std::string busiest_link_text(const SwitchTotals& switches);
+/// "the busiest interface, eth0 on eb01, received 8.20 Gb/s, 82 % of its speed"; where the speed is not
+/// known, this is said. None if no interface counts bytes.
+BusiestLink busiest_link(std::span<const HostCounters> hosts);
+
+/// "the busiest port, to consumer-0, was used 98 % of 10.00 Gb/s". None if nothing was sent.
+BusiestLink busiest_link(const SwitchTotals& switches);
 
 }  // namespace weir::telemetry

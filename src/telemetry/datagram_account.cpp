@@ -85,6 +85,13 @@ void add_note_on_buffers(core::Bytes asked, DatagramAccount& account) {
     }
 }
 
+void add_note_on_strays(DatagramAccount& account) {
+    if (account.run.strays > 0) {
+        account.notes.push_back(fmt::format(
+            "{} more came into the run's sockets from elsewhere, and were thrown away", account.run.strays));
+    }
+}
+
 double rate(std::uint64_t count, core::Duration time) {
     return time.ns > 0 ? static_cast<double>(count) / time.in_seconds() : 0;
 }
@@ -126,6 +133,7 @@ DatagramAccount account_for_datagrams(std::span<const RankRecord> ranks, const D
     add_hosts(hosts, account);
     account.explained.qdisc = std::max<std::int64_t>(0, account.explained.qdisc - refused_by_queue);
     add_note_on_buffers(socket_buffer_asked, account);
+    add_note_on_strays(account);
     return account;
 }
 

@@ -333,7 +333,11 @@ void add_integrity(Page& page, const RunRecord& record) {
     if (!record.ledger_checked) {
         page.line("integrity check", "not made");
     } else if (record.ledger_differences.empty()) {
-        page.line("integrity check", "passed (count, bytes and hash of all events)");
+        // It says that both sides agree, also on what is missing.
+        const FlowTotals totals = totals_of(record);
+        const bool whole = totals.received.events >= totals.generated.events;
+        page.line("integrity check", "passed (count, bytes and hash of all events{})",
+                  whole ? "" : ": of those that are missing, too");
     } else {
         constexpr std::size_t shown_max = 3;
         for (std::size_t i = 0; i < std::min(record.ledger_differences.size(), shown_max); ++i) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "telemetry/checked_json.hpp"
 #include "telemetry/counter_meaning.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
@@ -16,6 +17,16 @@ namespace weir::telemetry {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// One count of a device under all its names: that of all priorities together can have a name of its own.
+struct CountOfDevice {
+    std::uint64_t whole = 0;
+    std::uint64_t of_priorities = 0;
+};
+
+bool is_traffic(CounterMeaning meaning) {
+    return meaning == CounterMeaning::received_packets || meaning == CounterMeaning::sent_packets;
+}
 
 }  // namespace
 
@@ -74,6 +85,55 @@ std::string_view counter_of(std::string_view column) {
     return dot == std::string_view::npos ? column : column.substr(dot + 1);
 }
 
+std::string kind_name(std::string_view column) {
+    return std::string(is_protocol(source_of(column)) ? column : counter_of(column));
+}
+
+std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host) {
+    std::map<std::string_view, std::map<const CounterRow*, CountOfDevice>> counts;
+    for (const CounterSum& counter : host.sums) {
+        const CounterRow& row = row_of(counter.column);
+        if (row.family.empty() || !counter.sum) {
+            continue;
+        }
+        CountOfDevice& count = counts[source_of(counter.column)][&row];
+        if (is_of_priority(counter.column)) {
+            count.of_priorities += *counter.sum;
+        } else {
+            count.whole = std::max(count.whole, *counter.sum);
+        }
+    }
+    std::map<std::string_view, FamilySums> families;
+    for (const auto& [source, rows] : counts) {
+        for (const auto& [row, count] : rows) {
+            families[source][row->family] += std::max(count.whole, count.of_priorities);
+        }
+    }
+    return families;
+}
+
+FamilySums families_of(const HostCounters& host) {
+    FamilySums sums;
+    for (const auto& [source, families] : families_by_source(host)) {
+        for (const auto& [family, sum] : families) {
+            sums[family] += sum;
+        }
+    }
+    std::map<std::string, std::uint64_t> kinds;
+    FamilySums traffic;
+    for (const CounterSum& counter : host.sums) {
+        const CounterRow& row = row_of(counter.column);
+        if (is_traffic(row.meaning) && !row.family.empty() && counter.sum) {
+            const std::uint64_t of_kind = kinds[kind_name(counter.column)] += *counter.sum;
+            traffic[row.family] = std::max(traffic[row.family], of_kind);
+        }
+    }
+    for (const auto& [family, sum] : traffic) {
+        sums[family] = sum;
+    }
+    return sums;
+}
+
 std::string encode_host(const HostCounters& host) {
     Json sums = Json::array();
     const auto number = [](const std::optional<std::uint64_t>& count) {
@@ -98,15 +158,14 @@ std::optional<HostCounters> decode_host(std::string_view text) {
         host.host = json.at("host");
         host.file = json.at("file");
         host.handed_in = true;
-        host.seconds = json.at("seconds");
+        read_checked(json.at("seconds"), host.seconds);
         for (const auto& counter : json.at("sums")) {
             const auto number = [&](std::size_t place) {
-                return counter.at(place).is_null() ? std::nullopt
-                                                   : std::optional(counter.at(place).get<std::uint64_t>());
+                return checked<std::optional<std::uint64_t>>(counter.at(place));
             };
             host.sums.push_back({counter.at(0), number(1), number(2)});
         }
-        host.reading_max = {json.at("reading_max_ns")};
+        read_checked(json.at("reading_max_ns"), host.reading_max.ns);
         host.problem = json.at("problem");
         host.settings = json.at("settings");
         if (!host.settings.empty() && parse_json_or_discard(host.settings).is_discarded()) {
@@ -135,9 +194,11 @@ core::BitRate interface_rate(const HostCounters& host) {
     }
     const auto speed_of = [&](const char* list, const char* name) {
         for (const Json& one : settings.value(list, Json::array())) {
-            if (one.is_object() && one.value(name, "") == device &&
-                one.value("speed_bits_per_second", Json()).is_number_integer()) {
-                return core::BitRate{one["speed_bits_per_second"].get<std::int64_t>()};
+            if (one.is_object() && one.value(name, "") == device) {
+                if (const auto rate =
+                        whole_number_if_any<std::int64_t>(one.value("speed_bits_per_second", Json()))) {
+                    return core::BitRate{*rate};
+                }
             }
         }
         return core::BitRate{};
@@ -158,6 +219,10 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             totals[counter.column] = *counter.sum;
         }
     }
+    Json by_source = Json::object();
+    for (const auto& [source, families] : families_by_source(host)) {
+        by_source[std::string(source)] = families;
+    }
     const auto known = [&](Json value) { return host.handed_in ? std::move(value) : Json(); };
     return {{"name", host.host},
             {"file", host.file},
@@ -165,6 +230,8 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             {"counters", known(host.sums.size())},
             {"seconds", known(host.seconds)},
             {"totals", known(std::move(totals))},
+            {"families", known(families_of(host))},
+            {"families_by_source", known(std::move(by_source))},
             {"reading_max_us", known(host.reading_max.in_microseconds())},
             {"settings", host.settings.empty() ? Json() : parse_json(host.settings)},
             {"problem", host.problem.empty() ? Json() : Json(host.problem)}};

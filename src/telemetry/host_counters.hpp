@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "telemetry/counter_meaning.hpp"
 #include "telemetry/rows.hpp"
 
 namespace weir::telemetry {
@@ -55,6 +57,18 @@ struct HostCounters {
 std::string_view source_of(std::string_view column);
 std::string_view counter_of(std::string_view column);
 
+/// How a counter is called where several devices or hosts are meant: a protocol's keeps its source, a
+/// device's is the same on every device.
+std::string kind_name(std::string_view column);
+
+/// Sums over the measured seconds by family (CounterRow); what is not counted is not there.
+using FamilySums = std::map<std::string_view, std::uint64_t>;
+/// By source: of each device and protocol.
+std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host);
+/// Of the host: of all its sources. Packets are counted by several of them: the kind of counter that has
+/// most.
+FamilySums families_of(const HostCounters& host);
+
 /// Whole, to travel between ranks.
 std::string encode_host(const HostCounters& host);
 /// Nothing if the text is none of encode_host.
@@ -63,7 +77,7 @@ std::optional<HostCounters> decode_host(std::string_view text);
 /// What the interface or RDMA port that received most says of its speed; 0: it is not known, or is none.
 core::BitRate interface_rate(const HostCounters& host);
 
-/// As run.json lists it: sums that are not 0, and the sources.
+/// As run.json lists it: sums that are not 0, the sources, and sums by family.
 nlohmann::ordered_json host_json(const HostCounters& host);
 
 }  // namespace weir::telemetry

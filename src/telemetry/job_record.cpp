@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "telemetry/checked_json.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/json_text.hpp"
 #include "telemetry/json_values.hpp"
@@ -25,8 +26,14 @@ Json field(const Json& json, const char* name) {
 }
 
 std::uint64_t number(const Json& json, const char* name) {
-    const Json value = field(json, name);
-    return value.is_number() ? value.get<std::uint64_t>() : 0;
+    return whole_number_if_any<std::uint64_t>(field(json, name)).value_or(0);
+}
+
+/// Not so large that a sum of all groups' ranks could overflow.
+std::optional<std::int64_t> bits_per_second(const Json& json) {
+    constexpr std::int64_t largest = 1'000'000'000'000'000;
+    const auto rate = whole_number_if_any<std::int64_t>(json);
+    return rate && *rate >= 0 && *rate <= largest ? rate : std::nullopt;
 }
 
 std::string text(const Json& json, const char* name) {
@@ -44,9 +51,9 @@ Json goodput_of(const Json& run) {
     std::int64_t sum = 0;
     bool known = false;
     for (const Json& rank : field(run, "ranks")) {
-        const Json mean = field(rank, "mean_bits_per_second");
-        if (text(rank, "role") == "consumer" && mean.is_number()) {
-            sum += mean.get<std::int64_t>();
+        const auto mean = bits_per_second(field(rank, "mean_bits_per_second"));
+        if (text(rank, "role") == "consumer" && mean) {
+            sum += *mean;
             known = true;
         }
     }
@@ -183,7 +190,8 @@ void add_totals(Json& sums, const Json& totals) {
         } else if (name == "max_occupancy") {
             sum = std::max(sum.get<double>(), one.get<double>());
         } else {
-            sum = sum.get<std::uint64_t>() + one.get<std::uint64_t>();
+            sum = whole_number_if_any<std::uint64_t>(sum).value_or(0) +
+                  whole_number_if_any<std::uint64_t>(one).value_or(0);
         }
     }
 }
@@ -209,9 +217,8 @@ Json goodput_json(const JobRecord& record) {
     std::int64_t sum = 0;
     bool known = false;
     for (const GroupEntry& entry : record.groups) {
-        const Json goodput = field(entry.json, "goodput_bits_per_second");
-        if (goodput.is_number()) {
-            sum += goodput.get<std::int64_t>();
+        if (const auto goodput = bits_per_second(field(entry.json, "goodput_bits_per_second"))) {
+            sum += *goodput;
             known = true;
         }
     }
@@ -271,7 +278,8 @@ std::string state_of(const GroupEntry& entry) {
 
 /// "1203.4" in the unit, or "-".
 std::string rate_cell(const Json& rate, RateUnit unit) {
-    return rate.is_number() ? in_unit({rate.get<std::int64_t>()}, unit) : "-";
+    const auto known = whole_number_if_any<std::int64_t>(rate);
+    return known ? in_unit({*known}, unit) : "-";
 }
 
 std::string row(const std::string& group, const std::string& state, const std::string& goodput,
@@ -283,8 +291,8 @@ std::string row(const std::string& group, const std::string& state, const std::s
 std::string table_text(const JobRecord& record) {
     const Json goodput = goodput_json(record);
     const std::size_t groups = std::max<std::size_t>(1, record.groups.size());
-    const RateUnit unit =
-        unit_for({goodput.is_number() ? goodput.get<std::int64_t>() / static_cast<std::int64_t>(groups) : 1});
+    const RateUnit unit = unit_for(
+        {whole_number_if_any<std::int64_t>(goodput).value_or(1) / static_cast<std::int64_t>(groups)});
     std::string table =
         fmt::format("{:>10}  {:<14}{:>10}{:>11}{:>18}{:>10}\n", "group", "", "goodput", "worst", "late sets",
                     "lost") +

@@ -20,11 +20,6 @@ constexpr std::size_t kinds_named = 3;
 /// Most payload of a packet of RDMA, whose devices are the ones that count packets only.
 constexpr std::uint64_t payload_of_packet = 4096;
 
-/// A protocol's counters keep their source, a device's are the same on every device.
-std::string kind_name(std::string_view column) {
-    return std::string(is_protocol(source_of(column)) ? column : counter_of(column));
-}
-
 /// What one device of a host counts.
 struct Device {
     bool counts_bytes = false;

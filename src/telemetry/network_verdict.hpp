@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ struct NetworkVerdict {
     std::string worst_host{};     ///< of those counters
     std::string dropping_host{};  ///< dropped packets itself
     std::string pausing_host{};   ///< sent pause frames
+    /// Share of its speed that the busiest link carried; nothing: that is not known.
+    std::optional<double> busiest_use{};
 };
 
 /// The losses that the run itself counted.
@@ -58,8 +61,8 @@ struct OwnLosses {
     std::uint64_t given_up_events = 0;    ///< by consumers: begun and never completed
 };
 
-/// `payload`: what the consumers received in the measured seconds. `busiest`: busiest_link_text(); empty: no
-/// link was counted.
+/// `payload`: what the consumers received in the measured seconds. `busiest`: the text of busiest_link();
+/// empty: no link was counted.
 NetworkVerdict judge_network(std::span<const HostCounters> hosts, core::Bytes payload,
                              const OwnLosses& own = {}, const std::string& busiest = {});
 

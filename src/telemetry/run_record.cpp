@@ -83,7 +83,11 @@ Json network_json(const RunRecord& record) {
     for (const NetworkMechanism mechanism : record.network->mechanisms) {
         all.push_back(mechanism_name(mechanism));
     }
-    return {{"mechanism", all.front()}, {"mechanisms", all}, {"evidence", record.network->evidence}};
+    const std::optional<double>& use = record.network->busiest_use;
+    return {{"mechanism", all.front()},
+            {"mechanisms", all},
+            {"evidence", record.network->evidence},
+            {"busiest_use", use ? Json(*use) : Json()}};
 }
 
 /// Of what the ranks of a role moved while it was measured; nothing where that is too few events.

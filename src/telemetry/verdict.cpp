@@ -281,6 +281,23 @@ void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
     verdict.causes = std::move(causes);
 }
 
+/// Datagrams from elsewhere take room in sockets and time of consumers: said where they are not few.
+void add_strays(std::span<const RankRecord> ranks, Verdict& verdict) {
+    DatagramFlow flow;
+    for (const RankRecord& rank : ranks) {
+        flow += rank.summary.run.datagrams;
+    }
+    constexpr std::uint64_t many = 100;  // one in so many
+    if (flow.strays == 0 || flow.strays * many < flow.received) {
+        return;
+    }
+    verdict.text += fmt::format(" {} datagrams came into the run's sockets from elsewhere.", flow.strays);
+    verdict.advice += fmt::format(
+        "{}find out who else sends to these hosts (tcpdump), or take another network "
+        "(--datagram-network)",
+        verdict.advice.empty() ? "" : "; ");
+}
+
 /// What the points of the producers say; complete runs only.
 void put_growth(const Growths& growths, bool overflow, Verdict& verdict) {
     for (const Growing& growing : growths.producers) {
@@ -366,6 +383,7 @@ Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const R
             verdict.text += ' ' + lost_text(plan, losses);
         }
     }
+    add_strays(ranks, verdict);
     if (facts.recovery != nullptr && facts.recovery->loss_count > 0) {
         verdict.text += ' ' + recovery_text(*facts.recovery);
     }

@@ -78,6 +78,7 @@ std::unique_ptr<Warmup> DatagramTransport::make_warmup() {
                                                                   .buffers = buffers_,
                                                                   .addresses = addresses_,
                                                                   .by_default = options_.network.empty(),
+                                                                  .host = options_.host,
                                                                   .peers = peers_,
                                                                   .form = form_});
 }

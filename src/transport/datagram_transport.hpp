@@ -30,6 +30,9 @@ namespace weir::transport {
 struct DatagramOptions {
     core::Bytes socket_buffer;  ///< asked of the kernel, for sending and receiving; 0: its default
     std::string network;        ///< name of an interface, or a network like 10.0.0.0/8; empty: chosen
+    /// Of this rank, that of no other host: ranks on one reach each other by its loopback. Empty: as the
+    /// system has it.
+    std::string host = {};
 };
 
 class DatagramTransport final : public MpiTransport {

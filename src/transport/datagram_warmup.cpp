@@ -48,7 +48,11 @@ DatagramWarmup::DatagramWarmup(const Parts& parts)
             self_.role == core::Role::producer ? parts_.roles.consumers() : parts_.roles.producers(), false);
         mine_.port = parts_.socket->port();
     }
-    gethostname(mine_.host, sizeof(mine_.host) - 1);
+    if (parts_.host.empty()) {
+        gethostname(mine_.host, sizeof(mine_.host) - 1);
+    } else {
+        parts_.host.copy(mine_.host, sizeof(mine_.host) - 1);
+    }
     mine_.addresses = static_cast<std::uint32_t>(std::min(parts_.addresses.size(), Card::addresses_max));
     std::copy_n(parts_.addresses.begin(), mine_.addresses, std::begin(mine_.address));
     check_mpi(MPI_Iallgather(&mine_, sizeof(Card), MPI_BYTE, cards_.data(), sizeof(Card), MPI_BYTE,

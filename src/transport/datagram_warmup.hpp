@@ -42,6 +42,7 @@ class DatagramWarmup final : public Warmup {
         const ChunkBuffers& buffers;
         const std::vector<HostAddress>& addresses;  ///< of this rank
         bool by_default;                            ///< no network was asked for
+        const std::string& host;                    ///< DatagramOptions::host
         DatagramPeers& peers;                       ///< filled in
         DatagramForm& form;                         ///< likewise
     };
@@ -57,7 +58,7 @@ class DatagramWarmup final : public Warmup {
     struct Card {
         static constexpr std::size_t addresses_max = 8;
         std::uint64_t run = 0;
-        char host[64] = {};
+        char host[96] = {};
         std::uint32_t addresses = 0;
         std::uint32_t port = 0;
         HostAddress address[addresses_max];

@@ -125,7 +125,7 @@ class HelpForPrograms(CommandTest):
     def test_listed_values_are_accepted(self):
         for command, options in self.options.items():
             for option in options:
-                if option["name"] in ("--help", "--find", "--find-events") or command == "check":
+                if option["name"] == "--help" or command == "check":
                     continue
                 for value in option["values"]:
                     if (command, option["name"], value) == ("run", "--on-failure", "continue"):

@@ -273,6 +273,13 @@ class Runs(SimulateTest):
     def test_a_requirement_that_does_not_hold(self):
         self.simulate("--rate", "120Gb/s", "--event-size", "1GB", "--require", "sustained", status=3)
 
+    def test_output_that_cannot_be_written(self):
+        for arguments in (["simulate", "--duration", "1s", "--out", str(self.directory / "run")], ["--help"], ["simulate", "--dry-run"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([WEIR, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "standard output cannot be written|No space left")
+
     def test_runs_of_the_same_second_have_directories_of_their_own(self):
         for _ in range(3):
             done = subprocess.run([WEIR, "simulate", "--duration", "1s", "-q"], cwd=self.directory, env=environment(),
@@ -301,92 +308,6 @@ class Runs(SimulateTest):
             rows = list(csv.DictReader(file))
         self.assertTrue(rows)
         self.assertTrue(all(None not in row.values() for row in rows))
-
-
-class Searches(SimulateTest):
-    def find(self, *arguments):
-        return json.loads(weir("simulate", "--json", *arguments).stdout)
-
-    def test_the_largest_rate_is_that_of_the_link(self):
-        found = self.find("--find", "rate", "--seeds", "1", "--producers", "1", "--consumers", "2", "--rate", "1Gb/s",
-                          "--framing", "none", "--producer-link", "10Gb/s", "--generation", "steady",
-                          "--duration", "30s", "--buffer", "64MiB")
-        self.assertTrue(found["limit"].endswith("Gb/s"), found)
-        self.assertAlmostEqual(float(found["limit"][:-4]), 10, delta=0.15)
-        self.assertGreater(len(found["curve"]), 5)
-
-    def test_the_largest_rate_is_no_artefact_of_how_a_set_is_cut(self):
-        """A bit more than 85.8 Gb/s makes a fifth event of a few bytes in every set, unless events grow as well."""
-        asked = ("--find", "rate", "--seeds", "1", "--scenario", "lhcb2021-2", "--duration", "100s", "--rate", "85.8Gb/s", "--event-size", "2.68125GB", "--buffer", "21.45GB", "--slots", "3", "--streams", "4",
-                 "--busy", "poisson:1.2s,quantum=50ms")
-        found = self.find(*asked)
-        rate = lambda text: float(text.removesuffix("Gb/s"))
-        size = lambda text: float(text.removesuffix("GB"))
-        self.assertEqual(found["event_sizes"], "scaled")
-        self.assertGreater(rate(found["limit"]), 89)
-        self.assertLess(rate(found["limit"]), 98.04)  # what the link carries
-        self.assertAlmostEqual(size(found["limit_event_size"]) * 4 * 8, rate(found["limit"]), places=2)
-        for point in found["curve"]:
-            self.assertAlmostEqual(size(point["event_size"]) * 4 * 8, rate(point["value"]), places=2)
-            self.assertEqual(point["sustained_seeds"], int(rate(point["value"]) <= rate(found["limit"])), point)
-        held = self.find(*asked, "--find-events", "hold")
-        self.assertEqual(held["event_sizes"], "held, whole events per set")
-        self.assertEqual((held["limit"], held["beyond"], held["limit_event_size"]), ("85.8Gb/s", "107.25Gb/s", "2.68125GB"))
-        self.assertIn("--buffer was kept at 21.45GB", held["statements"])
-
-    def test_a_search_keeps_to_what_is_possible(self):
-        overloaded = ("--seeds", "1", "--rate", "120Gb/s", "--event-size", "1GB", "--duration", "10s")
-        found = self.find("--find", "slots", *overloaded)
-        self.assertIsNone(found["limit"])
-        self.assertEqual([point["value"] for point in found["curve"]], "4 8 16 32 64 128 256 512 1024".split())
-        self.assertFalse(any("refused" in point for point in found["curve"]))
-        self.assertIn("producers' links cannot carry the rate", found["warnings"][0])
-        done = weir("simulate", "--find", "slots", *overloaded)
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("fewest slots per consumer: no value from 4 to 1024 is sustained\n", done.stdout)
-        # Four consumers are named, so there are no fewer.
-        named = self.find("--find", "consumers", "--seeds", "1", "--consumers", "8", "--busy", "1ms", "--busy-consumers", "0-3")
-        self.assertEqual((named["limit"], named["beyond"]), ("4", "3"))
-        self.assertIn("there is no consumer 3", named["curve"][0]["refused"])
-
-    def test_a_longer_processing_time_keeps_its_shape(self):
-        found = self.find("--find", "busy", "--seeds", "1", "--producers", "2", "--consumers", "4", "--rate", "80Mb/s", "--event-size", "1MB",
-                          "--generation", "steady", "--busy", "exponential:10ms,max=15ms", "--duration", "100s")
-        milliseconds = lambda text: float(text[:-2]) if text.endswith("ms") else float(text[:-1]) * 1000
-        value = lambda text: map(milliseconds, re.fullmatch(r"exponential:(\S+),max=(\S+)", text).groups())
-        self.assertEqual([point.get("refused") for point in found["curve"]], [None] * len(found["curve"]))
-        for point in found["curve"]:
-            mean, most = value(point["value"])
-            self.assertAlmostEqual(most / mean, 1.5, delta=0.01)
-        self.assertGreater(next(value(found["limit"])), 100)  # cut at 1.5 means: 0.78 means on average
-
-    def test_a_search_is_kept_in_its_directory(self):
-        out = self.directory / "found"
-        asked = ("simulate", "--find", "slots", "--seeds", "1", "--duration", "5s", "--label", "L", "--tag", "k=v", "--out", str(out), "--json")
-        printed = weir(*asked).stdout
-        self.assertEqual((out / "find.json").read_text(), printed)
-        self.assertEqual([file.name for file in out.iterdir()], ["find.json"])
-        kept = json.loads(printed)
-        self.assertEqual((kept["schema"], kept["find"], kept["label"], kept["tags"]), ("weir-find/1", "slots", "L", {"k": "v"}))
-        self.assertEqual(kept["plan"]["duration"], "5s")
-        self.refused(asked, f"--out: '{out}' exists already", command="weir simulate")
-
-    def test_an_interrupted_search_stops_at_once(self):
-        started = subprocess.Popen([WEIR, "simulate", "--scenario", "lhcb2021-2", "--duration", "20s", "--find", "consumers", "--seeds", "20"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
-        self.assertIn("of 20 seeds", started.stderr.readline())
-        started.send_signal(signal.SIGINT)
-        printed, messages = started.communicate(timeout=20)
-        self.assertEqual(started.returncode, 130)
-        self.assertEqual(messages, "weir simulate: interrupted, the limit was not found\n")
-        self.assertEqual(printed, "")
-
-    def test_the_fewest_consumers_are_what_their_time_asks_for(self):
-        # 20 events/s of 200 ms each keep four consumers busy; a fifth is needed to stay below that.
-        found = self.find("--find", "consumers", "--seeds", "2", "--producers", "2", "--consumers", "10", "--rate",
-                          "80Mb/s", "--event-size", "1MB", "--generation", "steady", "--busy", "fixed:220ms", "--duration",
-                          "100s")
-        self.assertEqual(found["limit"], "5")
 
 
 class Explorations(SimulateTest):
@@ -444,17 +365,8 @@ class Refusals(SimulateTest):
         refuse("--inject", "lose:producer=0,event=1,chunk=0", "--inject: is for `weir run`")
         refuse("--explore", "0", "--explore: 0 is out of range")
         refuse("--explore", "5", "--rate", "1Gb/s", "--rate: cannot be combined with --explore")
-        refuse("--find", "luck", "--find: 'luck' is not one of: rate, slots, streams, consumers, busy")
-        refuse("--find", "busy", "--find: busy needs a --busy to vary")
-        refuse("--find", "rate", "--find-events", "grow", "--find-events: 'grow' is not one of: scale, hold")
-        refuse("--find", "slots", "--find-events", "hold", "--find-events: cannot be combined with --find slots")
-        refuse("--find-events", "hold", "--find-events: needs --find rate")
-        refuse("--find", "rate", "--dry-run", "--dry-run: cannot be combined with --find")
-        refuse("--find", "rate", "--require", "sustained", "--require: cannot be combined with --find")
-        refuse("--find", "consumers", "--consumer-hosts", "a,b", "--consumer-hosts: sets the number of consumers")
-        refuse("--seeds", "3", "--seeds: needs --find")
+        refuse("--find", "rate", "--find: limits are looked for by weir-sweep; write weir-sweep find rate --simulate -- OPTIONS")
         refuse("--explain", "some", "--explain: 'some' is not one of: off, fast, full")
-        refuse("--explain", "full", "--find", "rate", "--explain: cannot be combined with --find")
         refuse("--explain", "off", "--jobs", "2", "--jobs: needs --explore, --groups or --explain")
         refuse("--producers", "1000000", "--consumers", "1000000", "--slots", "100", "of memory to simulate")
         refuse("--out", str(self.directory), "exists already")

@@ -114,8 +114,7 @@ class Files(unittest.TestCase):
              "14kB", "--rate", "20Mb/s", "--generation", "steady", "--result-size", "28B", "--shaping", "in-step:1ms", "--policy", "token"],
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--pfc", "on", "--ecn", "on"],
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--framing", "tcp"],
-            ["--duration", "1s", "--groups", "2"],
-            ["--find", "slots", "--seeds", "1", "--busy", "poisson:10ms", "--duration", "1s"])
+            ["--duration", "1s", "--groups", "2"])
     FREE = ("plan", "variables", "packet_network")  # objects whose names are those of options and variables
 
     def names(self, value):

@@ -23,6 +23,8 @@ core::ArrivedChunk take_chunk(fuzz::FuzzInput& input) {
     arrived.chunk.length = {input.take<std::int64_t>()};
     arrived.chunk.sequence = input.take<std::uint32_t>();
     arrived.chunk.generated_at = {input.take<std::int64_t>()};
+    arrived.chunk.begun_at = {input.take<std::int64_t>()};
+    arrived.chunk.epoch = input.take<std::uint16_t>();
     return arrived;
 }
 
@@ -48,6 +50,13 @@ class Harness {
                 consumer_.on_chunk(now_, place, take_chunk(input), out);
                 break;
             }
+            case fuzz::Step::loss:
+                if (plan_.outlives_consumers) {
+                    consumer_.die();
+                    consumer_.begin_again(out);
+                    waits_ = true;
+                }
+                break;
             default: {
                 const core::NodeId from = fuzz::take_node(input);
                 consumer_.on_message(now_, from, fuzz::take_message(input), out);
@@ -63,10 +72,12 @@ class Harness {
                    : std::optional(core::Sampler(plan.result_size, core::Random(1, 2)));
     }
 
-    void check() const {
+    void check() {
         const core::SlotUse use = consumer_.slot_use();
-        fuzz::demand(use.free + use.receiving + use.queued + use.withheld == plan_.slots,
-                     "slots that do not add up");
+        const std::uint32_t slots = use.free + use.receiving + use.queued + use.withheld;
+        // A process that came back has none until it is taken in.
+        fuzz::demand(slots == plan_.slots || (waits_ && slots == 0), "slots that do not add up");
+        waits_ = waits_ && slots == 0;
         const core::Ledger& ledger = consumer_.ledger();
         fuzz::demand(ledger.received.bytes >= core::Bytes{0} && ledger.incomplete.bytes >= core::Bytes{0},
                      "a negative number of bytes");
@@ -80,6 +91,7 @@ class Harness {
     core::Plan plan_;
     core::Instant now_;
     core::Consumer consumer_;
+    bool waits_ = false;  ///< to be taken in
 };
 
 }  // namespace

@@ -26,6 +26,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                 scheduler.on_result(from, {{slot}, {event}, {input.take<std::int64_t>()}}, out);
                 break;
             }
+            case fuzz::Step::loss:
+                if (const core::ConsumerId lost{input.take<std::uint8_t>() % plan.consumers};
+                    plan.outlives_consumers) {
+                    scheduler.on_consumer_lost(now, lost, out);
+                }
+                break;
             case fuzz::Step::finish:
                 scheduler.finish(out);
                 break;

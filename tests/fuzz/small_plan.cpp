@@ -25,6 +25,9 @@ void choose_protocol(FuzzInput& input, core::Plan& plan) {
     plan.reasks = plan.lossy() ? input.below(3) : 0;
     plan.requests = 1 + input.below(4);
     plan.assigned_events = plan.builds() ? input.below(4) : 0;
+    // With what config lets pass beside it; the rest of the plan heeds it.
+    plan.outlives_consumers =
+        input.below(2) == 1 && !plan.builds() && !plan.pulls() && !plan.consumers_grant() && !plan.lossy();
 }
 
 void choose_sizes(FuzzInput& input, core::Plan& plan) {
@@ -37,7 +40,7 @@ void choose_sizes(FuzzInput& input, core::Plan& plan) {
     plan.chunk_size = {std::int64_t{100 + input.below(200)}};
     plan.buffer = {std::int64_t{1 + input.below(4)} * 2000};
     plan.overflow = static_cast<core::Overflow>(input.below(2));
-    if (!plan.consumers_grant() && input.below(3) == 1) {
+    if (!plan.consumers_grant() && !plan.outlives_consumers && input.below(3) == 1) {
         plan.result_size = {.kind = core::DistributionKind::fixed, .mean = 40};
     }
 }
@@ -49,7 +52,7 @@ void choose_times(FuzzInput& input, core::Plan& plan) {
     plan.duration = plan.interval * (1 + input.below(4));
     plan.warmup = plan.interval * input.below(2);
     plan.drain = core::Duration::milliseconds(20);
-    switch (input.below(6)) {
+    switch (plan.outlives_consumers ? 0 : input.below(6)) {
         case 1:
             plan.shaping.kind = core::ShapingKind::bucket;
             plan.shaping.rate = {8000000};
@@ -106,7 +109,7 @@ core::Plan small_plan(FuzzInput& whole) {
     choose_sizes(input, plan);
     choose_times(input, plan);
     plan.set_phase = static_cast<core::SetPhase>(input.below(3));
-    if (input.below(4) == 1) {
+    if (!plan.outlives_consumers && input.below(4) == 1) {
         choose_addresses(input, plan);
     }
     return plan;

@@ -7,7 +7,7 @@
 namespace weir::fuzz {
 
 /// Bytes that small_plan takes.
-inline constexpr std::size_t plan_bytes = 24;
+inline constexpr std::size_t plan_bytes = 48;
 
 core::Plan small_plan(FuzzInput& input);
 

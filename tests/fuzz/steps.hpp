@@ -11,8 +11,8 @@
 
 namespace weir::fuzz {
 
-enum class Step : std::uint8_t { message, time, chunk, chunks_left, result, finish };
-inline constexpr std::uint32_t step_count = 6;
+enum class Step : std::uint8_t { message, time, chunk, chunks_left, result, finish, loss };
+inline constexpr std::uint32_t step_count = 7;
 /// More of them tell nothing new, and take long.
 inline constexpr int steps_max = 400;
 

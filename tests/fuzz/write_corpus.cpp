@@ -19,6 +19,8 @@
 #include "core/scheduler.hpp"
 #include "core/set_phase.hpp"
 #include "participant/rank_account.hpp"
+#include "runtime/join_connection.hpp"
+#include "runtime/join_protocol.hpp"
 #include "runtime/notice.hpp"
 #include "runtime/packet.hpp"
 #include "small_plan.hpp"
@@ -181,7 +183,8 @@ class World {
             to_consumer.put(fuzz::Step::chunk).put(static_cast<std::uint8_t>(chunk.place.value)).put(from);
             to_consumer.put(std::uint8_t{0}).put(described.event.value).put(described.event_bytes.count);
             to_consumer.put(described.offset.count).put(described.length.count);
-            to_consumer.put(described.sequence).put(described.generated_at.ns);
+            to_consumer.put(described.sequence).put(described.generated_at.ns).put(described.begun_at.ns);
+            to_consumer.put(described.epoch);
         }
         core::Actions arrived;
         consumers_[chunk.to.value].on_chunk(now_, chunk.place, {from, true, true, chunk.chunk}, arrived);
@@ -316,6 +319,44 @@ void write_accounts(const std::filesystem::path& directory) {
     bytes.write(directory / "accounts", "account");
 }
 
+/// The harness's acts: 0 bytes, 1 frame, 2 hello, 3 proof, 4 time, 5 connect, 6 close, 7 look; then which
+/// connection.
+void write_join(const std::filesystem::path& directory) {
+    const auto text = [&](const std::string& content, const std::string& name) {
+        Bytes bytes;
+        bytes.put(std::uint8_t{0}).put(std::as_bytes(std::span(content)));
+        bytes.write(directory / "join", name);
+    };
+    const runtime::Hello hello{
+        .nonce = std::string(runtime::nonce_bytes, 'n'), .version = "1", .host = "fn01", .pid = 7, .rank = 3};
+    text(encode(hello), "hello");
+    text(encode(runtime::Welcome{.rank = 2, .ranks = 5, .options = {{"rate", "1Gb/s"}}, .life = 7}),
+         "welcome");
+    text(encode(runtime::ReturnedPeer{.rank = 3, .host = "fn01", .pid = 7, .address = {"a", "b", 2}}),
+         "peer");
+    Bytes good;
+    good.put(std::uint8_t{1});
+    for (const std::uint8_t act : std::array<std::uint8_t, 5>{5, 2, 3, 7, 3}) {
+        good.put(act).put(std::uint8_t{0});
+        if (act == 2) {
+            good.put(std::int32_t{-1});
+        }
+    }
+    good.write(directory / "join", "good");
+    Bytes bad;
+    bad.put(std::uint8_t{1});
+    for (const auto kind :
+         {runtime::FrameKind::pulse, runtime::FrameKind::texts, runtime::FrameKind::proof}) {
+        bad.put(std::uint8_t{5}).put(std::uint8_t{0}).put(std::uint8_t{1}).put(std::uint8_t{255});
+        bad.put(static_cast<std::uint8_t>(kind))
+            .put(std::uint16_t{3})
+            .put(std::array<char, 3>{'a', 'b', 'c'});
+        bad.put(std::uint32_t{1});
+    }
+    bad.put(std::uint8_t{4}).put(std::uint8_t{0}).put(std::uint32_t{2'000'000'000});
+    bad.write(directory / "join", "strangers");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -346,5 +387,6 @@ int main(int argc, char** argv) {
         }
     }
     write_accounts(directory);
+    write_join(directory);
     return good ? 0 : 1;
 }

@@ -189,7 +189,7 @@ print -r -- ready >> {self.answers}
                  "weir run --scenario lhcb2021-f": "weir run --scenario lhcb2021-farm ",
                  "weir run --scenario mi": "weir run --scenario mine.toml ",
                  "weir run --require sustained,lo": "weir run --require sustained,lossless,",
-                 "weir simulate --find stre": "weir simulate --find streams ",
+                 "weir simulate --explain fa": "weir simulate --explain fast ",
                  "weir scenarios quick": "weir scenarios quickstart ", "weir run --help tra": "weir run --help transfer ",
                  "weir-report a": "weir-report a\\ directory/", "weir-compare --agai": "weir-compare --against="}
         for keys in cases:

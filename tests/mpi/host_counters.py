@@ -40,7 +40,12 @@ def recorded():
     for name in counters:
         total = sum(int(row[name] or 0) for row in rows if row["phase"] == "measure")
         check(host["totals"].get(name, 0) == total, f"{name}: {host['totals'].get(name)}, rows sum to {total}")
+    sources = host["families_by_source"]
+    check(host["families"]["tcp_retransmissions"] == sources["tcp"]["tcp_retransmissions"] >= host["totals"].get("tcp.retransmitted_segments", 0),
+          sources)
+    check(host["families"]["dropped_by_hosts"] == sum(families.get("dropped_by_hosts", 0) for families in sources.values()), sources)
     network = run.json["network"]
+    check("busiest_use" in network, network)
     check(network["mechanism"] == network["mechanisms"][0] and network["evidence"], network)
     # All ranks are on one host, so what they send each other comes through no interface. What others on this machine receive by IP
     # meanwhile is counted too, and may be enough to be judged.

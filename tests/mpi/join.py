@@ -121,9 +121,11 @@ def stopped_outside_the_loop():
 def interrupted():
     run = Joined(4, *LOAD, "--duration", "60s")
     run.wait_for_seconds(1)
-    run.processes[0].send_signal(signal.SIGINT)
+    run.processes[0].send_signal(signal.SIGUSR1)  # as a batch system before the end of a job's time
     ended = run.end(ENDS_WITHIN_S)
-    check(ended.json["status"] == "interrupted", f"{ended.json['status']}, {ended.json['failure']}")
+    check(ended.json["status"] == "interrupted" and "signal 10" in ended.json["failure"]["what"],
+          f"{ended.json['status']}, {ended.json['failure']}")
+    check(ended.status == 138, f"exit status {ended.status}")
 
 
 atexit.register(kill_all)

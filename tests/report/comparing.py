@@ -15,7 +15,8 @@ BEGINNING = datetime.datetime(2026, 11, 20, 12, 0, tzinfo=datetime.timezone.utc)
 
 @pytest.fixture
 def make(tmp_path):
-    """make(name, ...): a run directory with chosen numbers; `goodput` multiplies all consumers' rates."""
+    """make(name, ...): a run directory with chosen numbers; `goodput` multiplies all consumers' rates; `counters`: {device or
+    protocol of its only host: {family: sum}}."""
     template = json.loads((RUNS / "measured" / "run.json").read_text())
 
     def build(name,
@@ -58,12 +59,14 @@ def make(tmp_path):
         directory = tmp_path / name
         directory.mkdir()
         if counters is not None:
-            record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "sources": [], "counters": len(counters),
-                                "seconds": 5, "totals": {key: value for key, value in counters.items() if value}}]
+            families = {}
+            for of_source in counters.values():
+                for family, value in of_source.items():
+                    families[family] = families.get(family, 0) + value
+            record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "sources": list(counters), "counters": len(families),
+                                "seconds": 5, "totals": {}, "families": families, "families_by_source": counters}]
             (directory / "hosts").mkdir()
-            (directory / "hosts" / "eb01.csv").write_text(
-                "second,phase,wall_time," + ",".join(counters) + "\n0,measure,," + ",".join(map(str, counters.values()))
-                + "\n")
+            (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time\n")
         (directory / "run.json").write_text(json.dumps(record))
         return str(directory)
     return build

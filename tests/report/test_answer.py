@@ -1,11 +1,12 @@
 """The answer of a comparison: what is planted wins, equal settings have no winner, and what was not counted is missing."""
 
+import dataclasses
 import json
 import re
 
 import numpy as np
 import pytest
-from comparing import make, run  # noqa: F401 (a fixture)
+from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
 from conftest import ROOT, RUNS
 
 from weir_report import answer_lines, answer_text, units, victims
@@ -107,16 +108,49 @@ def test_too_few_runs_are_not_judged(make):
 def test_a_measured_capacity_decides(capsys, tmp_path):
     status, out, _ = run(capsys, EXAMPLE, "--json", tmp_path / "answer.json")
     assert status == 0
-    assert re.match(r"pfc sustains \S+ Gb/s per producer, ecn \S+ Gb/s \(difference \S+ Gb/s round by round, certain\)", out)
+    assert re.match(r"pfc sustains \S+ Gb/s per producer in every run, ecn \S+ Gb/s; half of the runs hold \S+ Gb/s and \S+ Gb/s\s+\(difference", out)
     answer = json.loads((tmp_path / "answer.json").read_text())["answer"]
     assert answer["decided_by"]["name"] == "capacity" and answer["decided_by"]["unit"] == "b/s"
     assert [(row["rank"], row["setting"], row["certain"]) for row in answer["ranking"]] == [
         (1, "pfc", True), (2, "ecn", True), (3, "none", None)]
-    # The difference is that of pairs of rounds, in the ranking as in the pairs.
+    # The difference of the ranking is that of the pairs.
     first = answer["ranking"][0]
     pair = next(pair for pair in answer["pairs"] if {pair["first"], pair["second"]} == {"pfc", "ecn"})
-    assert abs(first["difference"]) == abs(pair["difference"]) and pair["paired"]
+    assert abs(first["difference"]) == abs(pair["difference"])
     assert first["difference_low"] <= first["difference"] <= first["difference_high"]
+
+
+def answer_of(limits, **more):
+    capacity = capacity_of(limits)
+    capacity = dataclasses.replace(capacity, settings=tuple(dataclasses.replace(setting, run_s=20.0) for setting in capacity.settings), **more)
+    return make_answer([], Settings(), capacity)
+
+
+def test_a_limit_outside_of_the_range_is_named_and_nobody_wins():
+    capacity = capacity_of({"pfc": [5e9, 5.05e9, 4.95e9], "ecn": [4e9, 4.05e9, 3.95e9], "both": [8e9] * 3})
+    beyond = tuple(dataclasses.replace(search, low=8e9, high=None, runs=search.runs[:1]) for search in capacity.settings[2].searches)
+    capacity = dataclasses.replace(capacity, settings=(*capacity.settings[:2], dataclasses.replace(capacity.settings[2], searches=beyond)))
+    answer = make_answer([], Settings(), capacity)
+    assert "The limit of both is above 8 Gb/s, the end of the range: it is ranked against nothing." in answer.headline
+    assert answer.winner is None and "ecn is behind" in answer.headline and "most in [find]" in answer.next
+    assert [(row.setting, row.judged) for row in answer.ranking] == [("pfc", True), ("ecn", True), ("both", False)]
+
+
+def test_equal_needs_small_intervals_and_the_rest_is_not_told():
+    equal = answer_of({"pfc": [5e9, 5.005e9, 4.995e9] * 3, "ecn": [5.001e9, 4.996e9, 5.004e9] * 3}, events="hold")
+    assert "pfc and ecn are equal: their difference is below 2 %, with 95 % confidence." in equal.headline.replace("ecn and pfc", "pfc and ecn")
+    assert "(runs of 20 s)" in equal.headline and equal.headline.endswith("Events keep their size at every rate.")
+    assert not equal.not_told and "for equal in capacity" in equal.next
+    noisy = answer_of({"pfc": [5e9, 5.4e9, 4.6e9], "ecn": [5.2e9, 4.7e9, 5e9]})
+    assert "No winner between" in noisy.headline and "not told, " in noisy.headline and "equal" not in noisy.headline + noisy.next
+    assert noisy.not_told
+
+
+def test_runs_that_scatter_are_no_answer():
+    answer = answer_of({"pfc": [5e9, 2e9, 9e9], "ecn": [4e9, 4.05e9, 3.95e9]})
+    assert "No answer for pfc: runs scatter by " in answer.headline and "of 9 outcomes contradict the others)" in answer.headline
+    assert answer.winner is None and "Find out why runs of pfc differ from each other" in answer.next
+    assert answer.headline.startswith("ecn sustains ")
 
 
 def test_a_figure_is_chosen_and_refused(capsys, make):

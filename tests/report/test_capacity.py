@@ -7,22 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from weir_report import capacity_estimates
+from weir_report import capacity_estimates, capacity_ranking
 from weir_report.capacity import Capacity, Search, Setting, Trial, as_record, from_record, read_capacity, write_capacity
 from weir_report.errors import ReportError
+from weir_report.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings
 
 EXAMPLE = Path(__file__).parent / "capacity" / "capacity.json"
 
 
-def settings_of(brackets, find="rate", **more):
+def settings_of(brackets, find="rate", resolution=0.02, **more):
     """A Capacity with one setting per name, whose rounds have these (low, high)."""
     return Capacity(find, "sustained", "local", tuple(
         Setting(name, {"switch": name}, tuple(Search(number, low, high) for number, (low, high) in enumerate(rounds, 1)))
-        for name, rounds in brackets.items()), **more)
+        for name, rounds in brackets.items()), resolution=None if find == "slots" else resolution, **more)
 
 
 def difference(capacity, baseline, new):
-    return capacity_estimates.difference(capacity, capacity.setting(baseline), capacity.setting(new))
+    """FigureResult of the two, new minus baseline; None: they are ranked against nothing."""
+    names = [setting.name for setting in capacity.settings]
+    ranked = capacity_ranking.rank(capacity, Settings())
+    pair = ranked.of_figure(ranked.decided_by, names.index(baseline), names.index(new))
+    return pair and pair.seen_from(names.index(new)).opposite()
 
 
 def limit(capacity, name):
@@ -38,7 +43,7 @@ def test_the_example_is_read_and_written_alike(tmp_path):
 
 @pytest.mark.parametrize("where, value, message", [
     (("schema",), "weir-capacity/2", "schema is 'weir-capacity/2', not 'weir-capacity/1'"),
-    (("find",), "speed", "find: 'speed' is not one of rate, busy, slots, streams"),
+    (("find",), "speed", "find: 'speed' is not one of rate, busy, slots, streams, consumers"),
     (("unit",), "Gb/s", "unit: 'Gb/s' is not one of b/s"),
     (("better",), "lower", "better: 'lower' is not one of higher"),
     (("criterion",), None, "criterion: None is not a text"),
@@ -99,37 +104,46 @@ def test_limits_of_the_example():
     assert best.low <= 85.2e9 and best.high >= 86.1e9 and best.value == pytest.approx(85.8e9, rel=0.01)
     # Two settings that are far apart against their spread, by the order of the sides.
     gain = difference(capacity, "switch=ecn", "switch=pfc")
-    assert gain.certain and gain.value == pytest.approx(14.8e9, rel=0.1) and gain.low < gain.value < gain.high
+    assert gain.call == BETTER and gain.difference == pytest.approx(14.8e9, rel=0.1) and gain.low < gain.difference < gain.high
     loss = difference(capacity, "switch=pfc", "switch=ecn")
-    assert loss.certain and loss.value == -gain.value
+    assert loss.call == WORSE and loss.difference == -gain.difference
 
 
 def test_one_round_gives_the_bracket_and_calls_nothing():
     capacity = settings_of({"a": [(50, 51)], "b": [(60, 61)]})
     assert (limit(capacity, "a").low, limit(capacity, "a").high) == (50, 51)
     found = difference(capacity, "a", "b")
-    assert not found.certain and found.threshold is None and found.more_rounds == 2
-    assert (found.low, found.high) == (9, 11)
+    assert found.call == INCONCLUSIVE and found.difference == 10 and found.reason == "fewer than 3 runs"
 
 
 def test_resolution_counts_though_the_rounds_agree():
     """Simulations with one seed find the same bracket each time; how wide it is remains."""
-    capacity = settings_of({"a": [(50, 51)] * 5, "b": [(51, 52)] * 5, "c": [(50.5, 51.5)] * 5})
+    capacity = settings_of({"a": [(50, 51)] * 5, "b": [(52, 53)] * 5, "c": [(50.4, 51.4)] * 5})
     assert limit(capacity, "a").low == 50 and limit(capacity, "a").high == 51
-    assert difference(capacity, "a", "b").certain
+    assert difference(capacity, "a", "b").call == BETTER
     near = difference(capacity, "a", "c")
-    assert not near.certain and near.low < 0.0 and near.high > 1.0
+    assert near.call == NO_DIFFERENCE and near.low < 0.4 < near.high
 
 
 def test_noise_between_rounds_is_in_the_interval():
-    capacity = settings_of({"a": [(50, 51), (40, 41), (60, 61)], "b": [(53, 54), (43, 44), (63, 64)],
-                            "c": [(70, 71), (43, 44), (49, 50)]})
+    capacity = settings_of({"a": [(50, 51), (40, 41), (60, 61), (45, 46), (55, 56), (52, 53)],
+                            "b": [(53, 54), (43, 44), (63, 64), (48, 49), (58, 59), (55, 56)]})
     wide = limit(capacity, "a")
-    assert wide.low < 40 and wide.high > 61
+    assert wide.low < 46 and wide.high > 56
     # What both share in a round cancels.
-    assert difference(capacity, "a", "b").certain
-    apart = difference(capacity, "a", "c")
-    assert not apart.certain and apart.more_rounds > 0
+    assert difference(capacity, "a", "b").call == BETTER and difference(capacity, "a", "b").paired
+    others = settings_of({"a": [(50, 51), (46, 47), (54, 55)], "c": [(55, 56), (48, 49), (52, 53)]})
+    assert difference(others, "a", "c").call == INCONCLUSIVE
+
+
+def test_equal_is_shown_and_not_taken_for_granted():
+    """What was not found is not equal: the whole interval has to be small."""
+    equal = settings_of({"a": [(50, 50.2), (50.1, 50.3), (49.9, 50.1)] * 2, "b": [(50.1, 50.3), (50, 50.2), (49.9, 50.1)] * 2}, resolution=0.004)
+    assert difference(equal, "a", "b").call == NO_DIFFERENCE
+    coarse = settings_of({"a": [(48, 52)] * 6, "b": [(48.5, 52.5)] * 6}, resolution=0.08)
+    assert difference(coarse, "a", "b").call == INCONCLUSIVE
+    noisy = settings_of({"a": [(48, 49), (52, 53), (50, 51)], "b": [(51, 52), (48, 49), (51, 52)]})
+    assert difference(noisy, "a", "b").call == INCONCLUSIVE
 
 
 def test_intervals_hold_the_truth():
@@ -148,28 +162,47 @@ def test_intervals_hold_the_truth():
         inside[0] += limit(capacity, "a").low <= 100.0 <= limit(capacity, "a").high
         found = difference(capacity, "a", "b")
         inside[1] += found.low <= 7.0 <= found.high
-    assert min(inside) >= 0.92 * 400
+    assert min(inside) >= 0.93 * 400
 
 
-def test_rounds_that_reach_the_end_of_the_range_give_bounds():
-    capacity = settings_of({"all": [(100, None)] * 3, "some": [(60, 61)] * 3, "nothing": [(None, 10)] * 3})
-    assert limit(capacity, "all").bound == "at least" and limit(capacity, "all").high == float("inf")
-    assert limit(capacity, "nothing").bound == "at most" and limit(capacity, "nothing").low == 0.0
-    found = difference(capacity, "some", "all")
-    assert found.certain and found.bound == "at least" and found.high == float("inf") and found.low > 0
-    found = difference(capacity, "all", "nothing")
-    assert found.certain and found.bound == "at most" and found.value == -90
-    assert not difference(capacity, "all", "all").certain
+def test_a_limit_outside_of_the_range_is_ranked_against_nothing():
+    capacity = settings_of({"all": [(100, None)] * 3, "some": [(60, 61)] * 3, "less": [(50, 51)] * 3, "nothing": [(None, 10)] * 3})
+    assert limit(capacity, "all").bound == "above" and limit(capacity, "all").high == float("inf")
+    assert limit(capacity, "nothing").bound == "below" and limit(capacity, "nothing").low == 0.0
+    for name in ("all", "nothing"):
+        assert difference(capacity, "some", name) is None
+    assert difference(capacity, "less", "some").call == BETTER
+    # One that may be better than all is why there is no winner.
+    assert capacity_ranking.rank(capacity, Settings()).winner is None
+    closed = settings_of({"some": [(60, 61)] * 3, "less": [(50, 51)] * 3, "nothing": [(None, 10)] * 3})
+    assert capacity_ranking.rank(closed, Settings()).winner == 0
+
+
+def test_what_every_run_held_is_below_the_first_that_failed():
+    trials = [Trial(value, held, "complete", None) for value, held in ((40.0, True), (50.0, True), (52.0, False), (51.0, True), (50.5, False))]
+    capacity = Capacity("rate", "sustained", "local", (Setting("a", {}, (Search(1, 51.0, 52.0, tuple(trials)),)),), resolution=0.02)
+    found = limit(capacity, "a")
+    assert found.every_run == 50.0 and found.contradictions == 1 and found.runs == 5
+    fewest = Capacity("slots", "sustained", "local", (Setting("a", {}, (Search(1, 3.0, 4.0, tuple(
+        Trial(value, held, "complete", None) for value, held in ((8.0, True), (4.0, True), (3.0, False), (5.0, False)))),)),))
+    assert limit(fewest, "a").every_run == 8.0
+
+
+def test_rounds_that_scatter_are_no_answer():
+    capacity = settings_of({"a": [(50, 51), (20, 21), (90, 91)], "b": [(50, 51)] * 3})
+    assert not limit(capacity, "a").is_answer and limit(capacity, "b").is_answer
+    assert difference(capacity, "a", "b") is None
 
 
 def test_fewest_slots_are_the_end_that_held():
     capacity = settings_of({"a": [(3, 4)] * 4, "b": [(5, 6)] * 4}, find="slots")
     assert limit(capacity, "a").value == 4
-    assert difference(capacity, "a", "b").value == 2 and difference(capacity, "a", "b").certain
+    assert difference(capacity, "a", "b").difference == 2 and difference(capacity, "a", "b").call == WORSE
+    # There are no fewer than one.
+    assert limit(settings_of({"a": [(None, 1)] * 3}, find="slots"), "a").bound is None
 
 
 def test_a_search_in_progress_is_no_limit():
     capacity = Capacity("rate", "sustained", "local",
                         (Setting("a", {}, (Search(1, 5.0, None, (Trial(5.0, True, "complete", "x"),), False),)),))
     assert limit(capacity, "a") is None
-    assert capacity_estimates.difference(capacity, capacity.settings[0], capacity.settings[0]) is None

@@ -135,6 +135,13 @@ def test_counters_of_hosts_are_drawn(stored):
                       "mlx5_0.rx_prio3_pause (13 in the measured seconds, most on eb01: 12)",
                       "mlx5_0.port_rcv_packets (600 in the measured seconds, most on eb01: 300)"]
     assert list(chart.panels[1].lines[0].y) == [1, 5, 7]
+    assert "Together" not in chart.caption
+    record = json.loads((directory / "run.json").read_text())
+    record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {}, "families": {"dropped_by_hosts": 90_000, "tcp_timeouts": 0},
+                        "families_by_source": {"eth0": {"dropped_by_hosts": 50_000}, "udp": {"dropped_by_hosts": 40_000}, "tcp": {"tcp_timeouts": 0}}}]
+    (directory / "run.json").write_text(json.dumps(record))
+    assert counter_charts.counters(read_run(directory)).caption.endswith(
+        " Together: packets dropped by hosts 90000 (eth0 on eb01 50000, udp on eb01 40000).")
 
 
 def test_latency_curves_end_at_the_slowest_event(stored):

@@ -72,8 +72,8 @@ def test_the_ranking_has_every_run_and_what_is_certain(compared_runs):
 
 def test_what_is_not_counted_is_missing_and_not_zero(compared_runs):
     report = compared_runs({"pfc": [1.0, 1.01, 1.02], "ecn": [0.7, 0.71, 0.7], "old": [0.5, 0.51, 0.5]}, counters={
-        "pfc": {"eth0.rx_prio3_pause": 500, "eth0.rx_prio3_pause_duration": 1_000_000, "mlx5_0.np_ecn_marked_roce_packets": 0},
-        "ecn": {"eth0.rx_prio3_pause": 0, "mlx5_0.np_ecn_marked_roce_packets": 900, "mlx5_0.port_rcv_packets": 10_000}})
+        "pfc": {"eth0": {"pause_frames_received": 500, "pause_time_received_us": 1_000_000}, "mlx5_0": {"ecn_marked_packets": 0}},
+        "ecn": {"eth0": {"pause_frames_received": 0}, "mlx5_0": {"ecn_marked_packets": 900, "received_packets": 10_000}}})
     shown = {chart.title: {row.name: row for row in chart.rows}
              for chart in answer_charts.mechanism_charts(report.answer, report.groups)}
     assert list(shown) == ["pause time, received", "packets with an ECN mark"]  # sent pauses are in no chart

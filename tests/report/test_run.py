@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from weir_report import host_counters, latency_charts
+from weir_report import counter_charts, latency_charts
 from weir_report.errors import ReportError
 from weir_report.key_figures import key_figures
 from weir_report.report_page import section
@@ -260,44 +260,17 @@ def test_a_second_that_no_run_has_is_refused(stored):
         read_run(directory).rows("consumer")
 
 
-def test_counters_of_the_warm_up_and_the_drain_are_no_key_figures(stored):
+def test_counters_of_the_warm_up_and_the_drain_are_no_part_of_a_sum(stored):
     directory = stored("measured")
     (directory / "hosts").mkdir()
     seconds = json.loads((directory / "run.json").read_text())["seconds"]
     lines = [f"{second},,,{10 ** (second + 1)}" for second in range(-1, seconds + 1)]
     (directory / "hosts" / "eb01.csv").write_text(
         "second,phase,wall_time,eth0.rx_prio3_pause\n" + "\n".join(lines) + "\n")
-    assert key_figures(read_run(directory))["pause_frames_received"] == sum(10 ** (second + 1) for second in range(seconds))
+    assert counter_charts.measured(read_run(directory)) == {"eb01": {"eth0.rx_prio3_pause": sum(10 ** (second + 1) for second in range(seconds))}}
     (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time,eth0.rx_prio3_pause\n,,,1\n")
     with pytest.raises(ReportError, match="eb01.csv, line 2: nan in column second"):
-        key_figures(read_run(directory))
-
-
-def test_names_of_counters_are_those_of_the_verdict():
-    """What the C++ judges by is what the comparison shows, under the same names."""
-    known = (ROOT / "src" / "telemetry" / "counter_meaning.cpp").read_text()
-    for family in host_counters.FAMILIES:
-        for name in family.names:
-            word = next((part for part in ("cnp", "ecn_mark", "ecnmrkd", "cc_rx_ce", "discard") if part in name), name)
-            assert f'"{word}"' in known, name
-
-
-@pytest.mark.parametrize("column, family", [
-    ("mlx5_0.np_cnp_sent", "cnp_sent"), ("bnxt_re0.rx_cnp_pkts", "cnp_handled"), ("irdma0.cnpHandled", "cnp_handled"),
-    ("mlx5_0.vport_out_of_sequence", "out_of_sequence"), ("irdma0.Nak_Sequence_Error", "sequence_errors"),
-    ("irdma0.RxECNMrkd", "ecn_marked_packets"), ("ip.received_ce_packets", "ecn_marked_packets"),
-    ("rdmap0s6.retrans_pkts", "rdma_retransmissions"), ("cxgb4_0.ip4RetransSegs", "rdma_retransmissions"),
-    ("mlx5_0.local_ack_timeout_err", "ack_timeouts"), ("tcp.retransmitted_segments", "tcp_retransmissions"),
-    ("eth0.tx_priority_3_xoff_nic", "pause_frames_sent"), ("eth0.rx_ppp3_frames", "pause_frames_received"),
-    ("eth0.rx_priority_flow_control_frames", "pause_frames_received"),
-    ("eth0.rx_pfc_ena_frames_pri3", "pause_frames_received"), ("eth0.pfc_pri3_tx_duration_us", "pause_time_sent"),
-    ("eth0.pfc_pri3_rx_transitions", "pause_transitions_received"), ("eth0.rx_prio3_buf_discard", "dropped_by_hosts"),
-    ("eth0.tx_pause_storm_warning_events", None), ("eth0.rx_priority_3_xon_nic", None), ("mlx5_0.rp_cnp_ignored", None),
-    ("tcp.received_segments", None),
-])
-def test_drivers_call_the_same_by_many_names(column, family):
-    found = host_counters.family_of(column)
-    assert (found.name if found else None) == family
+        counter_charts.measured(read_run(directory))
 
 
 def test_sums_of_counters_are_those_of_the_record(stored):
@@ -309,4 +282,4 @@ def test_sums_of_counters_are_those_of_the_record(stored):
     record = json.loads((directory / "run.json").read_text())
     record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {"eth0.rx_prio3_pause": 12}}]
     (directory / "run.json").write_text(json.dumps(record))
-    assert host_counters.measured(read_run(directory)) == {"eb01": {"eth0.rx_prio3_pause": 12, "tcp.timeouts": 0}}
+    assert counter_charts.measured(read_run(directory)) == {"eb01": {"eth0.rx_prio3_pause": 12, "tcp.timeouts": 0}}

@@ -97,6 +97,7 @@ class Answer:
     names: tuple  # of the settings as shown, in the order of the groups
     measured: ranking.Ranking
     pressure: PlanPressure = PlanPressure()
+    proofs: tuple = ()  # of proofs.Trial
 
 
 def deciding_figures():
@@ -104,11 +105,11 @@ def deciding_figures():
     return [figure.name for figure in KEY_FIGURES if figure.is_scored]
 
 
-def make_answer(groups, settings, capacity=None, pressure=PlanPressure(), doubts=None, pairs=None):
+def make_answer(groups, settings, capacity=None, pressure=PlanPressure(), doubts=None, pairs=None, prover=None):
     """`groups`: usable runs, two settings or more. `settings`: figure_results.Settings; its decide_by names the figure that
     decides. `capacity`: a capacity.Capacity, which then decides; the groups are those of its settings, by name, and one is
     enough. `pressure`: whether settings of the switch can act in these runs at all. `doubts`: see ranking.Runs. `pairs`: the
-    PairsOfGroups, None to use none."""
+    PairsOfGroups, None to use none. `prover`: a proofs.Prover, which simulates."""
     if capacity is not None:
         return _of_capacity(groups, settings, capacity, pressure)
     values = values_of(groups)
@@ -117,7 +118,8 @@ def make_answer(groups, settings, capacity=None, pressure=PlanPressure(), doubts
     values = runs.with_failures().values
     columns = _columns(ranked)
     details = [tuple(value_of(figure, values[figure.name][index]) for figure in columns) for index in range(len(groups))]
-    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings, pressure)
+    return _made(groups, short_names([group.name for group in groups]), ranked, columns, details, values, settings, pressure,
+                 prover=prover)
 
 
 def values_of(groups):
@@ -136,32 +138,36 @@ def _of_capacity(groups, settings, capacity, pressure):
     by_name = {group.name: group for group in groups}
     groups = [by_name.get(setting.name, Group(setting.name, [])) for setting in capacity.settings]
     ranked = capacity_ranking.rank(capacity, settings)
-    figure = ranked.decided_by
-    details = [(_limit_value(figure, limit),) for limit in capacity_ranking.limits(capacity)]
+    figures = ranked.decided_by, capacity_ranking.every_run_of(capacity)
+    limits = capacity_ranking.limits(capacity)
+    details = [tuple(_limit_values(figures, limit)) for limit in limits]
     names = short_names([setting.name for setting in capacity.settings])
     beyond = [capacity_ranking.runs_beyond(setting, group) for setting, group in zip(capacity.settings, groups)]
-    return _made(beyond, names, ranked, (figure,), details, {figure.name: [[detail[0].value] for detail in details]}, settings,
-                 pressure, capacity)
+    values = {figure.name: [[of_setting[place].value] for of_setting in details] for place, figure in enumerate(figures)}
+    return _made(beyond, names, ranked, figures, details, values, settings, pressure, capacity, limits)
 
 
-def _limit_value(figure, limit):
+def _limit_values(figures, limit):
+    """What half of the runs hold, with its interval, and what every run held."""
+    half, every = figures
     if limit is None:
-        return Value(figure, None, None, None, 0)
-    text = answer_text.amount(figure, limit.value)
-    return Value(figure, limit.value, limit.low if np.isfinite(limit.low) else None,
-                 limit.high if np.isfinite(limit.high) else None, limit.rounds, None,
-                 f"{limit.bound} {text}" if limit.bound else text)
+        return [Value(figure, None, None, None, 0) for figure in figures]
+    text = answer_text.amount(half, limit.value)
+    low, high = (end if np.isfinite(end) and limit.is_answer else None for end in (limit.low, limit.high))
+    return [Value(half, limit.value, low, high, limit.rounds, None, f"{limit.bound} {text}" if limit.bound else text),
+            Value(every, limit.every_run, None, None, limit.rounds, None, answer_text.amount(every, limit.every_run))]
 
 
-def _made(groups, names, ranked, columns, details, values, settings, pressure, capacity=None):
+def _made(groups, names, ranked, columns, details, values, settings, pressure, capacity=None, limits=(), prover=None):
     rows = _ranked(ranked, details, names, groups, capacity is not None)
     at = "in the runs next to the limit" if capacity else None
     why = [answer_why.why(groups[row.index], names[row.index], at) for row in rows]
     there = [row.index for row in rows if groups[row.index].runs]
     suffering = victims.find_victims([groups[index] for index in there], [names[index] for index in there])
-    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity, pressure)
+    found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity, tuple(limits), pressure, prover)
+    headline = answer_headline.headline(found, suffering)
     return Answer(
-        headline=answer_headline.headline(found, suffering),
+        headline=headline,
         winner=None if ranked.winner is None or pressure.cannot_differ else names[ranked.winner],
         decided_by=ranked.decided_by,
         chosen=settings.decide_by is not None,
@@ -173,7 +179,8 @@ def _made(groups, names, ranked, columns, details, values, settings, pressure, c
         next=answer_next.next_step(found),
         names=names,
         measured=ranked,
-        pressure=pressure)
+        pressure=pressure,
+        proofs=tuple(prover.made) if prover else ())
 
 
 def _chain(groups, values, decide_by):

@@ -4,7 +4,7 @@ svg_figures.py draws them."""
 import math
 import statistics
 
-from . import answer_lines, answer_text, run_charts, switch_counters, units
+from . import answer_lines, answer_text, answer_why, run_charts, switch_counters, units
 from .charts import Mark, Row, RowChart
 from .key_figures import key_figures
 
@@ -140,6 +140,7 @@ def mechanism_charts(answer, groups):
     rows = answer.ranking
     by_setting = {why.setting: {counter.name: counter for counter in why.counters} for why in answer.why}
     of_hosts = [by_setting.get(row.setting, {}) for row in rows]
+    unmarked = {why.setting for why in answer.why if why.cnps_without_marks}
     of_switches = [[(run, switch_counters.sums(run)) for run in groups[row.index].runs] for row in rows]
     charts = []
     for families, names in _KINDS:
@@ -148,6 +149,8 @@ def mechanism_charts(answer, groups):
         chart = next((chart for chart in (make() for make in makers) if chart), None)
         if chart:
             charts.append(chart)
+        for row in chart.rows if chart and families[0].startswith("cnp_") else ():
+            row.note = answer_why.CNPS_WITHOUT_MARKS if row.value and row.name in unmarked else ""
     return charts
 
 

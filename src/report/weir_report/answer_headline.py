@@ -3,7 +3,7 @@ would have been found."""
 
 from __future__ import annotations
 
-from . import answer_failures, network_mechanisms, ranking, statistics, units
+from . import answer_failures, answer_limits, ranking, reasons, statistics, units
 from .answer_text import capital, difference, does, listed, plain, rate_text
 from .figure_results import all_equal
 from .key_figures import COMPLETED
@@ -17,10 +17,10 @@ def headline(found, suffering=()):
     if found.pressure.cannot_differ:
         other = [] if found.ranked.winner is None else ["What differs between these runs all the same has another cause."]
         return " ".join([found.pressure.headline, *other])
-    parts = [None if found.capacity else _nothing_on_time(found)]
-    if len(found.rows) == 1 and found.ranked.decided_by is not None and found.ranked.judged[0]:
-        parts.append(f"{found.rows[0].setting} {does(found.ranked.decided_by, found.rows[0].text, found.capacity)}.")
-    elif not found.is_judged and found.ranked.winner is None:
+    if found.capacity:
+        return answer_limits.headline(found, suffering)
+    parts = [_nothing_on_time(found)]
+    if not found.is_judged and found.ranked.winner is None:
         parts.append(_too_few(found))
     elif found.ranked.decided_by is None:
         parts.append("No winner: no figure that could decide differs between these runs.")
@@ -45,10 +45,10 @@ def _nothing_on_time(found):
 def _winner(found):
     best, second = found.rows[0], found.rows[1]
     figure = best.told_by or found.ranked.decided_by
-    beside = where(found, second, best)
+    beside = reasons.text(found, second, best)
     if figure.kind == "share":
         return f"{_sustains(found, figure, [best])}, {_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}."
-    return (f"{best.setting} {does(figure, _value(best, figure), found.capacity)}, {second.setting} {_value(second, figure)} "
+    return (f"{best.setting} {does(figure, _value(best, figure))}, {second.setting} {_value(second, figure)} "
             f"(difference {difference(figure, best.difference)}{within_pairs(found, best, second, figure)}, certain){beside}.")
 
 
@@ -57,7 +57,7 @@ def within_pairs(found, one, other, figure):
     pair = found.ranked.of_figure(figure, one.index, other.index)
     if pair is None or not pair.result.paired:
         return ""
-    return " round by round" if found.capacity else " within pairs of runs"
+    return " within pairs of runs"
 
 
 def _value(row, figure):
@@ -95,7 +95,7 @@ def _with(found, figure, rows):
 
 
 def _too_few(found):
-    few = (f"Not judged: {statistics.FEWEST_RUNS} or more {'rounds' if found.capacity else 'complete runs'} per setting are needed, "
+    few = (f"Not judged: {statistics.FEWEST_RUNS} or more complete runs per setting are needed, "
            f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer.")
     figure = found.ranked.decided_by
     return few if figure is None else f"{few} {capital(figure.title)}: {listed([f'{row.setting} {row.text}' for row in found.rows])}."
@@ -105,7 +105,7 @@ def _no_winner(found):
     leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
     figure, parts = found.ranked.decided_by, []
     if others and figure.kind == "share":
-        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} (certain){where(found, others[0], leaders[0])}.")
+        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} (certain){reasons.text(found, others[0], leaders[0])}.")
     elif others:
         parts.append(_lead(found, leaders, others, figure))
     names = f"these {len(leaders)} settings" if others and len(leaders) > 2 else listed([row.setting for row in leaders])
@@ -117,7 +117,7 @@ def _lead(found, leaders, others, figure):
     """pfc and ecn share the lead: pfc sustains 5.5 Gb/s per producer, ecn 5.4 Gb/s (not told apart); behind is none 4.3 Gb/s (1.1 Gb/s
     less, certain)"""
     best, end = leaders[0], leaders[-1]
-    words = f"{best.setting} {does(figure, best.text, found.capacity)}, {end.setting} {end.text} (not told apart)"
+    words = f"{best.setting} {does(figure, best.text)}, {end.setting} {end.text} (not told apart)"
     last = f"; last is {_behind(found, best, others[-1], figure)}" if len(others) > 1 else ""
     return (f"{listed([row.setting for row in leaders])} share the lead: {words}; behind is {_behind(found, best, others[0], figure)}"
             f"{last}.")
@@ -129,57 +129,8 @@ def _behind(found, best, row, figure):
     if told is not None and told.figure is figure and None not in (best.value, row.value):
         change = "less" if (figure.better == "higher") else "more"
         gap = (f" ({difference(figure, told.result.difference)} {change}{within_pairs(found, best, row, figure)}, certain)"
-               f"{where(found, row, best)}")
+               f"{reasons.text(found, row, best)}")
     return f"{row.setting} {row.text}{gap}"
-
-
-# By what the network did to the worse setting. What was counted of it: the first of these that is larger there.
-_REASONS = (
-    ("lossy", "packets are lost", ("switch_dropped_packets", "missing_datagrams", "tcp_retransmissions", "dropped_by_hosts",
-                                         "rdma_retransmissions", "out_of_sequence")),
-    ("held_back_by_pfc", "PFC stops its senders", ("pause_time_received", "switch_pausing_s")),
-    ("pauses_sent", "its hosts send pauses", ("pause_time_sent",)),
-    ("controlled_by_ecn", "ECN slows its senders", ("ecn_marked_packets", "switch_marked_packets", "cnp_handled")),
-    ("slowed_by_cnp", "CNPs slow its senders", ("cnp_handled",)),
-)
-
-
-# A counter is no reason if it is not so much larger than that of the better setting.
-LARGER_FROM = 1.5
-
-
-def where(found, worse, better):
-    """', where packets are lost (dropped by the switch 14 % of packets; 0 % with pfc)': what was counted with the worse setting, and more
-    than with the better one. It lies beside the difference, and need not be its cause. '' if nothing is known that does."""
-    whys = {why.setting: why for why in found.why}
-    one, other = whys[worse.setting], whys[better.setting]
-    for mechanism, reason, names in _REASONS:
-        if one.most == network_mechanisms.WORDS[mechanism]:
-            shown = next((text for name in names if (text := _larger(one, other, name, better.setting))), None)
-            if shown is not None or other.most != one.most and not any(name in {counter.name for counter in one.told} for name in names):
-                return f", where {reason}{f' ({shown})' if shown else ''}"
-    blocked = _larger(one, other, "blocked_share", better.setting)
-    if blocked and _counted(one, "blocked_share").value >= 0.05:
-        return f", where its consumers are {blocked.removeprefix('consumers ')}"
-    return ""
-
-
-def _counted(why, name):
-    return next((counter for counter in why.counters if counter.name == name), None)
-
-
-def _larger(one, other, name, better):
-    """'dropped by the switch 14 % of packets; 0.1 % with pfc' if a counter is larger; else None."""
-    mine, beside = _counted(one, name), _counted(other, name)
-    if mine is None or not mine.value or mine not in one.told:
-        return None
-    if beside is None or beside.value is None:
-        return f"{mine.short} {mine.text}; not counted with {better}"
-    sizes = (mine.share, beside.share) if mine.share is not None and (beside.share is not None or not beside.value) else \
-        (mine.value, beside.value)
-    if sizes[0] < LARGER_FROM * (sizes[1] or 0.0):
-        return None
-    return f"{mine.short} {mine.text}; {beside.text.split(' of ')[0] if beside.value else 'none'} with {better}"
 
 
 def _least_found(found, leaders):

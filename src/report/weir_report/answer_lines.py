@@ -17,8 +17,9 @@ def lines(answer, colour=False):
     """All lines."""
     shown = [f"{BOLD}{line}{RESET}" if colour else line for line in textwrap.wrap(answer.headline, WIDTH)]
     shown += ["", *_ranking(answer)]
-    for head, sentences in (("why", why(answer)), ("limits", limits(answer)), ("suffers", suffers(answer)), ("not told", answer.not_told),
-                            ("next", [answer.next]), ("words", words(answer))):
+    paragraphs = (("why", why(answer)), ("tried", [trial.text for trial in answer.proofs]), ("limits", limits(answer)), ("suffers", suffers(answer)),
+                  ("not told", answer.not_told), ("next", [answer.next]), ("words", words(answer)))
+    for head, sentences in paragraphs:
         shown += ["" if head == "why" else None, *paragraph(head, sentences)] if sentences else []
     return [line for line in shown if line is not None]
 
@@ -27,14 +28,16 @@ def _ranking(answer):
     if not answer.columns:
         return [f"setting   {name}" for name in answer.names]
     heads = ["rank", "setting", "rounds" if answer.decided_by.name == "capacity" else "runs"]
-    for figure in answer.columns:
-        heads += [answer_text.column_title(figure), "95 % interval"]
+    # What every run held has none.
+    with_interval = [any(row.details[place].low is not None for row in answer.ranking) or place == 0 for place in range(len(answer.columns))]
+    for figure, has_interval in zip(answer.columns, with_interval):
+        heads += [answer_text.column_title(figure), *(["95 % interval"] if has_interval else [])]
     heads.append("against the next")
     rows = []
     for row in answer.ranking:
         cells = [row.place, row.setting, _runs(row)]
-        for value in row.details:
-            cells += [value.text, interval(value)]
+        for value, has_interval in zip(row.details, with_interval):
+            cells += [value.text, *([interval(value)] if has_interval else [])]
         rows.append((*cells, against_next(row, answer)))
     left = {1, len(heads) - 1}
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import doubts, run_order, statistics, units
+from . import answer_limits, doubts, run_order, statistics, units
 from .answer_text import difference, listed, plain
 
 RUNS_MOST = 50
@@ -25,7 +25,7 @@ def not_told(found):
         if one.doubt:
             sentences.append(f"Whether {one.setting} and {other.setting} differ: {one.doubt.reason}.")
             continue
-        more = runs_for(found, one.index, other.index)
+        more = answer_limits.not_told(found, one, other) if found.capacity else runs_for(found, one.index, other.index)
         if more:
             sentences.append(more)
     return sentences[:SENTENCES_MAX] + [f"{sentence}." for sentence in found.pressure.sentences] + _counted_by_some(found)
@@ -49,8 +49,6 @@ def runs_for(found, i, j):
     """How many runs would tell two settings apart, if their difference is what it seems; None: nothing to say."""
     figure = found.ranked.decided_by
     pair = figure and found.ranked.of_figure(figure, i, j)
-    if pair is not None and found.capacity:
-        return _rounds_for(found, pair)
     if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or pair.result.reason:
         return None
     result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
@@ -70,21 +68,12 @@ def _needed(result):
     return statistics.runs_needed(result.estimate, size, abs(result.difference), result.level, RUNS_MOST)
 
 
-def _rounds_for(found, pair):
-    if pair.is_called or pair.result.threshold is None:
-        return None
-    two, result = f"{found.names[pair.first]} and {found.names[pair.second]}", pair.result
-    more = f"about {units.counted(pair.more, 'more round')} would tell" if pair.more else "more rounds would not tell, it is too small"
-    return (f"Whether {two} differ: {difference(pair.figure, result.difference)} was seen, "
-            f"{difference(pair.figure, result.detectable)} could have been found; {more}.")
-
-
 def next_step(found):
     """One piece of advice."""
     if found.pressure.cannot_differ:
         return found.pressure.next
     if found.capacity:
-        return _next_round(found)
+        return answer_limits.next_step(found)
     if not found.is_judged and found.ranked.winner is None:
         return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good choice; let the "
                 f"settings take turns{_turns(found)}.")
@@ -103,7 +92,7 @@ def next_step(found):
         return f"Choose between {listed([row.setting for row in leaders])} by their latency at the rate that you need. {_BELOW_FULL_LOAD}"
     few = _few_more_runs(found, leaders)
     if few:
-        return (f"Make {few} more {found.repetition}s of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
+        return (f"Make {few} more runs of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
                 "find = \"rate\".")
     if len(leaders) == len(found.rows):
         return "Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate they do not differ enough."
@@ -127,19 +116,3 @@ def _few_more_runs(found, leaders):
         return None
     needed, size = _needed(pair.result), min(len(pair.result.baseline.values), len(pair.result.new.values))
     return needed - size if needed and size < needed <= size + RUNS_FEW else None
-
-
-def _next_round(found):
-    if found.ranked.winner is None and any(setting.stopped for setting in found.capacity.settings):
-        return "Find out why runs of the search failed, and let weir-sweep submit make them again (--retry-failed)."
-    if not found.is_judged and found.few:
-        return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file): one round does not show "
-                "how much a limit spreads.")
-    if found.ranked.winner is not None:
-        return f"Use {found.rows[0].setting}; check the rate that you plan with a long run, below the lower end of its interval."
-    leaders = found.leaders
-    pair = found.ranked.of_figure(found.ranked.decided_by, leaders[0].index, leaders[-1].index) if len(leaders) > 1 else None
-    instead = "choose by the latency at the rate that you need: a sweep at that rate, without find"
-    if pair is not None and pair.more:
-        return f"Make about {units.counted(pair.more, 'more round')}, or {instead}."
-    return f"Take {listed([row.setting for row in leaders])} for equal in capacity, and {instead}."

@@ -23,7 +23,7 @@ _PHRASES = {
 }
 # Titles that are too long for a column.
 _SHORT = {"longest_stay": "slowest delivery", "goodput": "goodput", "evenness": "fairness",
-          "slowest_consumer_lowest_second": "lowest rate", "slowest_consumer_mean": "slowest consumer"}
+          "capacity": "half hold", "every_run": "every run held", "slowest_consumer_lowest_second": "lowest rate", "slowest_consumer_mean": "slowest consumer"}
 
 # What the heads of a ranking mean, in short; docs/glossary.md, which `weir help WORD` prints, has all of it.
 MEANINGS = {
@@ -49,7 +49,9 @@ class Findings:
     settings: object
     why: list
     capacity: object | None = None  # capacity.Capacity, if that decides
+    limits: tuple = ()  # capacity_estimates.Limit of each setting, or None; with a capacity
     pressure: PlanPressure = PlanPressure()
+    prover: object | None = None  # proofs.Prover; None: nothing is simulated
 
     @property
     def few(self):
@@ -60,10 +62,6 @@ class Findings:
     def is_judged(self):
         """Whether two settings or more have enough repetitions."""
         return sum(self.ranked.judged) > 1
-
-    @property
-    def repetition(self):
-        return "round" if self.capacity else "run"
 
     @property
     def full_load(self):
@@ -122,8 +120,13 @@ def span(figure, low, high):
         factor, name = 0.01, "%"
     else:
         factor, name = 1.0, "" if figure.unit == "1" else figure.unit
-    ends = [_like(end / factor, largest / factor) if figure.unit != "1" or figure.name == "worst_occupancy" else f"{end:.4f}"
-            for end in (low, high) if end is not None]
+    known = [end for end in (low, high) if end is not None]
+    if figure.unit == "1" and figure.name != "worst_occupancy":
+        ends = [f"{end:.4f}" for end in known]
+    elif factor == 1.0 and all(float(end).is_integer() for end in known):  # what is counted
+        ends = [f"{end:.0f}" for end in known]
+    else:
+        ends = [_like(end / factor, largest / factor) for end in known]
     if high is None:
         return f"from {ends[0]} {name}".rstrip()
     if low is not None and ends[0] == ends[1]:
@@ -159,22 +162,10 @@ def difference(figure, value):
     return amount(figure, abs(value))
 
 
-def does(figure, text, capacity=None):
+def does(figure, text):
     """'delivers every event within 91 ms'"""
-    if capacity is not None:
-        return _carries(capacity, text)
     phrase = _PHRASES.get(figure.name)
     return phrase.format(text) if phrase else f"has {figure.title} {text}"
-
-
-def _carries(capacity, text):
-    on_time = capacity.criterion == "on-time"
-    if capacity.find == "rate":
-        return f"carries {text} per producer on time" if on_time else f"sustains {text} per producer"
-    what = "to be on time" if on_time else "to sustain the load"
-    if capacity.find == "busy":
-        return f"allows a mean processing time of {text}" + (" on time" if on_time else "")
-    return f"needs {text} per {'consumer' if capacity.find == 'slots' else 'producer'} {what}"
 
 
 def listed(names, most=4):

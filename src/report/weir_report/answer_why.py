@@ -7,17 +7,12 @@ import dataclasses
 
 import numpy as np
 
-from . import host_counters, network_mechanisms, switch_counters, units
+from . import host_counters, network_mechanisms, switch_counters, units, victims
 from .key_figures import key_figures
-
-# What hosts' interfaces call the packets that they handled.
-_PACKETS = {"sent": ("port_xmit_packets", "tx_packets", "tx_packets_phy"),
-            "received": ("port_rcv_packets", "rx_packets", "rx_packets_phy")}
-_SEGMENTS = "tcp.sent_segments"
 
 _SHORT = {"pause_frames_received": "pauses received", "pause_time_received": "paused", "pause_frames_sent": "pauses sent",
           "pause_time_sent": "pausing others", "pause_transitions_received": "times paused", "pause_transitions_sent": "times pausing",
-          "ecn_marked_packets": "ECN marks", "cnp_sent": "CNPs sent", "cnp_handled": "CNPs received",
+          "ecn_marked_packets": "ECN marks", "ecn_echoes": "ECN marks (TCP)", "cnp_sent": "CNPs sent", "cnp_handled": "CNPs received",
           "out_of_sequence": "out of sequence", "sequence_errors": "sequence errors", "rdma_retransmissions": "retransmissions",
           "ack_timeouts": "acknowledgement time-outs", "tcp_retransmissions": "TCP retransmissions",
           "dropped_by_hosts": "dropped by hosts", "damaged_packets": "received damaged", "tcp_timeouts": "TCP time-outs",
@@ -41,9 +36,14 @@ _LONG = ("switch_dropped_bytes", "switch_queue_peak_bytes", "switch_pool_peak_by
 # What is not shown where the other one is.
 _BESIDE = {"pause_frames_received": "pause_time_received", "pause_transitions_received": "pause_time_received",
            "pause_frames_sent": "pause_time_sent", "pause_transitions_sent": "pause_time_sent",
-           "switch_marked_packets": "ecn_marked_packets", "switch_pauses_sent": "pause_frames_received",
+           "switch_marked_packets": "ecn_marked_packets", "ecn_echoes": "ecn_marked_packets", "switch_pauses_sent": "pause_frames_received",
            "switch_pausing_s": "pause_time_received", "switch_pauses_received": "pause_frames_sent",
            "switch_paused_s": "pause_time_sent"}
+
+
+_CNPS = ("cnp_sent", "cnp_handled")
+_MARKS = ("ecn_marked_packets", "switch_marked_packets")
+CNPS_WITHOUT_MARKS = "no packet was marked: network cards also send CNPs for packets that come out of order"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,12 +94,19 @@ class Why:
     missing: tuple  # titles of what nothing counts
     most: str = network_mechanisms.UNKNOWN
     at: str | None = None  # with a measured capacity: which runs these are
-    use: float | None = None  # of the fullest port that leads to a consumer, the median of the runs
+    use: float | None = None  # of the fullest port that leads to a consumer, or of the busiest interface: the median of the runs
+    link: str = "fullest port"
 
     @property
     def shown(self):
         """Those with anything in them."""
         return [counter for counter in self.counters if counter.value]
+
+    @property
+    def cnps_without_marks(self):
+        """CNPs were counted and marks were, too, and there was no mark: ECN is off, or never acted."""
+        marks = [counter.value for counter in self.counters if counter.name in _MARKS and counter.value is not None]
+        return bool(marks) and not any(marks) and any(counter.name in _CNPS for counter in self.shown)
 
     @property
     def told(self):
@@ -114,74 +121,50 @@ class Why:
 
     def text(self, most):
         """held back by PFC 5 of 5; pauses received 8.3 % of the time, ... `most`: so many counters."""
-        counters = [counter.in_line for counter in self.told][:most]
+        told = self.told[:most]
+        counters = [counter.in_line for counter in told]
+        cnps = [place for place, counter in enumerate(told) if counter.name in _CNPS]
+        if cnps and self.cnps_without_marks:
+            counters[cnps[-1]] += f" ({CNPS_WITHOUT_MARKS})"
         mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
-        mechanism += [f"fullest port used {units.percent(self.use)}"] if self.use is not None else []
+        mechanism += [f"{self.link} used {units.percent(self.use)}"] if self.use is not None else []
         return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
 
 
 def why(group, name, at=None):
     of_runs = [_of_run(run) for run in group.runs]
-    uses = [use for run in group.runs if (use := _fullest_port(run)) is not None]
+    uses = [use for run in group.runs if (use := _link_use(run)) is not None]
     counters = [_counter(figure, of_runs) for figure in (*_OWN, *host_counters.FAMILIES, *_OF_SWITCH)]
     return Why(name, len(group.runs), network_mechanisms.text(group) if group.runs else network_mechanisms.UNKNOWN, tuple(counters),
                tuple(counter.title for counter in counters if counter.value is None),
-               next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at, float(np.median(uses)) if uses else None)
+               next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at, float(np.median(uses)) if uses else None,
+               "busiest interface" if any(run.world == "measurement" for run in group.runs) else "fullest port")
 
 
-def _fullest_port(run):
-    """Share of its speed, as the switch of a simulation counted it; None: not known."""
-    uses = [port["use"] for port in (run.record.get("switch") or {}).get("ports", ()) if str(port.get("peer", "")).startswith("consumer")]
-    return max(uses, default=None)
+def _link_use(run):
+    """Share of its speed that the fullest port to a consumer carried, as the switch of a simulation counted it; of a measured run that of
+    the busiest interface. None: not known."""
+    if run.world == "simulation":
+        uses = [port["use"] for port in (run.record.get("switch") or {}).get("ports", ()) if str(port.get("peer", "")).startswith("consumer")]
+        return max(uses, default=None)
+    return (run.record.get("network") or {}).get("busiest_use") if victims.has_real_links(run) else None
 
 
 def _of_run(run):
-    """{family's name: (value, share, of)}"""
-    measured = host_counters.measured(run)
-    sums = host_counters.sums(run)
-    packets = {side: _packets(measured, names) for side, names in _PACKETS.items()}
-    seconds = host_counters.measured_seconds(run)
-    found = _own(run)
+    """{family's name: (value, share, of, ports whose counters moved, ports that count it)}"""
+    sums, seconds, found = host_counters.sums(run), host_counters.measured_seconds(run), _own(run)
     for family in host_counters.FAMILIES:
         if family.name not in sums:
             continue
-        value, share, of = sums[family.name], None, None
-        ports = _ports(measured, family)
-        if family.unit == "s":
-            stopped = max(1, ports[0])
-            share, of = (value / (seconds * stopped), "time") if seconds and ports[1] else (None, None)
-        elif family.unit in ("packets", "segments") or family.name in ("rdma_retransmissions",):
-            whole = packets["received" if family.name in ("ecn_marked_packets", "out_of_sequence", "dropped_by_hosts",
-                                                          "cnp_handled") else "sent"]
-            if family.unit == "segments":
-                whole = sum(counters.get(_SEGMENTS, 0.0) for counters in measured.values())
-            share, of = (value / whole, family.unit if family.unit == "segments" else "packets") if whole else (None, None)
-        found[family.name] = (value, share, of, *(ports if family.unit == "s" else (None, None)))
+        value, share, ports = sums[family.name], None, (None, None)
+        if family.of == "time":
+            of_ports = [families[family.name] for families in host_counters.ports(run).values() if family.name in families]
+            ports = sum(value > 0.0 for value in of_ports), len(of_ports)
+            share = value / (seconds * max(1, ports[0])) if seconds and ports[1] else None
+        elif family.of and (whole := host_counters.packets(run, family.of)):
+            share = value / whole
+        found[family.name] = (value, share, None if share is None else family.of.rpartition("_")[2], *ports)
     return found
-
-
-def _packets(measured, names):
-    """Packets of all hosts; a device that has them under several names counts once."""
-    whole = 0.0
-    for counters in measured.values():
-        devices = {}
-        for column, value in counters.items():
-            device, _, counter = column.rpartition(".")
-            if counter.lower() in names:
-                devices[device] = max(devices.get(device, 0.0), value)
-        whole += sum(devices.values())
-    return whole
-
-
-def _ports(measured, family):
-    """(ports whose counters of a family moved, ports that count it)"""
-    sums = {}
-    for host, counters in measured.items():
-        for column, value in counters.items():
-            if host_counters.family_of(column) is family:
-                port = host, column.rpartition(".")[0]
-                sums[port] = sums.get(port, 0.0) + value
-    return sum(value > 0.0 for value in sums.values()), len(sums)
 
 
 def _own(run):

@@ -20,6 +20,7 @@ FILE_NAME = "capacity.json"
 BYTES_MAX = 200_000_000
 CRITERIA = ("sustained", "on-time")
 WORLDS = ("slurm", "local", "simulation")
+EVENTS = ("hold", "scale")  # they keep their size, or their number per set
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +39,7 @@ QUANTITIES = {quantity.name: quantity for quantity in (
     Quantity("busy", "s", "higher", False, "longest mean processing time"),
     Quantity("slots", "slots", "lower", True, "fewest slots per consumer"),
     Quantity("streams", "streams", "lower", True, "fewest streams per producer"),
+    Quantity("consumers", "consumers", "lower", True, "fewest consumers"),
 )}
 
 
@@ -70,6 +72,7 @@ class Setting:
     values: dict  # of the axes, as text
     searches: tuple  # of Search, by round
     stopped: str | None = None  # why no more runs of this setting are made
+    run_s: float | None = None  # how long its runs are measured
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Capacity:
     rounds: int | None = None  # as planned
     least: float | None = None  # the range in which it was looked for
     most: float | None = None
+    events: str | None = None  # of EVENTS, what becomes of them when the rate changes; None: not the rate, or not known
     weir_version: str | None = None
     weir_commit: str | None = None
 
@@ -127,10 +131,12 @@ def as_record(capacity):
         "rounds": capacity.rounds,
         "least": capacity.least,
         "most": capacity.most,
+        "events": capacity.events,
         "settings": [{
             "name": setting.name,
             "values": dict(setting.values),
             "stopped": setting.stopped,
+            "run_s": setting.run_s,
             "searches": [{**dataclasses.asdict(search), "runs": [dataclasses.asdict(trial) for trial in search.runs]}
                          for search in setting.searches],
         } for setting in capacity.settings],
@@ -164,6 +170,7 @@ def from_record(record):
         rounds=None if rounds is None else _whole(record, "rounds", ""),
         least=_number(record, "least", "", absent=True),
         most=_number(record, "most", "", absent=True),
+        events=None if record.get("events") is None else _choice(record, "events", EVENTS, ""),
         weir_version=_text(record, "weir_version", "", absent=True),
         weir_commit=_text(record, "weir_commit", "", absent=True))
 
@@ -178,7 +185,8 @@ def _setting(entry, where, quantity):
     rounds = [search.round for search in searches]
     if rounds != sorted(set(rounds)):
         raise ValueError(f"{where}.searches: rounds are {rounds}; each once and in order is expected")
-    return Setting(_text(entry, "name", where), values, searches, _text(entry, "stopped", where, absent=True))
+    return Setting(_text(entry, "name", where), values, searches, _text(entry, "stopped", where, absent=True),
+                   _number(entry, "run_s", where, absent=True))
 
 
 def _search(entry, where, quantity):

@@ -1,21 +1,29 @@
-"""The ranking of settings by their measured capacity: a Ranking like that of figures of runs, with rounds of searches in
-the place of runs. Limits and differences: capacity_estimates.py."""
+"""The ranking of settings by their measured capacity: by the engine of all comparisons (ranking.py), with rounds of searches in the
+place of runs. A setting whose limit is outside of the range, or whose runs scatter too much for an answer, is ranked against nothing."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 from . import capacity_estimates, ranking
-from .figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, FigureResult, Side
+from .capacity_estimates import ABOVE
+from .figure_results import INCONCLUSIVE, NO_DIFFERENCE, all_equal
 from .key_figures import MARGIN, KeyFigure
 from .run_groups import Group
-from .statistics import ALPHA, FEWEST_RUNS, POWER, t_quantile
+from .run_pairs import PairsOfGroups
+from .statistics import FEWEST_RUNS
 
 
 def figure_of(capacity):
+    """The middle of a bracket is within half of its width of the limit."""
     quantity = capacity.quantity
-    return KeyFigure("capacity", quantity.title, quantity.unit, quantity.better, rank=MARGIN)
+    return KeyFigure("capacity", quantity.title, quantity.unit, quantity.better, rank=MARGIN, resolution=(capacity.resolution or 0.0) / 2.0)
+
+
+def every_run_of(capacity):
+    """What every run held: shown beside, and decides nothing."""
+    quantity = capacity.quantity
+    return KeyFigure("every_run", f"{quantity.title} that every run held", quantity.unit, quantity.better, rank=MARGIN)
 
 
 def limits(capacity):
@@ -25,12 +33,37 @@ def limits(capacity):
 
 def rank(capacity, settings):
     """All pairs of settings; `settings`: figure_results.Settings."""
-    figure = figure_of(capacity)
-    found = limits(capacity)
-    pairs = _tested(capacity, figure, settings)
-    values = [None if limit is None else limit.value for limit in found]
-    judged = [limit is not None and limit.rounds >= FEWEST_RUNS for limit in found]
-    return ranking.made_of([figure], pairs, {figure.name: [[value] for value in values]}, figure, judged)
+    figure, found = figure_of(capacity), limits(capacity)
+    there = [limit is not None and limit.bound is None and limit.is_answer for limit in found]
+    searches = [capacity_estimates.complete_searches(setting) if known else [] for setting, known in zip(capacity.settings, there)]
+    values = {figure.name: [[capacity_estimates.value_of(capacity, search) for search in side] for side in searches]}
+    pairs = ranking.called_pairs([figure], ranking.Runs(values, times_of=_pairs_of(searches, settings)), settings)
+    for pair in pairs:
+        _take_back_equal(pair.result, settings)
+    judged = [known and len(side) >= FEWEST_RUNS for known, side in zip(there, searches)]
+    shown = {figure.name: [[None if limit is None else limit.value] for limit in found]}
+    made = ranking.made_of([figure], pairs, shown, figure, judged)
+    better_end = ABOVE if figure.better == "higher" else capacity_estimates.BELOW
+    made.is_open = any(limit is not None and limit.bound == better_end for limit in found)
+    return made
+
+
+def _take_back_equal(result, settings):
+    """A resolution that is coarser than what is relevant shows no equality within that."""
+    within = settings.relevant * (result.scale or 0.0)
+    if result.call == NO_DIFFERENCE and not all_equal(result) and max(abs(result.low), abs(result.high)) > within:
+        result.call = INCONCLUSIVE
+
+
+def _pairs_of(searches, settings):
+    """Rounds of two settings took turns: with enough of them, what both have in common cancels. As times_of of ranking.Runs."""
+    def times_of(i, j):
+        numbers = [{search.round: index for index, search in enumerate(searches[side])} for side in (i, j)]
+        common = sorted(set(numbers[0]) & set(numbers[1]))
+        if not settings.pairs or len(common) < max(PairsOfGroups.FEWEST, len(numbers[0]), len(numbers[1])):
+            return None
+        return tuple([of_side[number] for number in common] for of_side in numbers), (None, None)
+    return times_of
 
 
 def runs_beyond(setting, group):
@@ -47,46 +80,3 @@ def runs_beyond(setting, group):
         if runs:
             return Group(group.name, runs)
     return Group(group.name, [])
-
-
-def _tested(capacity, figure, settings):
-    """Holm's procedure: the pairs that are certain at the level of all are certain, the others are looked at again at the
-    level of those that are left."""
-    count = len(capacity.settings)
-    there = [(i, j) for i in range(count) for j in range(i + 1, count)
-             if capacity_estimates.difference(capacity, capacity.settings[j], capacity.settings[i]) is not None]
-    certain = {}
-    while True:
-        level = ALPHA / max(1, len(there) - len(certain))
-        differences = {two: certain.get(two) or (capacity_estimates.difference(
-            capacity, capacity.settings[two[1]], capacity.settings[two[0]], level), level) for two in there}
-        found = {two: (difference, at) for two, (difference, at) in differences.items() if difference.certain}
-        if len(found) == len(certain):
-            return [_pair(capacity, figure, two, *differences[two], settings) for two in there]
-        certain = found
-
-
-def _pair(capacity, figure, two, difference, level, settings):
-    sides = [capacity_estimates.limit(capacity, capacity.settings[index]) for index in two]
-    scale = max(abs(side.value) for side in sides) or None
-    result = FigureResult(
-        figure, Side((sides[1].value,)), Side((sides[0].value,)), difference=difference.value, scale=scale,
-        low=_finite(difference.low), high=_finite(difference.high), threshold=difference.threshold,
-        detectable=None if difference.threshold is None else _detectable(difference, level),
-        level=level, relevant=settings.relevant * (scale or 0.0), call=INCONCLUSIVE, paired=True)
-    if difference.certain:
-        result.call = BETTER if (difference.value > 0.0) == (figure.better == "higher") else WORSE
-    elif difference.threshold is not None and max(abs(difference.low), abs(difference.high)) <= result.relevant:
-        result.call = NO_DIFFERENCE
-    return ranking.Pair(*two, figure, result, difference.more_rounds)
-
-
-def _finite(value):
-    return value if math.isfinite(value) else None
-
-
-def _detectable(difference, level):
-    """The true difference that would be called with a chance of POWER."""
-    freedom = difference.rounds - 1
-    error = difference.threshold / float(t_quantile(level / 2.0, freedom))
-    return difference.threshold + float(t_quantile(1.0 - POWER, freedom)) * error

@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from . import doubts, plan_pressure, statistics, switch_counters
+from . import doubts, host_counters, plan_pressure, statistics, switch_counters
 from .answer import Answer, make_answer, short_names
 from .errors import ReportError
 from .figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, FigureResult, Settings, Side, all_equal, measure_figure  # noqa: F401
@@ -88,8 +88,8 @@ def _deciding_call(ranked, index):
     return pair.result.call
 
 
-def compare(baseline, new_groups, settings=Settings(), by=None):
-    """Judges each of `new_groups` against `baseline`. Raises ReportError if the runs cannot be compared."""
+def compare(baseline, new_groups, settings=Settings(), by=None, prover=None):
+    """Judges each of `new_groups` against `baseline`; `prover`: a proofs.Prover. Raises ReportError if the runs cannot be compared."""
     remarks = []
     groups = [usable(group, remarks) for group in (baseline, *new_groups)]
     refuse_empty(groups)
@@ -103,12 +103,15 @@ def compare(baseline, new_groups, settings=Settings(), by=None):
     if not only_settings:
         remarks.append(f"Plans differ (allowed): {describe_plan_differences(differences, groups)}.")
     remarks += worlds_and_versions(groups)
-    remarks += _switch(groups) + _stalls(groups)
+    remarks += _counters(groups) + _stalls(groups)
     pairs = PairsOfGroups(groups) if settings.pairs else None
     remarks += _unpaired(groups) if pairs else []
     pressure = plan_pressure.found([group for group in groups if group.runs], differences, by)
     doubted = doubts.found(groups, short_names([group.name for group in groups]), differences)
-    answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs)
+    answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs, prover=prover)
+    if prover and not answer.proofs:
+        remarks.append("--prove tried nothing: it needs simulated runs of settings that are told apart, and an option or a mechanism in which "
+                       "they differ.")
     comparisons = [_against(groups, index, answer.measured, settings, pairs) for index in range(1, len(groups)) if groups[0].runs
                    and groups[index].runs]
     if pressure.cannot_differ:
@@ -121,7 +124,7 @@ def compare_capacities(capacity, groups, settings=Settings()):
     the settings of a capacity.Capacity; those without a complete run may be absent."""
     remarks = []
     kept = [usable(group, remarks) for group in groups if any(run.status == "complete" for run in group.runs)]
-    remarks += _switch(kept) + _stalls(kept)
+    remarks += _counters(kept) + _stalls(kept)
     # Runs of one search differ in the rate, and in what follows from it.
     differences = {option: values for option, values in plan_differences(kept).items() if option not in ("rate", "buffer")}
     pressure = plan_pressure.found(kept, differences) if capacity.find == "rate" else plan_pressure.PlanPressure()
@@ -135,9 +138,9 @@ def _leave_open(comparisons):
             result.call, result.reason = INCONCLUSIVE, "the settings cannot differ in this plan"
 
 
-def _switch(groups):
-    missing = switch_counters.missing([run for group in groups for run in group.runs])
-    return [missing] if missing else []
+def _counters(groups):
+    runs = [run for group in groups for run in group.runs]
+    return [sentence for sentence in (switch_counters.missing(runs), host_counters.unknown(runs)) if sentence]
 
 
 # Of the measured time, in stalls of 10 ms and more: a host that has time for its ranks has hardly any.

@@ -15,6 +15,7 @@ from .compare_record import as_csv, as_record
 from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
 from .input_file import shown
 from .key_figures import KEY_FIGURES
+from .quantities import time_ns
 from .version import VERSION
 
 # --fail-on: of the deciding figure; with any- of every key figure. cannot-tell is the older name of inconclusive.
@@ -54,6 +55,10 @@ def parser():
         help="smaller differences are never better or worse (default: 0%%)")
     add("--figures", metavar="NAME,...", help="only these key figures; fewer of them have finer thresholds")
     add("--decide-by", metavar="FIGURE", help="the key figure that decides (default: the first in which settings differ)")
+    add("--prove", action="store_true",
+        help="simulated runs: simulate the worse setting again with one option, or without one mechanism, changed, and say what is the "
+        "reason")
+    add("--prove-limit", metavar="TIME", default="2min", type=_limit_s, help="of all these simulations together (default: 2min)")
     add("--table", action="store_true", help="also show all key figures (as --against and --baseline do)")
     add("--page", metavar="FILE.html", help="write a self-contained page with the answer and charts")
     add("--json", metavar="FILE", help="write it as JSON; '-': to standard output, without the text")
@@ -65,6 +70,10 @@ def parser():
     add("--seed", type=int, default=0, metavar="N", help="for older scripts: nothing is drawn at random any more")
     add("--version", action="version", version=f"weir-compare {VERSION}")
     return made
+
+
+def _limit_s(text):
+    return time_ns(text) * 1e-9
 
 
 def _share(text):
@@ -127,8 +136,9 @@ def _compare(options):
     if options.by and options.against:
         raise ReportError(
             "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
+    prover = _prover(options.prove_limit) if options.prove else None
     if not options.by and not options.against and len(options.runs) == 1 and is_campaign(Path(options.runs[0])):
-        return compare_campaign(Path(options.runs[0]), settings, options.baseline)
+        return compare_campaign(Path(options.runs[0]), settings, options.baseline, prover)
     for path in (*options.runs, *(options.against or ())):
         if not Path(path).exists():
             raise ReportError(f"{path}: no such directory; a run directory, one that holds run directories, or a campaign is expected")
@@ -142,8 +152,14 @@ def _compare(options):
     runs = read_runs(options.runs)
     if options.by:
         groups = grouped(runs, options.by, options.baseline)
-        return compare(groups[0], groups[1:], settings, options.by)
-    return compare(*two_groups(read_runs(options.against), runs), settings)
+        return compare(groups[0], groups[1:], settings, options.by, prover)
+    return compare(*two_groups(read_runs(options.against), runs), settings, prover=prover)
+
+
+def _prover(limit_s):
+    # What simulates is only needed here.
+    from .proofs import Prover
+    return Prover(limit_s, lambda line: print(f"weir-compare: {line}", file=sys.stderr, flush=True))
 
 
 def _write(report, options):

@@ -1,7 +1,7 @@
 """A comparison as text: a table of what is scored, one of what explains it, and at the end what is worse and better, and by
 how much."""
 
-from . import answer_lines, network_mechanisms, units
+from . import answer_lines, answer_why, network_mechanisms, units
 from .compare import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
 from .figure_results import all_equal
 from .key_figures import COMPLETED, KEY_FIGURES, SPEED
@@ -148,6 +148,8 @@ def table(report, colour=False, hints=True):
         lines += _rows(report.comparisons[0], colour)
         lines += left_out_lines(report.comparisons[0])
         lines += explaining_lines(report.comparisons[0])
+    unmarked = [why.setting for why in report.answer.why if why.cnps_without_marks]
+    lines += [f"CNPs with {', '.join(unmarked)}: {answer_why.CNPS_WITHOUT_MARKS}."] if unmarked else []
     lines += ["", *_notes(report, hints)]
     for comparison in report.comparisons:
         lines += ["", *_findings(comparison, colour)]

@@ -61,8 +61,7 @@ KEY_FIGURES = SCORED_FIGURES + EXPLAINING_FIGURES
 
 
 def key_figures(run):
-    """Each key figure of a run by name, and what they are parts of; None if the run does not have it. Everything but
-    counters of interrupted runs is run.json's own."""
+    """Each key figure of a run by name, and what they are parts of; None if the run does not have it. Everything is run.json's own."""
     record = run.record
     figures = dict.fromkeys((figure.name for figure in KEY_FIGURES))
     verdict, totals = record["verdict"], record["totals"]

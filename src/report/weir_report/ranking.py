@@ -78,7 +78,6 @@ class Pair:
     second: int
     figure: object
     result: FigureResult  # its difference is first minus second
-    more: int | None = None  # so many more repetitions would tell them apart, if the difference is what it seems
 
     @property
     def is_called(self):
@@ -113,6 +112,7 @@ class Ranking:
     decided_by: object | None  # the first figure that told any two apart; else the first of the chain
     judged: tuple = ()  # by setting: whether it has as many runs as are judged
     doubts: dict = dataclasses.field(default_factory=dict)  # as of Runs
+    is_open: bool = False  # a setting that is not judged is known to be better than could be measured: so nothing wins
 
     def of_figure(self, figure, i, j):
         """The Pair of two settings and a figure, or None."""
@@ -132,16 +132,14 @@ class Ranking:
         first = self.order[0]
         others = [j for j, judged in enumerate(self.judged) if judged and j != first]
         alone = all(self.told[first][j] is not None and self.told[first][j].better == first for j in others)
-        return first if alone and others else None
+        return first if alone and others and not self.is_open else None
 
 
 def rank(figures, runs, settings=Settings(), beside=()):
     """The Ranking of Runs by a chain of figures. `beside`: figures that decide nothing, and are tested as well."""
     chain, runs = _chain(figures, runs)
-    pairs = measured_pairs(chain, runs, settings)
-    _call(pairs, runs.values, settings)
-    others = measured_pairs([figure for figure in beside if figure not in chain and figure.name in runs.values], runs, settings)
-    _call(others, runs.values, settings)
+    pairs = called_pairs(chain, runs, settings)
+    others = called_pairs([figure for figure in beside if figure not in chain and figure.name in runs.values], runs, settings)
     for pair in (*pairs, *others):
         _take_back(pair, runs)
     numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
@@ -162,6 +160,13 @@ def measured_pairs(chain, runs, settings):
     """Every Pair of which both sides have values, without its call."""
     pairs = (_measure(figure, i, j, runs, settings) for figure in chain for i in range(runs.count) for j in range(i + 1, runs.count))
     return [pair for pair in pairs if pair is not None]
+
+
+def called_pairs(figures, runs, settings):
+    """The same with their calls: one family."""
+    pairs = measured_pairs(figures, runs, settings)
+    _call(pairs, runs.values, settings)
+    return pairs
 
 
 def made_of(chain, pairs, values, by_default, judged, doubts=None):

@@ -2,8 +2,11 @@
 
 A step is one run of each setting. Settings of one switch setting follow each other (a stay), and every second step takes the
 stays in the reverse order (A B B A), so that a drift weighs on all settings alike. `hold`: steps made at one stay before
-the switch is changed (A A B B B B A A). A setting whose search is complete waits for the others; then the next round begins,
-with what is known as its estimate.
+the switch is changed (A A B B B B A A). A setting whose search is complete waits for the others; then the next round begins.
+
+Each round begins at a start of its own, drawn about the limit that is known, and takes wide steps: so rounds are repetitions, which
+agree only as far as runs do. A round that began with the bracket of the one before would find it again, and the spread between rounds,
+on which every interval rests, would be too small (statistics.md).
 """
 
 from __future__ import annotations
@@ -11,10 +14,10 @@ from __future__ import annotations
 import random
 import statistics
 
-from .limit_search import LimitSearch
+from .limit_search import LimitSearch, later_runs
 
-# Of a later round, which starts from an estimate: (expected, most). Measured by simulation, see statistics.md.
-LATER_RUNS = 6, 16
+# Starts lie within this factor, from the lowest to the highest.
+STARTS_WITHIN = 2.0
 
 
 class Searches:
@@ -35,7 +38,7 @@ class Searches:
     def search(self, setting, round_):
         key = setting, round_
         if key not in self._searches:
-            self._searches[key] = LimitSearch(self.spaces[setting], self._estimate(setting, round_))
+            self._searches[key] = LimitSearch(self.spaces[setting], self._start(setting, round_))
         return self._searches[key]
 
     def begun(self, setting):
@@ -74,24 +77,18 @@ class Searches:
                             return setting
             block += 1
 
-    def _estimate(self, setting, round_):
-        """(low, high) out of the rounds before: a narrow bracket about the median of their middles. The grid is moved in
-        each round, so that a limit which stays where it is comes to lie anywhere in the bracket."""
-        space = self.spaces[setting]
+    def _start(self, setting, round_):
+        """Of a round: drawn about the median of those before; None: nothing is known yet."""
         found = [self._searches[setting, number].bracket for number in range(1, round_)
                  if (setting, number) in self._searches and self._searches[setting, number].complete]
         if not found:
             return None
-        closed = [pair for pair in found if None not in pair]
+        closed = [(low * high) ** 0.5 for low, high in found if None not in (low, high)]
         if not closed:
-            end = next(value for value in found[-1] if value is not None)
-            return end, end
-        if space.step:
-            low = statistics.median_low(pair[0] for pair in closed)
-            return low, low + space.step
-        middle = statistics.median((low * high) ** 0.5 for low, high in closed)
-        low = middle * (1.0 + space.resolution) ** (_radical_inverse(round_ - 1) - 1.0)
-        return low, low * (1.0 + space.resolution)
+            return next(value for value in found[-1] if value is not None)
+        drawn = random.Random(f"{self._seed}:{setting}:{round_}").random()
+        space = self.spaces[setting]
+        return min(max(statistics.median(closed) * STARTS_WITHIN ** (drawn - 0.5), space.least), space.most)
 
     # --- What is left.
 
@@ -103,16 +100,6 @@ class Searches:
                 continue
             for round_ in range(1, self.rounds + 1):
                 begun = (setting, round_) in self._searches and self._searches[setting, round_].runs
-                parts = self.search(setting, round_).expected_runs() if round_ == 1 or begun else LATER_RUNS
+                parts = self.search(setting, round_).expected_runs() if round_ == 1 or begun else later_runs(self.spaces[setting])
                 expected, most = expected + parts[0], most + parts[1]
         return expected, most
-
-
-def _radical_inverse(number):
-    """0.5, 0.25, 0.75, 0.125, ... for 1, 2, 3, 4, ..."""
-    value, digit = 0.0, 0.5
-    while number:
-        value += digit * (number & 1)
-        number >>= 1
-        digit /= 2.0
-    return value

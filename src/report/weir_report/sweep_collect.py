@@ -228,7 +228,7 @@ def settings_of_groups(collection, names, by=None):
     return [by_name[name] for name in names]
 
 
-def comparison(collection, baseline=None, by=None, settings=Settings()):
+def comparison(collection, baseline=None, by=None, settings=Settings(), prover=None):
     """The report of compare.py, or None if there are not two groups with complete runs. With `find`, of the limits; None if no
     search is complete."""
     made = groups(collection, by)
@@ -248,7 +248,8 @@ def comparison(collection, baseline=None, by=None, settings=Settings()):
                           f"{', '.join(group.name for group in there if group.runs)}")
     if not first.runs:
         first = next(group for group in there if group.runs)
-    report = compare(first, [group for group in there if group is not first], dataclasses.replace(settings, allow_different_plans=True), by)
+    report = compare(first, [group for group in there if group is not first], dataclasses.replace(settings, allow_different_plans=True), by,
+                     prover)
     report.remarks[:0] = collection.remarks + missing(collection)
     return report
 

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import capacity, sweep_find_text, sweep_simulate, sweep_slurm, sweep_submit, sweep_text, whole_file
+from . import capacity, sweep_find_command, sweep_find_text, sweep_simulate, sweep_slurm, sweep_submit, sweep_text, whole_file
 from .errors import ReportError, end_quietly_when_interrupted, os_error_text
 from .sweep_campaign import FAILED, Campaign
 from .sweep_file import read_sweep_file
@@ -72,6 +72,8 @@ def parser():
     collect.add_argument("--by", metavar="AXIS", help="group runs by the values of one axis")
     collect.add_argument("--quiet", action="store_true", help="print errors only")
 
+    sweep_find_command.add_parser(commands, where, EPILOG)
+
     command("read", "the switch's counters, once",
             "Calls read of [switch] once and prints the counters as they would be kept: a trial of the command. Nothing is stored.")
 
@@ -104,10 +106,13 @@ def parser():
 
 def main(argv=None):
     end_quietly_when_interrupted()
-    options = parser().parse_args(argv)
+    words, plan = sweep_find_command.split(list(sys.argv[1:] if argv is None else argv))
+    options = parser().parse_args(words)
+    if plan:
+        options.options = plan
     try:
         return {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
-                "pack": _pack, "all": _all, "work": _work}[options.command](options)
+                "find": _find, "pack": _pack, "all": _all, "work": _work}[options.command](options)
     except ReportError as error:
         print(f"weir-sweep: {error}", file=sys.stderr)
         return 2
@@ -210,7 +215,8 @@ def _collectors():
     return compare_text, sweep_collect, sweep_page
 
 
-def _collect(options):
+def _collect(options, lists=True):
+    """`lists`: also every setting with its limit."""
     compare_text, sweep_collect, sweep_page = _collectors()
     campaign = _campaign(options)
     directory = campaign.directory
@@ -233,9 +239,9 @@ def _collect(options):
     if not options.quiet:
         if report:
             print(compare_text.answer(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False) + "\n")
-        if collection.capacity:
+        if collection.capacity and lists:
             print("\n".join(sweep_find_text.limit_lines(collection.capacity)))
-        else:
+        elif not collection.capacity:
             print("\n".join(sweep_page.overview_lines(collection, options.by)))
         if not report and not collection.capacity:
             print()
@@ -244,6 +250,18 @@ def _collect(options):
                   "weir-report shows single runs")
         print("\n" + "\n".join(f"written  {path}" for path in written))
     return 0
+
+
+def _find(options):
+    """A sweep file out of the command line, its campaign, and the answer."""
+    options.sweep, options.out = sweep_find_command.write_sweep_file(options)
+    _collectors()  # before the runs
+    options.slurm, options.baseline, options.by, options.on_change, options.quiet = False, None, None, None, False
+    status = _submit(options)
+    if status > 1:
+        return status
+    options.world = None
+    return max(status, _collect(options, lists=False))
 
 
 def _read(options):

@@ -1,7 +1,8 @@
 """What a sweep file looks for (find = "rate", or a table [find]), the range of values, and weir's options for a value.
 
-With the rate, event sizes grow as they do with `weir simulate --find rate` (--find-events): by default the number of events
-per set stays the same.
+When the rate changes, events keep their size: what is found then does not depend on the rate at which the search begins. Where a set
+is cut into events of one size, it is that with which sets have whole events, for what is left of a set is an event as well, and may
+take a consumer as long as a large one. With `events = "scale"` the number of events per set is kept, and they grow with the rate.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import math
 import re
 from fractions import Fraction
 
-from .capacity import CRITERIA, QUANTITIES
+from .capacity import CRITERIA, EVENTS, QUANTITIES
 from .errors import ReportError
 from .limit_search import Space
 
-EVENTS = ("scale", "hold")
+# Of what a search does with the same outcomes. Campaigns of others cannot be continued: rounds of two kinds would be compared.
+RULES = 2
 # How far from the value of the sweep file it is looked for, unless the file has a range.
-RANGE = 16.0
+RANGE = 64.0
 ROUNDS_MAX = 100
 _BITS = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12}
 _TIMES = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000, "h": 3_600_000_000_000}
@@ -32,9 +34,10 @@ class Find:
     rounds: int
     resolution: float = 0.02
     criterion: str = "sustained"
-    events: str | None = None  # of EVENTS; None: what weir simulate --find would do
+    events: str | None = None  # of EVENTS; None: it is not the rate
     least: float | None = None  # in the quantity's unit; None: a part or a multiple of the file's value
     most: float | None = None
+    rules: int = RULES
 
     @property
     def quantity(self):
@@ -55,7 +58,8 @@ def read_find(top, repetitions):
         return None
     rounds = min(repetitions, ROUNDS_MAX)
     if isinstance(given, str):
-        return Find(_one_of(f"{top.path}: find", given, QUANTITIES), rounds)
+        what = _one_of(f"{top.path}: find", given, QUANTITIES)
+        return Find(what, rounds, events=EVENTS[0] if what == "rate" else None)
     table = type(top)(top.path, "find", given)
     what = _one_of(table.where("what"), table.text("what", "rate"), QUANTITIES)
     quantity = QUANTITIES[what]
@@ -65,6 +69,7 @@ def read_find(top, repetitions):
     events = table.choice("events", EVENTS)
     if events and what != "rate":
         raise ReportError(f"{table.where('events')}: only with what = \"rate\", which changes the size of events")
+    events = events or (EVENTS[0] if what == "rate" else None)
     resolution = table.text("resolution", None)
     if resolution is not None and quantity.whole:
         raise ReportError(f"{table.where('resolution')}: {what} are whole numbers and searched exactly; leave it out")
@@ -132,12 +137,14 @@ def space_of(find, plan, where):
     quantity = find.quantity
     if find.what == "rate" and plan.get("generation") == "saturate":
         raise ReportError(f"{where}: find: generation saturate has no rate to sustain; use sets or steady")
+    if find.events == "scale" and plan.get("event-size", "").startswith("trace:"):
+        raise ReportError(f"{where}: find.events: the sizes of a trace are held, because they come from a file; use hold")
     start = value_of(quantity, plan.get(find.what, ""))
     if start is None:
         raise ReportError(f"{where}: find: {find.what} is {plan.get(find.what, 'not given')}; "
                           + ("busy needs a distribution to vary, such as busy = \"exponential:20ms\"" if find.what == "busy"
                              else "a value to start from is needed"))
-    step = 1.0 if quantity.whole else _whole_events(find, plan)
+    step = 1.0 if quantity.whole else 0.0
     least = find.least if find.least is not None else start / RANGE
     most = find.most if find.most is not None else start * RANGE
     if step:
@@ -149,22 +156,9 @@ def space_of(find, plan, where):
     return dataclasses.replace(space, start=space.rounded(space.start))
 
 
-def event_sizes(find, plan):
-    """scaled, held, whole (held, and only rates with whole events per set), as in find_values.cpp of weir."""
-    sets = plan.get("generation", "sets") == "sets"
-    trace = plan.get("event-size", "").startswith("trace:")
-    if trace and find.events == "scale":
-        raise ReportError("find.events: the sizes of a trace are held, because they come from a file; use hold")
-    if find.events == "scale" or find.events is None and sets and not trace:
-        return "scaled"
-    return "whole" if sets and ":" not in plan.get("event-size", ":") else "held"
-
-
-def _whole_events(find, plan):
-    """The step of the rate if only whole events per set are tried, else 0."""
-    if find.what != "rate" or event_sizes(find, plan) != "whole":
-        return 0.0
-    return _scaled(plan["event-size"], 1.0, _BYTES)[1] * 8e9 / _scaled(plan["interval"], 1.0, _TIMES)[1]
+def _is_cut(plan):
+    """Whether sets are cut into events of one size."""
+    return plan.get("generation", "sets") == "sets" and ":" not in plan.get("event-size", ":")
 
 
 def options_at(find, plan, value):
@@ -172,10 +166,21 @@ def options_at(find, plan, value):
     # weir applies --scale and --time-scale to these options, and has applied them to the plan.
     scale, time_scale = (float(Fraction(plan.get(name, "1"))) for name in ("scale", "time-scale"))
     options = [(find.what, option_text(find, plan, value / {"rate": scale, "busy": time_scale}.get(find.what, 1.0)))]
-    if find.what == "rate" and event_sizes(find, plan) == "scaled":
+    if find.events == "scale":
         factor = value / value_of(find.quantity, plan["rate"]) / (scale * time_scale)
         options += [(name, _scaled(plan[name], factor, _BYTES)[0]) for name in ("event-size", "slot-size") if name in plan]
+    elif find.events == "hold" and _is_cut(plan):
+        options.append(("event-size", f"{max(1, math.ceil(_whole_events(plan, value) / (scale * time_scale) - 1e-6))}B"))
     return tuple(options)
+
+
+def _whole_events(plan, rate):
+    """Bytes of an event: nearest to its size in the plan, so that a set at this rate has whole events, which fit into a slot."""
+    set_bytes = math.floor(rate + 1e-6) * _scaled(plan["interval"], 1.0, _TIMES)[1] // (8 * 10**9)
+    count = max(1, round(set_bytes / _scaled(plan["event-size"], 1.0, _BYTES)[1]))
+    if "slot-size" in plan:
+        count = max(count, -(-set_bytes // _scaled(plan["slot-size"], 1.0, _BYTES)[1]))
+    return -(-set_bytes // count)
 
 
 def rate_of_buffer(find, plan, plan_at_most):
@@ -232,4 +237,4 @@ def from_record(record):
         return None
     if record["what"] not in QUANTITIES:
         raise ValueError(f"find.what is {record['what']!r}")
-    return Find(**record)
+    return Find(**{"rules": 1, **record})

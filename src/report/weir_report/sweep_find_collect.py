@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from . import capacity_estimates
+from .capacity_estimates import ABOVE, BELOW
 from .sweep_find_state import FindState
 
-_COLUMNS = {"rate": "rate_bits_per_second", "busy": "busy_s", "slots": "slots", "streams": "streams"}
+_COLUMNS = {"rate": "rate_bits_per_second", "busy": "busy_s", "slots": "slots", "streams": "streams", "consumers": "consumers"}
 
 
 def value_column(what):
@@ -38,9 +39,10 @@ def rows(capacity, predicted=None):
 def _limit(capacity, setting, column):
     limit = capacity_estimates.limit(capacity, setting) if setting else None
     if limit is None:
-        return {column: None, f"{column}_low": None, f"{column}_high": None, "bound": None}
-    return {column: limit.value, f"{column}_low": None if limit.bound == "at most" else limit.low,
-            f"{column}_high": None if limit.bound == "at least" else limit.high, "bound": limit.bound}
+        return dict.fromkeys((column, f"{column}_low", f"{column}_high", f"{column}_of_every_run", "bound", "contradictions"))
+    return {column: limit.value, f"{column}_low": None if limit.bound == BELOW else limit.low,
+            f"{column}_high": None if limit.bound == ABOVE else limit.high, f"{column}_of_every_run": limit.every_run,
+            "bound": limit.bound or (None if limit.is_answer else "no answer"), "contradictions": limit.contradictions}
 
 
 def unfinished(capacity):

@@ -24,11 +24,15 @@ def spaces(weir, simulated, plan, settings, base_plans, world_options, directory
 
         ends = {}
         for key in ("least", "most"):
-            value = getattr(space, key)
-            while (tried := dry_run(value))[1]:
-                # Towards the value of the file, which weir has accepted.
-                nearer = space.rounded((value * space.start) ** 0.5)
-                if getattr(plan.find, key) is not None or nearer == value:
+            value, refused = getattr(space, key), None
+            while (tried := dry_run(value))[1] or refused is not None and not _is_near(space, *sorted((value, refused))):
+                # Towards the value of the file, which weir has accepted; then back to the last that is possible.
+                if tried[1]:
+                    refused = value
+                    nearer = space.rounded((value * space.start) ** 0.5)
+                else:
+                    nearer = space.middle(*sorted((value, refused)))
+                if tried[1] and (getattr(plan.find, key) is not None or nearer == value):
                     raise ReportError(f"find.{key}: {tried[1]}")
                 value = nearer
             ends[key] = value
@@ -40,6 +44,14 @@ def spaces(weir, simulated, plan, settings, base_plans, world_options, directory
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return dict(zip((setting.index for setting in settings), pool.map(one, settings)))
+
+
+# An end of the range is found to this factor.
+END_WITHIN = 1.05
+
+
+def _is_near(space, low, high):
+    return space.is_narrow(low, high) if space.step else high <= low * END_WITHIN
 
 
 def rehearsed(plan, settings, all_spaces):

@@ -12,6 +12,7 @@ from .capacity import Capacity, Search, Setting, Trial, write_capacity
 from .errors import ReportError
 from .limit_search import Space
 from .search_order import Searches
+from .sweep_file import seconds_of
 
 # Seeds of one value in one round: a second and third run get other traffic.
 SEEDS_PER_ROUND = 3
@@ -143,12 +144,13 @@ class FindState:
         return Capacity(
             find=find.what, criterion=find.criterion, world=self.world.name, rounds=find.rounds,
             resolution=None if any(space.step for space in spaces) else find.resolution,
-            least=min(space.least for space in spaces), most=max(space.most for space in spaces),
+            least=min(space.least for space in spaces), most=max(space.most for space in spaces), events=find.events,
             weir_version=version, weir_commit=commit,
             settings=tuple(
                 Setting(sweep_plan.name_of([pair for pair in setting.values if pair[0] not in left_out]) or self.plan.name,
                         {axis: value for axis, value in setting.values if axis not in left_out},
-                        self._searches(setting.index), stopped.get(setting.index))
+                        self._searches(setting.index), stopped.get(setting.index),
+                        seconds_of(self.base_plans[setting.index].get("duration", "")))
                 for setting in self.settings))
 
     def write_capacity(self, retry_failed=False):

@@ -62,17 +62,22 @@ def limit_lines(capacity):
 
 
 def _limit_text(capacity, setting):
-    """85.8 Gb/s (85.2 to 86.4 Gb/s); the brackets where Python lacks numpy and scipy, as on the nodes of a cluster."""
+    """half hold 85.8 Gb/s (85.2 to 86.4 Gb/s), every run held 84.9 Gb/s; the brackets where Python lacks numpy and scipy, as on the
+    nodes of a cluster."""
     try:
-        from . import capacity_estimates
+        from . import answer_limits, capacity_estimates
     except ImportError:
         return "; ".join(bracket_text(capacity.find, search.low, search.high) for search in setting.searches if search.complete)
     limit = capacity_estimates.limit(capacity, setting)
-    text = units.text(limit.value, capacity.quantity.unit, digits=3)
+    text, every = (units.text(value, capacity.quantity.unit, digits=3) for value in (limit.value, limit.every_run))
     if limit.bound:
         return f"{limit.bound} {text}, the end of the range"
+    if not limit.is_answer:
+        return f"no answer: {answer_limits.scatter_text(limit)}"
     factor, name = units.scale(capacity.quantity.unit, limit.value)
-    return f"{text} ({units.number(limit.low / factor, 3)} to {units.number(limit.high / factor, 3)} {name})"
+    against = f", {limit.contradictions} of {counted(limit.runs, 'outcome')} contradict the others" if limit.contradictions else ""
+    return (f"half hold {text} ({units.number(limit.low / factor, 3)} to {units.number(limit.high / factor, 3)} {name}), every run held {every}"
+            f"{against}")
 
 
 def status_lines(find_state, where):
@@ -91,7 +96,7 @@ def plan_lines(prepared):
     """What is looked for, and between which values."""
     find = prepared.plan.find
     lines = [f"find        {find.question()}, " + ("exactly" if find.quantity.whole else f"within {100 * find.resolution:g} %")
-             + f", {counted(find.rounds, 'round')}"]
+             + f", {counted(find.rounds, 'round')}" + {None: "", "hold": "; events keep their size", "scale": "; events grow with the rate"}[find.events]]
     by_range = {}
     for setting in prepared.searched:
         space = prepared.spaces[setting.index]

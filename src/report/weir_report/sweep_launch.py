@@ -79,7 +79,7 @@ def command(world, point, attempt, job):
         # Why a run was late costs several times the run, and a campaign compares settings: `weir explain` says it afterwards.
         explained = "--explain" in words
         return [weir, "simulate", *words, *(() if explained else ("--explain", "off"))], variables
-    return _measured("run", world, setting, job, words, variables)
+    return _measured("run", world, setting, job, words, variables, _ranks(point))
 
 
 def check_command(world, setting, job):
@@ -90,10 +90,16 @@ def check_command(world, setting, job):
     return _measured("check", world, setting, job, [*words, "--probe", probe_s, "--json"], dict(setting.environment))
 
 
-def _measured(what, world, setting, job, words, variables):
+def _ranks(point):
+    """Of a run whose number of ranks the search varies; None: those of the setting."""
+    numbers = [(point.expected or {}).get(role) for role in ("producers", "consumers")]
+    return None if None in numbers else sum(map(int, numbers)) + 1
+
+
+def _measured(what, world, setting, job, words, variables, ranks=None):
     weir = job["weir"]
     if world.name == "local":
-        ranks = job["ranks"][setting.name]
+        ranks = ranks or job["ranks"][setting.name]
         return [*job["launcher"], "-np", str(ranks), weir, what, *words], variables
     variables["WEIR"] = weir
     if what != "run":

@@ -267,6 +267,8 @@ def difference(old, new):
         return f"its name was {old.name} and is {new.name}"
     if (old.find is None) != (new.find is None):
         return "it had a find" if old.find else "it had no find"
+    if old.find and old.find.rules != new.find.rules:
+        return "it was begun by another version of weir-sweep, which searched in another way"
     if old.find and dataclasses.replace(old.find, rounds=new.find.rounds) != new.find:
         changed = next(field.name for field in dataclasses.fields(old.find) if field.name != "rounds"
                        and getattr(old.find, field.name) != getattr(new.find, field.name))

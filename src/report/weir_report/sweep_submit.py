@@ -87,6 +87,9 @@ def prepare(sweep, world, directory):
         raise ReportError(f"{sweep.path}: baseline: there is no setting '{sweep.baseline}'; the first one is '{names[0]}'")
     options = world_options(sweep, world)
     sweep_check.check_world_options(sweep, world, options)
+    if world == "slurm" and plan.find and plan.find.what == "consumers":
+        raise ReportError(f"{sweep.path}: find: the number of consumers can be searched with --simulate and --local; a job of SLURM has "
+                          "the nodes of one number. Use an axis: consumers = [4, 8, 16]")
     if world != "simulation":
         sweep_check.refuse_placeholders(sweep, world)
     weir = sweep_launch.find_weir()

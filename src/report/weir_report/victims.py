@@ -316,7 +316,7 @@ def _link_use(run, role):
     ports = {}
     for port in (run.record.get("switch") or {}).get("ports", []):
         ports[port["peer"]] = ports.get(port["peer"], 0.0) + port["use"]
-    line = series.line_rate(run, role) if run.world == "simulation" or _has_real_links(run) else None
+    line = series.line_rate(run, role) if run.world == "simulation" or has_real_links(run) else None
     made = []
     for rank in run.ranks(role):
         # Ports count what leaves the switch, so those of producers say nothing on what they send.
@@ -329,7 +329,7 @@ def _link_use(run, role):
 _VIRTUAL = ("", "veth", "virtio_net", "tun", "bridge", "dummy", "bonding")
 
 
-def _has_real_links(run):
+def has_real_links(run):
     settings = [host.get("settings") or {} for host in run.record.get("hosts") or []]
     for of_host in settings:
         used = {path.get("interface") for path in of_host.get("expected_paths") or []}
@@ -344,18 +344,9 @@ def _has_real_links(run):
 def _pause_share(run, role, index, family):
     entry = run.ranks(role)[index]
     host = entry.get("host") or f"{role}-{index}"
-    counters = _measured(run).get(host)
     seconds = host_counters.measured_seconds(run)
-    if not counters or not seconds:
-        return None
-    found = [value for column, value in counters.items()
-             if (known := host_counters.family_of(column)) is not None and known.name == family]
-    return max(found) * 1e-6 / seconds if found else None
-
-
-@functools.cache
-def _measured(run):
-    return host_counters.measured(run)
+    found = [families[family] for (name, _), families in host_counters.ports(run).items() if name == host and family in families]
+    return max(found) / seconds if found and seconds else None
 
 
 # --- Ports of switches.

@@ -317,6 +317,19 @@ TEST_CASE("a consumer that is told to begin anew drops what it has, and gives al
     CHECK(consumer->finished());
 }
 
+TEST_CASE("a chunk with a damaged header is a fault, whatever life it seems to be of") {
+    consumer_test::Driven consumer(outliving(consumer_test::small_plan()));
+    consumer.start();
+    ArrivedChunk damaged = consumer_test::chunk(consumer_test::event_b, 100, 0);
+    damaged.header_intact = false;
+    damaged.chunk.epoch = 7;
+    const Actions out = consumer.arrive(consumer_test::at_ms(6), 1, damaged);
+    REQUIRE(out.faults.size() == 1);
+    CHECK(out.faults[0].kind == Fault::Kind::corrupt_header);
+    CHECK(out.open_places == std::vector<PlaceId>{{1}});
+    CHECK(consumer->stale() == Traffic{});
+}
+
 TEST_CASE("a process that begins in the place of one that died has nothing until it is taken in") {
     consumer_test::Driven consumer(outliving(consumer_test::small_plan()));
     consumer.start();

@@ -123,6 +123,55 @@ TEST_CASE("Interfaces that are down and the loopback are left out") {
     CHECK(table.columns() == Columns{"eth0.rx_bytes", "tun0.rx_bytes"});
 }
 
+TEST_CASE("Where hundreds of interfaces are up, those that carry nothing of a run are left out") {
+    const FakeTree tree;
+    FakeCalls calls;
+    std::string routes = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
+    const auto route = [&](const std::string& interface, const std::string& mask) {
+        routes += interface + "\t0000000A\t00000000\t0001\t0\t0\t0\t" + mask + "\t0\t0\t0\n";
+    };
+    tree.interface("eth0");
+    tree.write("sys/class/net/eth0/device/vendor", "0x15b3\n");
+    tree.interface("bond0");
+    route("bond0", "00FFFFFF");
+    tree.interface("wg0");
+    tree.write("proc/net/if_inet6",
+               "fd000000000000000000000000000001 05 40 00 80 wg0\n"
+               "fe800000000000000000000000000001 06 40 20 80 veth1\n");
+    for (std::size_t i = 0; i < InterfacesInUse::all_up_to - 3; ++i) {
+        const std::string name = "veth" + std::to_string(i);
+        tree.interface(name);
+        tree.statistic(name, "rx_bytes", 1);
+        route(name, "FFFFFFFF");
+    }
+    tree.write("proc/net/route", routes);
+    CHECK(interfaces_in_use(tree.root()).names.size() == InterfacesInUse::all_up_to);
+    CHECK(interfaces_in_use(tree.root()).left_out == 0);
+    tree.interface("veth1000");
+    const InterfacesInUse use = interfaces_in_use(tree.root());
+    CHECK(use.names == std::vector<std::string>{"bond0", "eth0", "wg0"});
+    CHECK(use.left_out == InterfacesInUse::all_up_to - 2);
+    CHECK(CounterTable::of_host(tree.root(), calls).columns().empty());
+}
+
+TEST_CASE("Names that are cleaned to one keep a column each") {
+    const FakeTree tree;
+    FakeCalls calls;
+    for (const char* name : {"a,b", "a_b"}) {
+        tree.interface(name);
+        tree.statistic(name, "rx_bytes", 5);
+    }
+    calls.names["a_b"] = {"rx.pause", "rx_pause", "rx_pause"};
+    calls.values["a_b"] = {1, 10, 100};
+    auto table = CounterTable::of_host(tree.root(), calls);
+    CHECK(table.columns() == Columns{"a_b.rx_bytes", "a_b.rx_bytes_2", "a_b.rx_pause", "a_b.rx_pause_2"});
+    table.read();
+    tree.statistic("a,b", "rx_bytes", 6);
+    tree.statistic("a_b", "rx_bytes", 7);
+    calls.values["a_b"] = {2, 20, 200};
+    CHECK(table.read() == std::vector<Value>{1, 2, 1, 10});
+}
+
 TEST_CASE("A counter that vanishes is absent from then on, and the others go on") {
     const FakeTree tree;
     FakeCalls calls;

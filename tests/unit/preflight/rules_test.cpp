@@ -112,6 +112,12 @@ TEST_CASE("The plan against memory, speed and cores") {
     const auto speed = about("speed", judge_network(view));
     REQUIRE(speed.size() == 1);
     CHECK(speed[0].what == "the plan sends 171.6 Gb/s from this host, but its link has 100.0 Gb/s");
+    HostView slow = view_of(roce_host("eb01"));
+    slow.settings.rdma_ports.front().speed_bits_per_second = 2'500'000'000;
+    const auto lanes = about("speed", judge_network(slow));
+    REQUIRE(lanes.size() == 1);
+    CHECK(lanes[0].severity == Severity::warning);
+    CHECK(lanes[0].what == "mlx5_0:1 has 2.500 Gb/s, and eth1 on the same host has 100.0 Gb/s");
     view.part.memory_bytes = std::int64_t{240} << 30;
     CHECK(about("memory", judge_host(view)).front().severity == Severity::warning);
     view.part.cpus = {{3}, {3}};
@@ -160,6 +166,19 @@ TEST_CASE("Devices: missing, down, too many, left unused") {
     host.rdma_ports.front().state = "DOWN";
     host.interfaces.front().up = false;
     CHECK(about("device", judge_network(view_of(host))).size() == 2);
+
+    for (const char* state : {"DOWN", "ARMED"}) {
+        host = roce_host("eb01");
+        host.variables.clear();
+        host.rdma_ports.front().active = false;
+        host.rdma_ports.front().state = state;
+        found = about("device", judge_network(view_of(host)));
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].severity == Severity::warning);
+        CHECK(says(found[0], std::string("data will go over TCP: mlx5_0:1 is ") + state));
+        host.variables = {{"OMPI_MCA_pml", "ob1"}};  // TCP was asked for
+        CHECK(about("device", judge_network(view_of(host))).empty());
+    }
 
     host = roce_host("eb01");
     host.variables = {{"OMPI_MCA_pml", "ob1"}};

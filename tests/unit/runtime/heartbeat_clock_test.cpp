@@ -138,7 +138,7 @@ TEST_CASE("Whatever the clock does within its limits, the stated error bounds th
     world.delay_ns = delays(there_us * 1000, back_us * 1000, 42);
     world.start_error_ns = (there_us + back_us) * 1000;
     world.mistake_ns = (there_us - back_us) * 500;
-    world.offset_ns = [=](double t) {
+    world.offset_ns = [amplitude, turning_s = turning_s](double t) {
         // Turning: the rate goes from +ppm to -ppm and back, by less than 0.05 ppm a second.
         return -3e12 +
                (turning_s > 0 ? amplitude * turning_s / 3.2 * std::sin(t * 3.2 / turning_s) : amplitude * t);

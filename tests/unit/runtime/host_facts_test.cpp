@@ -28,18 +28,61 @@ TEST_CASE("This process has a place") {
 }
 
 TEST_CASE("A place is the same after its travel") {
-    const Place place{"eb\"07\" \xc3\xa4", 123456789012, {0, 1, 17}, 1.5};
+    const Place place{"eb\"07\" \xc3\xa4", 123456789012, {0, 1, 17}, 1.5, "b", "pid:[1]", "net:[2]"};
     const Place again = decode_place(encode_place(place));
     CHECK(again.host == place.host);
     CHECK(again.pid == place.pid);
     CHECK(again.cpus == place.cpus);
     CHECK(again.cpu_quota == place.cpu_quota);
+    CHECK(again.boot == place.boot);
+    CHECK(again.pid_namespace == place.pid_namespace);
+    CHECK(again.network_namespace == place.network_namespace);
 }
 
+TEST_CASE("Hosts of one name are told apart by boot and network namespace") {
+    const auto place = [](const char* host, const char* boot, const char* network) {
+        return Place{.host = host, .boot = boot, .network_namespace = network};
+    };
+    std::vector<Place> places = {place("same", "b1", "net:[1]"),   place("same", "b1", "net:[2]"),
+                                 place("other", "b1", "net:[1]"),  place("same", "b2", "net:[1]"),
+                                 place("same-2", "b3", "net:[1]"), place("same", "b1", "net:[1]"),
+                                 place("same", "b1", "net:[2]")};
+    places[5].pid_namespace = "pid:[7]";  // one host, another container
+    const auto lines = tell_apart(places);
+    std::vector<std::string> names;
+    for (const Place& one : places) {
+        names.push_back(one.host);
+    }
+    CHECK(names == std::vector<std::string>{"same", "same-3", "other", "same-4", "same-2", "same", "same-3"});
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0] == "3 machines have the host name same: they are told apart as same, same-3, same-4");
+    CHECK(tell_apart(places).empty());
+}
+
+TEST_CASE("This process says which boot and namespaces it is of") {
+    const Place place = this_place();
+    CHECK(place.boot.size() == 36);
+    CHECK(place.pid_namespace.starts_with("pid:["));
+    CHECK(place.network_namespace.starts_with("net:["));
+}
+
+namespace {
+
+std::string place_with(const std::string& name, const std::string& value) {
+    auto json = nlohmann::json::parse(encode_place({"a", 1, {0}, 0}));
+    json[name] = nlohmann::json::parse(value);
+    return json.dump();
+}
+
+}  // namespace
+
 TEST_CASE("Text that is no place is refused") {
-    for (const char* text : {"", "{", "[]", "{}", R"({"host":"a","pid":1,"cpus":[0]})",
-                             R"({"host":"a","pid":1,"cpus":7,"cpu_quota":0})",
-                             R"({"host":3,"pid":1,"cpus":[],"cpu_quota":0})"}) {
+    CHECK(decode_place(place_with("pid", "7")).pid == 7);
+    for (const char* text :
+         {"", "{", "[]", "{}", R"({"host":"a","pid":1,"cpus":[0]})",
+          R"({"host":"a","pid":1,"cpus":7,"cpu_quota":0})", R"({"host":3,"pid":1,"cpus":[],"cpu_quota":0})",
+          place_with("pid", "1e300").c_str(), place_with("pid", "21111111111111111157").c_str(),
+          place_with("cpus", "[4294967297]").c_str(), place_with("cpu_quota", "true").c_str()}) {
         INFO(text);
         CHECK_THROWS_AS(decode_place(text), nlohmann::json::exception);
     }
@@ -65,6 +108,7 @@ TEST_CASE("A quota of the control group counts as so many whole cores") {
     CHECK(cores(2.9) == 2);
     CHECK(cores(0.5) == 1);
     CHECK(cores(64) == 4);
+    CHECK(cores(1e300) == 4);
 }
 
 TEST_CASE("Facts about the environment hold what steers the run and no secrets") {

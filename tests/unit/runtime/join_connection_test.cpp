@@ -73,6 +73,7 @@ TEST_CASE("Signs of life are noted, and are no frames") {
 TEST_CASE("A thread's signs of life do not cut the frames of another one") {
     Pair from;
     Pair to;
+    to.here->trust();
     std::atomic<bool> over = false;
     std::thread pulses([&] {
         while (!over) {
@@ -109,6 +110,7 @@ TEST_CASE("Frames arrive in the order of their kind, however their bytes are cut
     const std::string bytes = from.all();
     core::Random random(1, 1);
     Pair to;
+    to.here->trust();
     for (std::size_t begin = 0; begin < bytes.size();) {
         const std::size_t count = std::min<std::size_t>(1 + random.below(40), bytes.size() - begin);
         to.put(std::string_view(bytes).substr(begin, count));
@@ -147,6 +149,48 @@ TEST_CASE("A stranger's bytes close the connection") {
     CHECK_FALSE(trusted.here->closed());
 }
 
+TEST_CASE("Of a stranger one frame is kept at a time, and so many bytes in all") {
+    Pair source;
+    for (std::uint32_t number = 0; number < 100; ++number) {
+        source.here->send(FrameKind::texts, std::string(100, 'x'), number);
+    }
+    const std::string frames = source.all();
+    Pair pair;
+    pair.put(frames);
+    for (int i = 0; i < 10; ++i) {
+        pair.here->pump();
+    }
+    CHECK(pair.here->strange());
+    REQUIRE(pair.here->take(FrameKind::texts));
+    CHECK_FALSE(pair.here->take(FrameKind::texts));
+    pair.here->pump();
+    REQUIRE(pair.here->take(FrameKind::texts));
+    CHECK(pair.here->strange());  // more than a stranger may send has come
+    CHECK(pair.all().empty());
+    // All the rest comes when the other side is known.
+    pair.here->trust();
+    CHECK_FALSE(pair.here->strange());
+    pair.here->pump();
+    std::uint32_t next = 2;
+    while (const auto frame = pair.here->take(FrameKind::texts)) {
+        CHECK(frame->number == next++);
+    }
+    CHECK(next == 100);
+}
+
+TEST_CASE("Signs of life of a stranger count like frames") {
+    Pair source;
+    std::string pulses;
+    while (pulses.size() < 2 * JoinConnection::stranger_limit) {
+        pulses += JoinConnection::bytes_of(FrameKind::pulse);
+    }
+    Pair pair;
+    pair.put(pulses);
+    pair.here->pump();
+    CHECK(pair.here->strange());
+    CHECK_FALSE(pair.here->closed());
+}
+
 TEST_CASE("The end of the other side shows after what it has sent") {
     Pair pair;
     Pair source;
@@ -172,24 +216,54 @@ TEST_CASE("Texts are packed and unpacked, and what is cut is refused") {
 }
 
 TEST_CASE("Greetings are read back, and anything else is none") {
-    const runtime::Hello hello{
-        .token = "t\xff", .version = "1", .host = "fn01", .pid = 7, .rank = 3, .ranks = -1};
+    const std::string nonce(runtime::nonce_bytes, '\xff');
+    const runtime::Hello hello{.nonce = nonce,
+                               .version = "1",
+                               .host = "fn01",
+                               .pid = 7,
+                               .pids = "boot pid:[1]",
+                               .rank = 3,
+                               .ranks = -1};
     const auto read = runtime::decode_hello(runtime::encode(hello));
     REQUIRE(read);
+    CHECK(read->nonce == nonce);
     CHECK(read->host == "fn01");
     CHECK(read->pid == 7);
+    CHECK(read->pids == "boot pid:[1]");
     CHECK(read->rank == 3);
+    for (const char* rank : {"4294967297", "1e3", "", " 1", "1 ", "99999999999999999999"}) {
+        CHECK_FALSE(runtime::decode_hello(
+            runtime::pack_texts(std::vector<std::string>{nonce, "1", "fn01", "7", "", rank, "-1", "0"})));
+    }
+    CHECK_FALSE(runtime::decode_hello(
+        runtime::pack_texts(std::vector<std::string>{"short", "1", "fn01", "7", "", "3", "-1", "0"})));
+    CHECK_FALSE(runtime::decode_hello(runtime::pack_texts(
+        std::vector<std::string>{nonce, "1", std::string(300, 'h'), "7", "", "3", "-1", "0"})));
     const runtime::Welcome welcome{.rank = 2, .ranks = 5, .options = {{"rate", "1Gb/s"}, {"tag", "a=b"}}};
     CHECK(runtime::decode_welcome(runtime::encode(welcome))->options == welcome.options);
     for (const char* text :
-         {"", "{", "[]", "{}", "null", R"({"token":1})", R"({"rank":"x","ranks":2,"options":[]})"}) {
+         {"", "{", "[]", "{}", "null", R"({"token":1})", R"({"rank":"x","ranks":2,"options":[],"life":null})",
+          R"({"rank":4294967297,"ranks":2,"options":[],"life":null})",
+          R"({"rank":1e300,"ranks":2,"options":[],"life":null})",
+          R"({"rank":1,"ranks":2,"options":[],"life":-1})"}) {
         CHECK_FALSE(runtime::decode_hello(text));
         CHECK_FALSE(runtime::decode_welcome(text));
     }
-    CHECK(runtime::same_token("abc", "abc"));
-    CHECK_FALSE(runtime::same_token("abc", "abd"));
-    CHECK_FALSE(runtime::same_token("abc", "ab"));
-    CHECK_FALSE(runtime::same_token("", "a"));
+}
+
+TEST_CASE("A proof is of one token, one side and two texts") {
+    using runtime::JoinSide;
+    const auto proof = runtime::join_proof("token", JoinSide::newcomer, "hello", "challenge");
+    CHECK(proof == runtime::join_proof("token", JoinSide::newcomer, "hello", "challenge"));
+    CHECK(proof != runtime::join_proof("tokem", JoinSide::newcomer, "hello", "challenge"));
+    CHECK(proof != runtime::join_proof("token", JoinSide::leader, "hello", "challenge"));
+    CHECK(proof != runtime::join_proof("token", JoinSide::newcomer, "helloc", "hallenge"));
+    CHECK(proof != runtime::join_proof("token", JoinSide::newcomer, "hello", "another"));
+}
+
+TEST_CASE("A text of the other side is shown without what a terminal obeys") {
+    CHECK(runtime::shown("rank 0\x1b[31m\n\xff") == "rank 0?[31m??");
+    CHECK(runtime::shown(std::string(1000, 'x')).size() == 300);
 }
 
 TEST_CASE("How a process that came back is reached is read back, whatever its addresses are") {
@@ -197,6 +271,7 @@ TEST_CASE("How a process that came back is reached is read back, whatever its ad
         .rank = 3,
         .host = "fn01",
         .pid = 4711,
+        .pids = "boot pid:[1]",
         .address = {.control = std::string("a\0\xff", 3), .data = {}, .life = 2}};
     const std::string text = runtime::encode(peer);
     const auto read = runtime::decode_returned_peer(text);
@@ -204,13 +279,14 @@ TEST_CASE("How a process that came back is reached is read back, whatever its ad
     CHECK(read->rank == 3);
     CHECK(read->host == "fn01");
     CHECK(read->pid == 4711);
+    CHECK(read->pids == "boot pid:[1]");
     CHECK(read->address.control == peer.address.control);
     CHECK(read->address.data.empty());
     CHECK(read->address.life == 2);
     for (std::size_t length = 0; length < text.size(); ++length) {
         static_cast<void>(runtime::decode_returned_peer(std::string_view(text).substr(0, length)));
     }
-    CHECK_FALSE(runtime::decode_returned_peer(runtime::pack_texts(std::vector<std::string>(6, "x"))));
+    CHECK_FALSE(runtime::decode_returned_peer(runtime::pack_texts(std::vector<std::string>(7, "x"))));
     const runtime::Welcome welcome{.rank = 1, .ranks = 2, .options = {}, .life = 7};
     CHECK(runtime::decode_welcome(runtime::encode(welcome))->life == 7U);
 }

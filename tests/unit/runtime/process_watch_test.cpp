@@ -1,6 +1,7 @@
 // Which processes still exist, by processes that really end.
 #include "runtime/process_watch.hpp"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,4 +119,36 @@ TEST_CASE("A rank's process is forgotten, and another one watched in its place")
     second.kill_it();
     CHECK(soon([&] { return watch.gone() == 1; }));
     second.collect();
+}
+
+TEST_CASE("A process number of another boot or namespace is nobody's here") {
+    Child stranger;
+    const auto place = [](std::int64_t pid, const char* boot, const char* space) {
+        return Place{.host = "here", .pid = pid, .boot = boot, .pid_namespace = space};
+    };
+    const auto watched = [&](const char* boot, const char* space) {
+        return ProcessWatch({place(getpid(), "b1", "pid:[1]"), place(stranger.pid(), boot, space)}, 0)
+            .ranks();
+    };
+    CHECK(watched("b1", "pid:[1]") == std::vector<int>{1});
+    CHECK(watched("b2", "pid:[1]").empty());
+    CHECK(watched("b1", "pid:[2]").empty());
+}
+
+TEST_CASE("A process is not gone because no descriptor is left to look at it") {
+    Child child;
+    ProcessWatch watch({{"here", getpid(), {}, 0}, {"here", child.pid(), {}, 0}}, 0);
+    REQUIRE(watch.ranks() == std::vector<int>{1});
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const auto gone = watch.gone();
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK_FALSE(gone);
+}
+
+TEST_CASE("A number that no process can have is not watched") {
+    ProcessWatch watch({{"here", getpid(), {}, 0}, {"here", 4294967297, {}, 0}, {"here", -1, {}, 0}}, 0);
+    CHECK(watch.ranks().empty());
 }

@@ -55,7 +55,8 @@ HostCounters host_with(std::vector<CounterSum> sums) {
 }
 
 /// 1000 sent by producer 0, 900 of them received by consumer 0, which dropped 60 at its socket.
-DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes asked = {}) {
+DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes asked = {},
+                           std::uint64_t strays = 0) {
     DatagramMatrix matrix;
     matrix.add(core::node_of(core::ProducerId{0}), std::vector{counted(0, 1000, 0)});
     matrix.add(core::node_of(core::ConsumerId{0}), std::vector{counted(0, 0, 900)});
@@ -67,6 +68,7 @@ DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes a
     DatagramFlow received;
     received.received = 900;
     received.socket_drops = 60;
+    received.strays = strays;
     const std::vector<RankRecord> ranks{
         rank_of(core::node_of(core::ProducerId{0}),
                 {.send_buffer_bytes = 8000,
@@ -197,6 +199,14 @@ TEST_CASE("every missing datagram is explained by a counter or is said not to be
 
     HostCounters silent;
     CHECK(account_of({silent}).hosts_without_counters == 1);
+}
+
+TEST_CASE("datagrams from elsewhere are named in the summary, also few of them") {
+    CHECK(account_of({}).notes.empty());
+    const auto account = account_of({}, {}, 82000);
+    REQUIRE(account.notes.size() == 1);
+    CHECK(account.notes[0] == "82000 more came into the run's sockets from elsewhere, and were thrown away");
+    CHECK(to_json(account)["stray"] == 82000);
 }
 
 TEST_CASE("a buffer that the kernel cut is told with the setting to raise") {

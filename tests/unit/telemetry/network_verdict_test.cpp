@@ -69,16 +69,18 @@ TEST_CASE("A full link without losses has no room: how full the busiest one was 
     HostCounters idle = roce_host("eb02", {});
     idle.sums[0].sum = 1'000'000'000;
     std::vector hosts{full, idle};
-    CHECK(busiest_link_text(hosts) ==
+    CHECK(busiest_link(hosts).text ==
           "the busiest interface, mlx5_0 on eb01, received 8.000 Gb/s, and its speed is not known");
+    CHECK_FALSE(busiest_link(hosts).use);
     for (HostCounters& host : hosts) {
         host.settings =
             R"({"interfaces": [{"name": "eth0", "speed_bits_per_second": 10000000000}],
                 "rdma_ports": [{"device": "mlx5_0", "port": 1, "speed_bits_per_second": 10000000000}]})";
     }
-    CHECK(busiest_link_text(hosts) ==
+    CHECK(busiest_link(hosts).text ==
           "the busiest interface, mlx5_0 on eb01, received 8.000 Gb/s, 80 % of its 10.00 Gb/s");
-    const NetworkVerdict verdict = judge_network(hosts, {10'000'000'000}, {}, busiest_link_text(hosts));
+    CHECK(busiest_link(hosts).use == 0.8);
+    const NetworkVerdict verdict = judge_network(hosts, {10'000'000'000}, {}, busiest_link(hosts).text);
     CHECK(
         verdict.evidence ==
         "no loss, pause, mark or notification was counted in 16 counters of 2 hosts; the busiest interface, "
@@ -93,16 +95,16 @@ TEST_CASE("A slow link counts before a fast one that carries more, in both direc
     slow.host = "eb02";
     slow.sums[0] = {"eth0.tx_bytes", 1'200'000'000};
     slow.settings = R"({"interfaces": [{"name": "eth0", "speed_bits_per_second": 1000000000}]})";
-    CHECK(busiest_link_text(std::vector{fast, slow}) ==
+    CHECK(busiest_link(std::vector{fast, slow}).text ==
           "the busiest interface, eth0 on eb02, sent 960.0 Mb/s, 96 % of its 1.000 Gb/s");
     // One speed that is not known: the most bytes.
     slow.settings =
         R"({"interfaces": [{"name": 7, "speed_bits_per_second": "fast"}, null], "rdma_ports": 3})";
-    CHECK(busiest_link_text(std::vector{fast, slow}).find("eth0 on eb01, received 8.000 Gb/s, 8.0 %") !=
+    CHECK(busiest_link(std::vector{fast, slow}).text.find("eth0 on eb01, received 8.000 Gb/s, 8.0 %") !=
           std::string::npos);
     fast.seconds = 0;
     slow.handed_in = false;
-    CHECK(busiest_link_text(std::vector{fast, slow}).empty());
+    CHECK(busiest_link(std::vector{fast, slow}).text.empty());
 }
 
 TEST_CASE("One in a million packets is few, too") {
@@ -404,5 +406,41 @@ TEST_CASE("Names of counters and what they measure") {
     for (const auto& [column, meaning] : known) {
         INFO(column);
         CHECK(meaning_of(column) == meaning);
+    }
+}
+
+TEST_CASE("Drivers call the same by many names") {
+    const std::vector<std::pair<const char*, const char*>> known = {
+        {"mlx5_0.np_cnp_sent", "cnp_sent"},
+        {"bnxt_re0.tx_cnp_pkts", "cnp_sent"},
+        {"bnxt_re0.rx_cnp_pkts", "cnp_handled"},
+        {"irdma0.cnpHandled", "cnp_handled"},
+        {"mlx5_0.rp_cnp_ignored", ""},
+        {"mlx5_0.vport_out_of_sequence", "out_of_sequence"},
+        {"irdma0.Nak_Sequence_Error", "sequence_errors"},
+        {"irdma0.RxECNMrkd", "ecn_marked_packets"},
+        {"ip.received_ce_packets", "ecn_marked_packets"},
+        {"tcp.delivered_ce_segments", "ecn_echoes"},
+        {"rdmap0s6.retrans_pkts", "rdma_retransmissions"},
+        {"cxgb4_0.ip4RetransSegs", "rdma_retransmissions"},
+        {"mlx5_0.local_ack_timeout_err", "ack_timeouts"},
+        {"rxe0.retry_exceeded_err", "rdma_given_up"},
+        {"tcp.retransmitted_segments", "tcp_retransmissions"},
+        {"eth0.tx_priority_3_xoff_nic", "pause_frames_sent"},
+        {"eth0.rx_ppp3_frames", "pause_frames_received"},
+        {"eth0.rx_priority_flow_control_frames", "pause_frames_received"},
+        {"eth0.pfc_pri3_tx_duration_us", "pause_time_sent_us"},
+        {"eth0.pfc_pri3_rx_transitions", "pause_transitions_received"},
+        {"eth0.rx_prio3_buf_discard", "dropped_by_hosts"},
+        {"eth0.tx_discards_phy", "dropped_by_hosts"},
+        {"eth0.rx_filter_discards", ""},
+        {"eth0.rx_crc_errors", "damaged_packets"},
+        {"eth0.rx_priority_3_xon_nic", ""},
+        {"tcp.received_segments", ""},
+        {"eth0.", ""},
+    };
+    for (const auto& [column, family] : known) {
+        INFO(column);
+        CHECK(row_of(column).family == family);
     }
 }

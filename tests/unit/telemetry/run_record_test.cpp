@@ -42,7 +42,7 @@ std::filesystem::path scratch(const char* name) {
 
 TEST_CASE("run.json names causes with their place, evidence and remedy") {
     RunRecord record = good_record();
-    CHECK(to_json(record)["verdict"]["causes"] == nlohmann::json::array());
+    CHECK(to_json(record)["verdict"]["causes"] == nlohmann::ordered_json::array());
     record.verdict.causes = {{.what = CauseKind::consumer_links,
                               .where = NodeId{Role::consumer, 1},
                               .host = "eb11",
@@ -101,8 +101,8 @@ TEST_CASE("run.json has the stable names") {
     CHECK(json["latency"]["transfer"]["p99_9_us"] == 40);
     CHECK(json["latency"]["transfer"]["buckets"]["upper_us"] == std::vector<double>{10.24, 51.2});
     CHECK(json["latency"]["transfer"]["buckets"]["events"] == std::vector<int>{3, 2});
-    CHECK(json["latency"]["delivery"]["buckets"]["upper_us"] == nlohmann::json::array());
-    CHECK(json["latency"]["delivery"]["buckets"]["events"] == nlohmann::json::array());
+    CHECK(json["latency"]["delivery"]["buckets"]["upper_us"] == nlohmann::ordered_json::array());
+    CHECK(json["latency"]["delivery"]["buckets"]["events"] == nlohmann::ordered_json::array());
     CHECK(json["latency"]["delivery"].is_object());
     CHECK(json["latency"]["delivery"]["count"] == 0);
     CHECK(json["latency"]["delivery"]["p50_us"].is_null());

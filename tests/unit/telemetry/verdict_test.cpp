@@ -83,6 +83,18 @@ TEST_CASE("A run in which no buffer overflowed is sustained") {
           "producer 1 on eb02 in second 7).");
 }
 
+TEST_CASE("Datagrams from elsewhere are named where they are not few") {
+    Run run;
+    run.consumer(0).run.datagrams.received = 10000;
+    run.consumer(1).run.datagrams.strays = 99;
+    CHECK(judge(run.plan, run.ranks, run.facts).advice.empty());
+    run.consumer(1).run.datagrams.strays = 82000;
+    const Verdict verdict = judge(run.plan, run.ranks, run.facts);
+    CHECK(contains(verdict.text, " 82000 datagrams came into the run's sockets from elsewhere."));
+    CHECK(contains(verdict.advice, "--datagram-network"));
+    CHECK(verdict.sustained);
+}
+
 TEST_CASE("A run whose backlog grows is not sustained, however large its buffer") {
     Run run;
     run.plan.event_size = {.kind = DistributionKind::fixed, .mean = 1'000'000};
