@@ -55,6 +55,7 @@ void check_versions(runtime::Job& job) {
 
 std::vector<std::string> hosts_of(const runtime::RunSettings& settings) {
     std::vector<std::string> hosts;
+    hosts.reserve(settings.places.size());
     for (const runtime::Place& place : settings.places) {
         hosts.push_back(place.host);
     }

@@ -81,13 +81,13 @@ void JoinConnection::pump() {
         const std::lock_guard lock(mutex_);
         write();
     }
+    split();  // what waited for a frame to be taken, or for trust; also after the other side has closed
     if (!closed_) {
-        split();  // what waited for a frame to be taken, or for trust
         read();
     }
 }
 
-void JoinConnection::finish_sending() {
+void JoinConnection::finish_sending() const {
     static_cast<void>(::shutdown(socket_, SHUT_WR));
 }
 

@@ -178,6 +178,23 @@ TEST_CASE("Of a stranger one frame is kept at a time, and so many bytes in all")
     CHECK(next == 100);
 }
 
+TEST_CASE("What was sent before the other side closed is there when it is trusted") {
+    // A rank that is refused after its proof: the refusal comes with what precedes it, and with the end.
+    Pair source;
+    source.here->send(FrameKind::noted, std::string_view("proof"));
+    source.here->send(FrameKind::refusal, std::string_view("there is a rank 9 already"));
+    Pair pair;
+    pair.put(source.all());
+    ::close(pair.other);
+    pair.other = -1;
+    pair.here->pump();
+    REQUIRE(pair.here->take(FrameKind::noted));
+    pair.here->trust();
+    pair.here->pump();
+    CHECK(pair.here->closed());
+    REQUIRE(pair.here->take(FrameKind::refusal));
+}
+
 TEST_CASE("Signs of life of a stranger count like frames") {
     Pair source;
     std::string pulses;
