@@ -38,6 +38,12 @@ endif()
 # Test cases, and libraries that no test keeps busy, are not optimized: they compile in half of the time.
 target_compile_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags} -g1 -fno-omit-frame-pointer
     $<IF:$<BOOL:$<TARGET_PROPERTY:WEIR_UNOPTIMIZED>>,-O0,-O1>)
+if(WEIR_SANITIZED_TESTS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # What is looked for is faults of weir, whose libraries are watched whole: a test case's own stack is not, which saves a quarter of
+    # its time to compile.
+    target_compile_options(weir_sanitizers INTERFACE
+        $<$<BOOL:$<TARGET_PROPERTY:WEIR_TEST_CASES>>:--param=asan-stack=0>)
+endif()
 target_link_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags})
 # What the library can check of its own: indices, empty containers, iterators.
 target_compile_definitions(weir_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)

@@ -66,6 +66,7 @@ function(weir_add_catch_tests name)
     if(NOT WEIR_SANITIZED_TESTS)
         weir_discover_catch_tests("${name}" "${name}" "${arg_LABEL}" "${environment}")
     else()
+        set_target_properties("${name}_sanitized" PROPERTIES WEIR_TEST_CASES ON)
         if(NOT arg_LABEL STREQUAL "property")  # those run long rather than compile long
             set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
         endif()

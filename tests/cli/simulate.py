@@ -29,7 +29,7 @@ class SimulateTest(CommandTest):
 
 class Runs(SimulateTest):
     def test_the_rows_of_the_paper(self):
-        for row, sustained in ((1, True), (2, True), (3, True), (4, True), (5, False)):
+        for row, sustained in ((2, True), (5, False)):  # all of them: results.lhcb2021.replay
             with self.subTest(row=row):
                 run = self.simulate("--scenario", f"lhcb2021-{row}", "--seed", "1", out=f"row{row}")
                 self.assertEqual(run["status"], "complete")

@@ -9,7 +9,7 @@ RANKS = {2: 87, 5: 33}
 
 def row(number):
     ranks = RANKS[number]
-    run = weir(ranks, "--scenario", f"lhcb2021-{number}", "--scale", "1/4000", "--duration", "3s", "--warmup", "1s",
+    run = weir(ranks, "--scenario", f"lhcb2021-{number}", "--scale", "1/4000", "--duration", "2s", "--warmup", "500ms",
                limit_s=120)
     print(f"row {number}: exit {run.status}, {run.seconds:.1f} s, {run.json['verdict']['text'] if run.json else ''}")
     check(run.status == 0, f"exit status {run.status}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")

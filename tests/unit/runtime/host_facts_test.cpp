@@ -78,11 +78,12 @@ std::string place_with(const std::string& name, const std::string& value) {
 
 TEST_CASE("Text that is no place is refused") {
     CHECK(decode_place(place_with("pid", "7")).pid == 7);
-    for (const char* text :
-         {"", "{", "[]", "{}", R"({"host":"a","pid":1,"cpus":[0]})",
-          R"({"host":"a","pid":1,"cpus":7,"cpu_quota":0})", R"({"host":3,"pid":1,"cpus":[],"cpu_quota":0})",
-          place_with("pid", "1e300").c_str(), place_with("pid", "21111111111111111157").c_str(),
-          place_with("cpus", "[4294967297]").c_str(), place_with("cpu_quota", "true").c_str()}) {
+    for (const std::string& text :
+         std::vector<std::string>{"", "{", "[]", "{}", R"({"host":"a","pid":1,"cpus":[0]})",
+                                  R"({"host":"a","pid":1,"cpus":7,"cpu_quota":0})",
+                                  R"({"host":3,"pid":1,"cpus":[],"cpu_quota":0})", place_with("pid", "1e300"),
+                                  place_with("pid", "21111111111111111157"),
+                                  place_with("cpus", "[4294967297]"), place_with("cpu_quota", "true")}) {
         INFO(text);
         CHECK_THROWS_AS(decode_place(text), nlohmann::json::exception);
     }
