@@ -90,6 +90,7 @@ int JobRun::record_run(const RankLoop& loop, const HeartbeatClock& clock) {
     int status = is_leader_ ? write_record(loop) : participant::exit_ok;
     status = std::stoi(job_.broadcast(std::to_string(status), settings_.leader_rank(), "record of the run"));
     expect_small_messages("end");
+    watchdog_.enter("end", transport_.end_limit(status) + core::Duration::seconds(5));
     return transport_.end_in_order(status);
 }
 

@@ -79,12 +79,13 @@ void RunTransport::warm_up(IdleStrategy& idle, const std::function<void(const st
         [this] { return base_->warmup_progress(); }, report);
 }
 
-int RunTransport::end_in_order(int status) {
-    // After a failure another rank may be gone; after a complete run all come, but on a busy machine not
-    // soon.
+core::Duration RunTransport::end_limit(int status) {
     const bool complete = status == exit_ok || status == participant::exit_requirement;
-    const core::Duration limit = core::Duration::seconds(complete ? 30 : 5);
-    if (!base_->shut_down(limit)) {
+    return core::Duration::seconds(complete ? 30 : 5);
+}
+
+int RunTransport::end_in_order(int status) {
+    if (!base_->shut_down(end_limit(status))) {
         job_.abort(status == exit_ok ? exit_failed : status);
     }
     return status;

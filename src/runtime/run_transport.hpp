@@ -52,6 +52,10 @@ class RunTransport {
         }
     }
 
+    /// How long end_in_order waits for the other ranks: after a failure one may be gone; after a complete run
+    /// all come, but on a busy machine not soon.
+    [[nodiscard]] static core::Duration end_limit(int status);
+
     /// Collective, when no rank sends anything any more. Returns `status`, the exit status of the process;
     /// ends the job if it cannot end in order.
     int end_in_order(int status);

@@ -71,12 +71,18 @@ def claims(directory):
 
 
 def test_processes_share_the_runs_and_change_nothing(sweep):
+    # Runs that are long enough for the other processes to begin, however busy the machine.
+    slow = sweep.directory / "slow"
+    slow.write_text(f"#!/bin/sh\ncase \"$*\" in *--dry-run*) ;; *) sleep 1.5;; esac\nexec {sweep.environment['WEIR']} \"$@\"\n")
+    slow.chmod(0o755)
+    weir, sweep.environment["WEIR"] = sweep.environment["WEIR"], str(slow)
     said = sweep("submit", "--simulate", "--jobs", "3")
     assert all(f"000{number}  repetition" in said for number in range(1, 7))
     some = sweep.directory / "some"
     assert claims(some) == [f"000{number}-1.json" for number in range(1, 7)]  # each once
     holders = {json.loads(path.read_text())["holder"]["pid"] for path in (some / "simulation/claims").glob("????-1.json")}
     assert len(holders) >= 2
+    sweep.environment["WEIR"] = weir
     sweep("submit", "--simulate", "--jobs", "1", "--out", str(sweep.directory / "alone"))
     for run in (some / "simulation/runs").iterdir():
         for file in (run / "ranks").iterdir():

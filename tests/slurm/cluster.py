@@ -29,6 +29,7 @@ ADDRESS = "198.18.0.1"  # of a range that is set aside for benchmarks
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo", "srun", "unshare", "ip")
 NAMESPACES = ["unshare", "--net", "--uts", "--ipc", "--pid", "--mount", "--propagation", "unchanged", "--fork", "--kill-child",
               "--mount-proc"]
+CONTROL_GROUPS_OPTIONAL_FROM = 23, 11  # of SLURM
 OVER = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE")
 
 
@@ -46,6 +47,8 @@ def enter():
         skip(f"there is no {', '.join(missing)} here (bench/install-dependencies --slurm)")
     if os.geteuid() != 0:
         skip("a cluster on one machine needs root")
+    if Cluster.version() < CONTROL_GROUPS_OPTIONAL_FROM and not any(Path("/sys/fs/cgroup").glob("*")):
+        skip("/sys/fs/cgroup is not mounted, and this slurmd does not start without control groups")
     tried = subprocess.run([*NAMESPACES, "sh", "-c", "hostname weir-test && ip link add w0 type veth peer name w1"],
                            capture_output=True, text=True, check=False)
     if tried.returncode != 0:
@@ -91,7 +94,7 @@ class Cluster:
         self.configuration = self.directory / "slurm.conf"
         self.configuration.write_text(self._configuration())
         # SLURM 23 and later look for control groups even if nothing asks for them.
-        (self.directory / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.version() >= (23, 11) else "")
+        (self.directory / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.version() >= CONTROL_GROUPS_OPTIONAL_FROM else "")
         for node in self.nodes:
             for kind in ("spool", "tmp"):
                 (self.directory / f"{kind}-{node}").mkdir()
