@@ -1,8 +1,15 @@
 """Reasons that a comparison gives: options that differ first, with sizes, and "because" only of what is proved. The whole bench, whose
 table is in src/report/statistics.md, is weir_report.reason_calibration; here are three of its cases."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
+from conftest import ROOT
 
 from weir_report import proofs, reason_calibration, reasons
 from weir_report.key_figures import KEY_FIGURES
@@ -118,3 +125,27 @@ def test_time_is_bounded(capsys, weir, tmp_path, monkeypatch):
     runs = reason_calibration.make_runs(weir, next(case for case in reason_calibration.CASES if case.truth == "pfc"), tmp_path, seeds=(1, 2, 3))
     status, out, _ = run(capsys, "--by", "setting", "--baseline", "good", "--prove", "--prove-limit", "1ns", *runs)
     assert status == 0 and "not told (the time of --prove-limit, 1e-09 s, was over)" in " ".join(out.split())
+
+
+def test_nothing_stays_of_what_is_interrupted(weir, tmp_path):
+    runs = reason_calibration.make_runs(weir, next(case for case in reason_calibration.CASES if case.truth == "pfc"), tmp_path, seeds=(1, 2, 3))
+    slow, pids, temporary = tmp_path / "slow", tmp_path / "pids", tmp_path / "temporary"
+    temporary.mkdir()
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *json*) exec {weir} "$@";; esac\necho $$ >>{pids}\nexec sleep 60\n')
+    slow.chmod(0o755)
+    process = subprocess.Popen([sys.executable, "-m", "weir_report.compare_command", "--by", "setting", "--baseline", "good", "--prove", *map(str, runs)],
+                               env={**os.environ, "PYTHONPATH": str(ROOT / "src/report"), "WEIR": str(slow), "TMPDIR": str(temporary)})
+    try:
+        deadline = time.monotonic() + 60
+        while not pids.exists() or not pids.read_text().endswith("\n"):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == -signal.SIGINT
+    finally:
+        process.kill()
+    assert not list(temporary.iterdir())
+    deadline = time.monotonic() + 20
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids.read_text().split()):
+        assert time.monotonic() < deadline, "a simulation goes on"
+        time.sleep(0.05)

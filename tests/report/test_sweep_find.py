@@ -260,6 +260,9 @@ def test_one_line_without_a_sweep_file(sweep):  # noqa: F811
     assert f"needs {found.every_run:.0f} consumers to sustain the load in every run (runs of 60 s)" in " ".join(said.split())
     again = line("consumers", "--simulate", "--", "--producers", "3", expect=2)
     assert "it is of another search" in again
+    # A mistake in the line costs no more than to write it again.
+    assert "unknown unit" in line("busy", "--simulate", "--", "--busy", "fixed:1x", expect=2)
+    assert "unknown unit" in line("busy", "--simulate", "--", "--busy", "fixed:2x", expect=2)
     assert "'4' is not an option of weir run" in line("slots", "--simulate", "--", "4", expect=2)
     assert "where to run is missing" in line("slots", expect=2)
 

@@ -191,7 +191,7 @@ def next_step(found):
         return (f"Find out why runs of {scattered.setting} differ from each other: longer runs (duration) scatter less, runs that fail at "
                 "any value or that have two modes have a reason of their own.")
     if not found.is_judged and _too_few(found):
-        return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file): one round does not show "
+        return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file, --rounds of weir-sweep find): one round does not show "
                 "how much a limit spreads.")
     margin = "plan with a margin to what every run held, and check that with a long run"
     if len(found.rows) == 1 or found.ranked.winner is not None:

@@ -13,7 +13,8 @@ class ReportError(Exception):
 
 def end_quietly_when_interrupted():
     """Ctrl-C ends the command as it ends any other program. Python's own way, an exception, comes out of the libraries
-    as other errors (pandas: ParserError), and there is nothing to tidy up: files are written at the end."""
+    as other errors (pandas: ParserError), and there is nothing to tidy up: files are written at the end. What has temporary
+    files meanwhile (proofs.py) removes them itself."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -9,10 +9,13 @@ would have put it on time, and nothing of a difference between two runs that wer
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import json
+import os
 import shutil
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -23,6 +26,7 @@ from . import answer_text, quantities, reasons, sweep_launch, sweep_simulate, un
 from .errors import ReportError
 from .key_figures import COMPLETED, key_figures
 from .run import read_run
+from .sweep_child import die_with_parent
 
 # Of the difference, so much must be gone: it does as well; hardly any: it does no better.
 AS_WELL, NO_BETTER = 0.8, 0.2
@@ -148,7 +152,7 @@ class Prover:
         """[value of the figure, or why there is none] of [(run, changed options)], on all cores."""
         began, shown, defaults = time.monotonic(), time.monotonic(), self._defaults
         self._deadline = self._deadline or began + self._limit_s
-        with tempfile.TemporaryDirectory(prefix="weir-prove-") as top, \
+        with tempfile.TemporaryDirectory(prefix="weir-prove-") as top, _removed_at_signals(top), \
                 concurrent.futures.ThreadPoolExecutor(sweep_simulate.cores()) as pool:
             tasks = [pool.submit(self._one, (run, changes, Path(top) / str(place), defaults), figure) for place, (run, changes) in enumerate(wanted)]
             left = set(tasks)
@@ -177,7 +181,7 @@ class Prover:
             return f"the time of --prove-limit, {self._limit_s:g} s, was over"
         try:
             done = subprocess.run(command(self._weir, *what), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True, timeout=left, check=False)
+                                  stderr=subprocess.PIPE, text=True, timeout=left, check=False, preexec_fn=die_with_parent)
             if done.returncode not in (0, 3):
                 return (done.stderr.strip().splitlines() or [f"weir ended with {done.returncode}"])[0][:200]
             return key_figures(read_run(what[2]))[figure.name]
@@ -187,6 +191,22 @@ class Prover:
             return str(error)
         finally:
             shutil.rmtree(what[2], ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _removed_at_signals(directory):
+    """A signal ends this process at once; nothing of it may stay. Simulations end with it (die_with_parent)."""
+    def end(number, _):
+        shutil.rmtree(directory, ignore_errors=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def command(weir, run, changes, directory, defaults):

@@ -10,12 +10,14 @@ from pathlib import Path
 from . import whole_file
 from .capacity import CRITERIA, EVENTS, QUANTITIES
 from .errors import ReportError
+from .input_file import read_text
 from .sweep_file import OPTION, OWN_OPTIONS
 
 DESCRIPTION = """Looks for the largest rate (the longest mean processing time, the fewest slots, streams or consumers) with which a plan is
 sustained, by bisection over runs, in several rounds. What follows -- are options of weir run, of which the one that is looked for says
 where to begin. Writes weir-find-WHAT.toml into the current directory, and the runs into weir-find-WHAT, unless --out names it; the same
 line continues what was interrupted."""
+WRITTEN = "# Written by weir-sweep find."
 EXAMPLE = "weir-sweep find rate --simulate -- --producers 4 --consumers 2 --rate 1Gb/s --duration 10s"
 
 
@@ -52,7 +54,9 @@ def write_sweep_file(options):
     directory = (options.out or Path(f"weir-find-{options.what}")).resolve()
     path = Path.cwd() / f"{directory.name}.toml"
     text = sweep_text(options)
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    before = read_text(path, "a sweep file in TOML") if path.exists() else text
+    # A line that was refused has left its file and no campaign: the next one takes its place.
+    if before != text and (directory.exists() or not before.startswith(WRITTEN)):
         raise ReportError(f"{path}: it is of another search; remove it and {directory}, or name another directory with --out")
     whole_file.replace(path, text)
     return path, directory
@@ -64,7 +68,7 @@ def sweep_text(options):
     find |= {key: value for key in ("resolution", "least", "most", "events") if (value := getattr(options, key)) is not None}
     if options.what not in ("rate", "busy"):
         find |= {key: int(find[key]) for key in ("least", "most") if key in find and re.fullmatch(r"\d+", find[key])}
-    lines = ["# Written by weir-sweep find.", 'name = "plan"', f"repetitions = {options.rounds}", 'start = "3s"', "", "[find]"]
+    lines = [WRITTEN, 'name = "plan"', f"repetitions = {options.rounds}", 'start = "3s"', "", "[find]"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in find.items()]
     lines += ["", "[run]"]
     for key, values in options_of(options.options).items():
