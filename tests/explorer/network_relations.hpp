@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <string>
 
-namespace weir::simulation {
+namespace weir::explorer {
 
 /// Draws a network with traffic for each relation from the seed, and holds the models against them. Returns
 /// which one is broken, and where; empty: all hold. A few milliseconds.
 std::string broken_relation(std::uint64_t seed);
 
-}  // namespace weir::simulation
+}  // namespace weir::explorer

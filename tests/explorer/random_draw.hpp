@@ -15,7 +15,7 @@
 #include "config/run_request.hpp"
 #include "core/random.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 class RandomDraw {
   public:
@@ -89,4 +89,4 @@ void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages);
 /// of this name. Its memory is small enough for pauses and losses.
 void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::string& file);
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

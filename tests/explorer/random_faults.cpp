@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "cli/random_draw.hpp"
+#include "explorer/random_draw.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 namespace {
 
@@ -147,4 +147,4 @@ void draw_faults(RandomDraw& draw, const FaultRange& range) {
     }
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

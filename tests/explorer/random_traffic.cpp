@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "cli/random_draw.hpp"
 #include "core/matching_table.hpp"
+#include "explorer/random_draw.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 namespace {
 
@@ -133,4 +133,4 @@ bool draw_traffic(RandomDraw& draw, const FaultRange& range, std::int64_t set, c
     return true;
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

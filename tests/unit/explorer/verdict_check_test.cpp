@@ -1,10 +1,11 @@
 // What may never be said together, and the checker's own account of late sets.
-#include "simulation/verdict_check.hpp"
+#include "explorer/verdict_check.hpp"
 
 #include "catch.hpp"
 #include "simulation/set_oracle.hpp"
 
 using namespace weir::core;
+using namespace weir::explorer;
 using namespace weir::simulation;
 using weir::telemetry::RunRecord;
 

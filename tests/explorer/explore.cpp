@@ -1,4 +1,4 @@
-#include "cli/explore.hpp"
+#include "explorer/explore.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,26 +20,27 @@
 #include <system_error>
 #include <thread>
 
-#include "cli/assertion_report.hpp"
-#include "cli/random_scenario.hpp"
-#include "cli/relations.hpp"
 #include "cli/simulation_setup.hpp"
+#include "config/option_table.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
+#include "core/assertion.hpp"
+#include "explorer/network_relations.hpp"
+#include "explorer/random_scenario.hpp"
+#include "explorer/run_relations.hpp"
+#include "explorer/verdict_check.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/signals.hpp"
-#include "simulation/network_relations.hpp"
 #include "simulation/simulated_run.hpp"
-#include "simulation/verdict_check.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 TrialResult simulate_quietly(const Options& options) {
     config::RunRequest request;
     simulation::SimulatedRun run;
     try {
         request = config::resolve(options, true);
-        run = simulated_run(request);
+        run = cli::simulated_run(request);
     } catch (const config::UsageError& error) {
         return {fmt::format("refused: {}", error.what()), 0};
     }
@@ -64,7 +65,7 @@ TrialResult simulate_quietly(const Options& options) {
     if (record.status != telemetry::RunStatus::complete) {
         return {record.failure ? record.failure->what : "the run is not complete", events};
     }
-    return {simulation::contradiction_in(record), events};
+    return {explorer::contradiction_in(record), events};
 }
 
 namespace {
@@ -73,58 +74,14 @@ bool is_usage(const std::string& what) {
     return what.starts_with("refused: ");
 }
 
-/// Options that mean less when they are left out.
-constexpr std::array<std::string_view, 45> dispensable{"fault",
-                                                       "busy-consumers",
-                                                       "busy-cpu",
-                                                       "busy",
-                                                       "overflow",
-                                                       "window",
-                                                       "scheduler-time",
-                                                       "latency",
-                                                       "warmup",
-                                                       "drain",
-                                                       "slot-size",
-                                                       "buffer",
-                                                       "verify",
-                                                       "require",
-                                                       "idle",
-                                                       "counters",
-                                                       "silence-timeout",
-                                                       "scheduler-rank",
-                                                       "scheduler-host",
-                                                       "socket-buffer",
-                                                       "datagram-network",
-                                                       "framing",
-                                                       "mtu",
-                                                       "result-size",
-                                                       "shaping",
-                                                       "order",
-                                                       "outstanding",
-                                                       "requests",
-                                                       "initiation",
-                                                       "low-water",
-                                                       "high-water",
-                                                       "reasks",
-                                                       "fragment-timeout",
-                                                       "port-buffer",
-                                                       "transport",
-                                                       "producers-per-host",
-                                                       "consumers-per-host",
-                                                       "scale",
-                                                       "time-scale",
-                                                       "switch",
-                                                       "loss-recovery",
-                                                       "control-priority",
-                                                       "set-phase",
-                                                       "on-failure",
-                                                       "row-interval"};
 /// Counts that can be smaller.
 constexpr std::array<std::string_view, 5> counts{"producers", "consumers", "slots", "streams", "window"};
 
-template <std::size_t size>
-bool contains(const std::array<std::string_view, size>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+thread_local std::uint64_t explored_seed = 0;
+
+void report_assertion(const char* expression, const char* file, int line) {
+    fmt::print(stderr, "explorer: internal error: {} does not hold ({}:{}); explorer 1 --seed {} shows it\n",
+               expression, file, line, explored_seed);
 }
 
 class Shrinker {
@@ -156,7 +113,7 @@ class Shrinker {
 
     bool leave_out() {
         for (std::size_t index = 0; index < best_.options.size(); ++index) {
-            if (!contains(dispensable, best_.options[index].name)) {
+            if (config::find_option(best_.options[index].name)->kept_when_shrunk) {
                 continue;
             }
             Options candidate = best_.options;
@@ -173,7 +130,9 @@ class Shrinker {
             const std::string& value = best_.options[index].value;
             std::uint64_t number = 0;
             const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-            if (!contains(counts, best_.options[index].name) || error != std::errc{} || number <= 1 ||
+            const bool counts_something =
+                std::find(counts.begin(), counts.end(), best_.options[index].name) != counts.end();
+            if (!counts_something || error != std::errc{} || number <= 1 ||
                 end != value.data() + value.size()) {
                 continue;
             }
@@ -233,6 +192,7 @@ class Exploration {
     Exploration(const ExploreRequest& request, const Trial& trial) : request_(request), trial_(trial) {}
 
     int run() {
+        core::set_assertion_handler(report_assertion);
         runtime::install_signal_handlers();
         const TraceDirectory traces;
         traces_ = traces.path();
@@ -252,7 +212,7 @@ class Exploration {
         const int signal = runtime::caught_signal();
         if (!request_.quiet) {
             fmt::print(
-                "weir simulate: {} random scenarios from seed {} on, {} events delivered, all rules held{}\n",
+                "explorer: {} random scenarios from seed {} on, {} events delivered, all rules held{}\n",
                 done_.load(), request_.first_seed, events_.load(), signal != 0 ? " (interrupted)" : "");
         }
         return signal != 0 ? participant::exit_signal_base + signal : participant::exit_ok;
@@ -268,7 +228,7 @@ class Exploration {
                 break;
             }
             const std::uint64_t seed = request_.first_seed + index;
-            exploring(seed);
+            explored_seed = seed;
             const Options options = random_scenario(seed, traces_);
             const TrialResult result = trial_(options);
             const std::string broken = result.failure.empty() ? broken_relation(seed, options) : "";
@@ -286,7 +246,7 @@ class Exploration {
 
     /// Whole simulations, which take three times as long as the scenario itself, only now and then.
     [[nodiscard]] std::string broken_relation(std::uint64_t seed, const Options& options) const {
-        std::string broken = simulation::broken_relation(seed);
+        std::string broken = explorer::broken_relation(seed);
         if (broken.empty() && seed % request_.related_each == 0) {
             broken = broken_relation_of_events(seed, traces_);
             return broken.empty() ? broken_relation_of(options) : broken;
@@ -320,7 +280,7 @@ class Exploration {
             const double seconds = std::chrono::duration<double>(shown - start).count();
             const auto done = static_cast<double>(done_.load());
             const auto all = static_cast<double>(request_.scenarios);
-            fmt::print(stderr, "{}weir simulate: {} of {} scenarios, {:.0f} s left{}", terminal ? "\r" : "",
+            fmt::print(stderr, "{}explorer: {} of {} scenarios, {:.0f} s left{}", terminal ? "\r" : "",
                        done_.load(), request_.scenarios, done > 0 ? (all - done) * seconds / done : 0.0,
                        terminal ? "\x1b[K" : "\n");
             std::fflush(stderr);
@@ -335,9 +295,10 @@ class Exploration {
     }
 
     int report_failure() {
-        fmt::print(stderr, "weir simulate: seed {}: {}\n", failed_seed_, what_);
+        explored_seed = failed_seed_;
+        fmt::print(stderr, "explorer: seed {}: {}\n", failed_seed_, what_);
         if (of_relation_) {
-            fmt::print(stderr, "replay it:\n  weir simulate --explore 1 --seed {}\n", failed_seed_);
+            fmt::print(stderr, "replay it:\n  explorer 1 --seed {}\n", failed_seed_);
             return participant::exit_failed;
         }
         const Options options = random_scenario(failed_seed_, traces_);
@@ -373,4 +334,4 @@ int explore(const ExploreRequest& request, const Trial& trial) {
     return Exploration(request, trial).run();
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

@@ -1,10 +1,10 @@
-// A random switch file for --explore.
+// A random switch file of random scenarios.
 #include <fstream>
 #include <stdexcept>
 
-#include "cli/random_draw.hpp"
+#include "explorer/random_draw.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 namespace {
 
@@ -110,4 +110,4 @@ void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::stri
     draw.add("switch", "{}", file);
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

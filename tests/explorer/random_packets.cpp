@@ -1,7 +1,7 @@
-// A random switch for --explore.
-#include "cli/random_draw.hpp"
+// A random switch of random scenarios.
+#include "explorer/random_draw.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 namespace {
 
@@ -64,4 +64,4 @@ void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages) {
     }
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

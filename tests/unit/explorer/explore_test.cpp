@@ -1,4 +1,4 @@
-#include "cli/explore.hpp"
+#include "explorer/explore.hpp"
 
 #include <unistd.h>
 
@@ -13,15 +13,15 @@
 
 #include "catch.hpp"
 #include "cli/commands.hpp"
-#include "cli/random_scenario.hpp"
-#include "cli/relations.hpp"
 #include "config/option_table.hpp"
+#include "explorer/random_scenario.hpp"
+#include "explorer/run_relations.hpp"
 
-using weir::cli::Options;
-using weir::cli::random_scenario;
-using weir::cli::shrink;
-using weir::cli::simulate_quietly;
-using weir::cli::TrialResult;
+using weir::explorer::Options;
+using weir::explorer::random_scenario;
+using weir::explorer::shrink;
+using weir::explorer::simulate_quietly;
+using weir::explorer::TrialResult;
 
 namespace {
 
@@ -108,7 +108,7 @@ TEST_CASE("scenarios in other words, and with another clock of packets, have the
     const Traces traces;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         INFO("seed " << seed);
-        CHECK(weir::cli::broken_relation_of(random_scenario(seed, traces.path)) == "");
+        CHECK(weir::explorer::broken_relation_of(random_scenario(seed, traces.path)) == "");
     }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("whole simulations later, and with idle ranks, have the same latencies
     const Traces traces;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         INFO("seed " << seed);
-        CHECK(weir::cli::broken_relation_of_events(seed, traces.path) == "");
+        CHECK(weir::explorer::broken_relation_of_events(seed, traces.path) == "");
     }
 }
 
@@ -194,9 +194,9 @@ TEST_CASE("what has hidden errors before is drawn") {
 }
 
 TEST_CASE("a scenario is written as a command that a shell can take") {
-    CHECK(weir::cli::command_of({{"producers", "3"}, {"busy", "poisson:1ms,quantum=1us"}}) ==
+    CHECK(weir::explorer::command_of({{"producers", "3"}, {"busy", "poisson:1ms,quantum=1us"}}) ==
           "weir simulate --producers 3 --busy poisson:1ms,quantum=1us");
-    CHECK(weir::cli::command_of({{"label", "a b"}}) == "weir simulate --label 'a b'");
+    CHECK(weir::explorer::command_of({{"label", "a b"}}) == "weir simulate --label 'a b'");
 }
 
 TEST_CASE("a failing scenario is made as small as it still fails") {

@@ -1,6 +1,6 @@
-// Random scenarios for `weir simulate --explore`, as options: each is what a user could have written, goes
+// Random scenarios, as options: each is what a user could have written, goes
 // the same way, and can be replayed by pasting it. Every option that a simulation takes is drawn, but for
-// those that change nothing in it (tests/unit/cli/explore_test.cpp has the list).
+// those that change nothing in it (tests/unit/explorer/explore_test.cpp has the list).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "config/run_request.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 /// A small run (at most some thousand events) with a layout, policy, data, processing times, network and
 /// faults drawn from `seed`. Never refused by config. Files with traces are written into the directory
@@ -19,4 +19,4 @@ std::vector<config::GivenOption> random_scenario(std::uint64_t seed, const std::
 /// "weir simulate --producers 3 ...", quoted where a shell needs it.
 std::string command_of(const std::vector<config::GivenOption>& options);
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

@@ -1,4 +1,4 @@
-// `weir simulate --explore`: many random scenarios under the checkers, and metamorphic relations between
+// What the program explorer does: many random scenarios under the checkers, and metamorphic relations between
 // simulations; the first that fails is made smaller as long as it still fails.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "config/run_request.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 using Options = std::vector<config::GivenOption>;
 
@@ -20,7 +20,7 @@ struct TrialResult {
 /// Runs a scenario. Must be callable from several threads at a time.
 using Trial = std::function<TrialResult(const Options&)>;
 
-/// The trial of the command: a simulation without files.
+/// The trial of the program: a simulation without files.
 TrialResult simulate_quietly(const Options& options);
 
 struct Shrunk {
@@ -44,4 +44,4 @@ struct ExploreRequest {
 /// Returns the exit status: 0 if all rules held in all scenarios, 1 if not, 130 or 143 after a signal.
 int explore(const ExploreRequest& request, const Trial& trial = simulate_quietly);
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

@@ -8,7 +8,7 @@
 
 #include "config/run_request.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 /// Simulates a random scenario as it is and said differently, and compares what run.json would hold. Which
 /// difference there is, empty: none.
@@ -25,4 +25,4 @@ std::string broken_relation_of(const std::vector<config::GivenOption>& options);
 /// Writes files into the directory, and removes them if nothing is broken.
 std::string broken_relation_of_events(std::uint64_t seed, const std::string& directory);
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

@@ -1,4 +1,4 @@
-#include "simulation/network_relations.hpp"
+#include "explorer/network_relations.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,11 @@
 #include "simulation/network.hpp"
 #include "simulation/switched_network.hpp"
 
-namespace weir::simulation {
+namespace weir::explorer {
 
 namespace {
+
+using namespace simulation;
 
 using core::Bytes;
 using core::Duration;
@@ -433,4 +435,4 @@ std::string broken_relation(std::uint64_t seed) {
     return Relations(seed).broken();
 }
 
-}  // namespace weir::simulation
+}  // namespace weir::explorer

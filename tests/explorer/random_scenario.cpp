@@ -1,4 +1,4 @@
-#include "cli/random_scenario.hpp"
+#include "explorer/random_scenario.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cli/random_draw.hpp"
 #include "config/scenario.hpp"
 #include "core/policy_table.hpp"
+#include "explorer/random_draw.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 namespace {
 
@@ -492,4 +492,4 @@ std::string command_of(const std::vector<config::GivenOption>& options) {
     return command;
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer

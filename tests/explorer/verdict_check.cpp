@@ -1,4 +1,4 @@
-#include "simulation/verdict_check.hpp"
+#include "explorer/verdict_check.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "telemetry/cause_text.hpp"
 #include "telemetry/second_clock.hpp"
 
-namespace weir::simulation {
+namespace weir::explorer {
 
 using core::Generation;
 
@@ -144,4 +144,4 @@ std::string contradiction_in(const telemetry::RunRecord& record) {
     return contradiction_in_causes(record);
 }
 
-}  // namespace weir::simulation
+}  // namespace weir::explorer

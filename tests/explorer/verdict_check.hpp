@@ -5,9 +5,9 @@
 
 #include "telemetry/run_record.hpp"
 
-namespace weir::simulation {
+namespace weir::explorer {
 
 /// The first contradiction, as a sentence; empty if there is none. For complete runs.
 std::string contradiction_in(const telemetry::RunRecord& record);
 
-}  // namespace weir::simulation
+}  // namespace weir::explorer

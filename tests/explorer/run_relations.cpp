@@ -1,4 +1,4 @@
-#include "cli/relations.hpp"
+#include "explorer/run_relations.hpp"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,15 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "cli/random_draw.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "core/matching_table.hpp"
+#include "explorer/random_draw.hpp"
 #include "simulation/simulated_run.hpp"
 #include "telemetry/json_text.hpp"
 #include "telemetry/run_record.hpp"
 
-namespace weir::cli {
+namespace weir::explorer {
 
 namespace {
 
@@ -32,7 +32,7 @@ struct Simulated {
 
 Simulated simulated(const Options& options, core::Duration clock_ahead) {
     config::RunRequest request = config::resolve(options, true);
-    simulation::SimulatedRun run = simulated_run(request);
+    simulation::SimulatedRun run = cli::simulated_run(request);
     run.network.clock_ahead = clock_ahead;
     nlohmann::ordered_json record = telemetry::to_json(simulation::simulate(run).record);
     record["plan"].erase("fault");  // repeated as it was written
@@ -216,7 +216,7 @@ class EventsDraw {
         add("warmup", "20ms");
         config::RunRequest request = config::resolve(options, true);
         nlohmann::ordered_json record =
-            telemetry::to_json(simulation::simulate(simulated_run(request)).record);
+            telemetry::to_json(simulation::simulate(cli::simulated_run(request)).record);
         record["totals"].erase("events_without_credit");  // a consumer more has free slots
         return telemetry::json_text({{"latency", record.at("latency")}, {"totals", record.at("totals")}}, 1);
     }
@@ -248,4 +248,4 @@ std::string broken_relation_of_events(std::uint64_t seed, const std::string& dir
     return EventsDraw(seed, directory).broken();
 }
 
-}  // namespace weir::cli
+}  // namespace weir::explorer
