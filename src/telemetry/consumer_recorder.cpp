@@ -217,11 +217,11 @@ void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std:
     current_.duplicate_events += more(duplicate_events, duplicate_seen_);
 }
 
-void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {
+void ConsumerRecorder::socket(Instant now, const core::SocketState& state) {
     advance(now);
     if (!finished_) {
-        datagrams_.socket(counts);
-        summary_.socket = datagrams_.socket_summary();
+        datagrams_.socket(state);
+        summary_.socket = datagrams_.socket();
     }
 }
 

@@ -74,7 +74,7 @@ class ConsumerRecorder {
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
     void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
     /// The rank's socket as it is now, where chunks are datagrams.
-    void socket(core::Instant now, const SocketCounts& counts);
+    void socket(core::Instant now, const core::SocketState& state);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Of heartbeats that were read since the last call.

@@ -123,7 +123,7 @@ DatagramAccount account_for_datagrams(std::span<const RankRecord> ranks, const D
             account.receive_buffer_bytes =
                 least_known(account.receive_buffer_bytes, summary.socket.receive_buffer_bytes);
             account.occupancy_max_bytes =
-                std::max(account.occupancy_max_bytes, summary.socket.occupancy_max_bytes);
+                std::max(account.occupancy_max_bytes, summary.socket.occupancy_bytes);
         } else if (summary.node.role == core::Role::producer) {
             account.send_buffer_bytes =
                 least_known(account.send_buffer_bytes, summary.socket.send_buffer_bytes);

@@ -48,23 +48,20 @@ void DatagramRecorder::count(const Observation& observation) {
     }
 }
 
-void DatagramRecorder::socket(const SocketCounts& counts) {
+void DatagramRecorder::socket(const core::SocketState& state) {
     current_.known = true;
     DatagramFlow& flow = current_.flow;
-    flow.sent += counts.sent - seen_.sent;
-    flow.sent_bytes += counts.sent_bytes - seen_.sent_bytes;
-    flow.sent_frames += counts.sent_frames - seen_.sent_frames;
-    flow.wire_bytes += counts.wire_bytes - seen_.wire_bytes;
-    flow.send_retries += counts.send_retries - seen_.send_retries;
-    flow.strays += counts.strays - seen_.strays;
-    flow.socket_drops += counts.receive_drops - seen_.receive_drops;
-    seen_ = counts;
-    current_.occupancy_max_bytes = std::max(current_.occupancy_max_bytes, counts.occupancy_bytes);
-    summary_ = {.send_buffer_bytes = counts.send_buffer_bytes,
-                .receive_buffer_bytes = counts.receive_buffer_bytes,
-                .occupancy_max_bytes = std::max(summary_.occupancy_max_bytes, counts.occupancy_bytes),
-                .mtu_bytes = counts.mtu_bytes,
-                .refused_by_queue = counts.refused_by_queue};
+    flow.sent += state.sent_datagrams - seen_.sent_datagrams;
+    flow.sent_bytes += state.sent_bytes - seen_.sent_bytes;
+    flow.sent_frames += state.sent_frames - seen_.sent_frames;
+    flow.wire_bytes += state.wire_bytes - seen_.wire_bytes;
+    flow.send_retries += state.send_retries - seen_.send_retries;
+    flow.strays += state.strays - seen_.strays;
+    flow.socket_drops += state.receive_drops - seen_.receive_drops;
+    current_.occupancy_max_bytes = std::max(current_.occupancy_max_bytes, state.occupancy_bytes);
+    const std::int64_t most_bytes = std::max(seen_.occupancy_bytes, state.occupancy_bytes);
+    seen_ = state;
+    seen_.occupancy_bytes = most_bytes;
 }
 
 DatagramSecond DatagramRecorder::end_second() {

@@ -7,6 +7,7 @@
 
 #include "core/actions.hpp"
 #include "core/plan.hpp"
+#include "core/socket_state.hpp"
 #include "telemetry/datagram_flow.hpp"
 #include "telemetry/datagram_matrix.hpp"
 
@@ -33,13 +34,14 @@ class DatagramRecorder {
             count(observation);
         }
     }
-    void socket(const SocketCounts& counts);
+    void socket(const core::SocketState& state);
     /// What was counted since the last call.
     DatagramSecond end_second();
     /// Whether something was.
     [[nodiscard]] bool any() const { return current_.flow.any(); }
 
-    [[nodiscard]] const SocketSummary& socket_summary() const { return summary_; }
+    /// As it was last, but for occupancy_bytes, which is the most that it was.
+    [[nodiscard]] const core::SocketState& socket() const { return seen_; }
     /// By peer; those of which nothing was counted are left out.
     [[nodiscard]] std::vector<PeerDatagrams> entries() const;
 
@@ -47,8 +49,7 @@ class DatagramRecorder {
     void count(const core::Observation& observation);
 
     DatagramSecond current_;
-    SocketCounts seen_;
-    SocketSummary summary_;
+    core::SocketState seen_;
     std::vector<PeerDatagrams> by_peer_;  ///< empty where chunks are not datagrams
 };
 

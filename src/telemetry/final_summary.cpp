@@ -272,11 +272,9 @@ constexpr double ms_from_us = 10'000;
 
 void add_latencies(Page& page, const LatencyDigests& latencies) {
     std::vector<std::pair<std::string, const LatencyDigest*>> shown;
-    for (const auto& [name, digest] : latencies.all()) {
-        const std::string_view what = name;
-        const bool of_pacing = what == "send_gap" || what == "pacing_error" || what == "receive_gap";
-        if (digest->count > 0 && !of_pacing) {
-            shown.emplace_back(latency_label(name), digest);
+    for (const LatencyDigests::Latency& one : LatencyDigests::all()) {
+        if (const LatencyDigest& digest = latencies.*one.item; digest.count > 0 && !one.of_shaping) {
+            shown.emplace_back(latency_label(one.name), &digest);
         }
     }
     if (shown.empty()) {

@@ -214,11 +214,11 @@ void ProducerRecorder::paced(Instant now, Instant due) {
     last_chunk_at_ = now;
 }
 
-void ProducerRecorder::socket(Instant now, const SocketCounts& counts) {
+void ProducerRecorder::socket(Instant now, const core::SocketState& state) {
     advance(now);
     if (!finished_) {
-        datagrams_.socket(counts);
-        summary_.socket = datagrams_.socket_summary();
+        datagrams_.socket(state);
+        summary_.socket = datagrams_.socket();
     }
 }
 

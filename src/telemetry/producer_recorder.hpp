@@ -78,7 +78,7 @@ class ProducerRecorder {
     /// scheduler.
     void no_credit(core::Instant now, core::Duration cumulative);
     /// The rank's socket as it is now, where chunks are datagrams.
-    void socket(core::Instant now, const SocketCounts& counts);
+    void socket(core::Instant now, const core::SocketState& state);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Of heartbeats that were read since the last call.

@@ -11,6 +11,7 @@
 
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
+#include "core/socket_state.hpp"
 #include "core/units.hpp"
 #include "telemetry/backlog_points.hpp"
 #include "telemetry/generation_time.hpp"
@@ -102,7 +103,7 @@ struct RankSummary {
 
     core::Duration poll_gap_max;  ///< phase `measure`
     std::int64_t poll_gap_second = no_second;
-    SocketSummary socket;  ///< where chunks are datagrams
+    core::SocketState socket;  ///< where chunks are datagrams; occupancy_bytes: the most
 
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
     /// The same from second 0 on with the drain: what stands still at the end of the measured time is known

@@ -323,8 +323,8 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["event_series"] = event_series_json(record.event_marks);
 
     Json latency = Json::object();
-    for (const auto& [name, digest] : record.latencies.all()) {
-        latency[name] = json_of(*digest);
+    for (const LatencyDigests::Latency& one : LatencyDigests::all()) {
+        latency[one.name] = json_of(record.latencies.*one.item);
     }
     json["latency"] = std::move(latency);
     json["clock"] = {{"error_us", record.clock_error_us ? finite_or_null(*record.clock_error_us) : Json()}};
