@@ -293,7 +293,7 @@ std::optional<core::SocketState> SwitchedNetwork::read_socket(FlatNode node) {
         return std::nullopt;
     }
     return core::SocketState{.receive_drops = network_.queue_counts({node}).socket_dropped,
-                                   .occupancy_bytes = network_.restart_socket_peak({node})};
+                             .occupancy_bytes = network_.restart_socket_peak({node})};
 }
 
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {

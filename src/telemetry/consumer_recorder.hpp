@@ -12,6 +12,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/datagram_recorder.hpp"
 #include "telemetry/generation_time.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_sample.hpp"
@@ -89,8 +90,6 @@ class ConsumerRecorder {
     /// Datagrams by peer, where chunks are datagrams.
     [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
-    /// The last row emitted, nullptr before the first.
-    [[nodiscard]] const ConsumerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
     /// Of all rows emitted so far. The ledger is the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
@@ -110,26 +109,12 @@ class ConsumerRecorder {
     SecondClock clock_;
     DatagramRecorder datagrams_;
     bool finished_ = false;
-    bool builds_;
-    bool asks_again_;
+    Known known_;  ///< of the rows
     bool paced_;
     std::optional<core::Instant> last_chunk_at_;  ///< shaping in_step
     ConsumerState state_;
 
-    struct Current {
-        Flow received;
-        Flow processed;
-        Flow lost;
-        TimeUse time;
-        Load load;
-        BlockedSamples blocked_samples;
-        std::uint32_t free_slots_min = 0;
-        std::uint64_t corrupt_events = 0;
-        std::uint64_t duplicate_events = 0;
-        BuildingFlow building;
-        PollGaps poll_gaps;
-    };
-    Current current_;
+    ConsumerRow current_;  ///< of the second at hand
 
     /// A transfer that was noticed and is not whole. Of many at a time only the first are followed.
     struct Begun {
@@ -157,7 +142,6 @@ class ConsumerRecorder {
     std::uint64_t corrupt_seen_ = 0;
     std::uint64_t duplicate_seen_ = 0;
 
-    ConsumerRow latest_row_;
     RankSummary summary_;
 };
 

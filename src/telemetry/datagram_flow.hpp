@@ -1,8 +1,10 @@
 // What a rank counts of datagrams in a second or in a run. All zero where chunks are not datagrams.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
+
+#include "core/field_sums.hpp"
 
 namespace weir::telemetry {
 
@@ -22,21 +24,9 @@ struct DatagramFlow {
     std::uint64_t socket_drops = 0;  ///< what it could not: the receive buffer was full
 
     constexpr DatagramFlow& operator+=(const DatagramFlow& other) {
-        sent += other.sent;
-        sent_bytes += other.sent_bytes;
-        sent_frames += other.sent_frames;
-        wire_bytes += other.wire_bytes;
-        send_retries += other.send_retries;
-        received += other.received;
-        duplicate += other.duplicate;
-        late += other.late;
-        corrupt += other.corrupt;
-        strays += other.strays;
-        socket_drops += other.socket_drops;
-        return *this;
+        return *this = core::combined_fields(*this, other, std::plus{});
     }
     constexpr bool operator==(const DatagramFlow&) const = default;
-    [[nodiscard]] constexpr bool any() const { return *this != DatagramFlow{}; }
 };
 
 }  // namespace weir::telemetry

@@ -25,9 +25,9 @@ struct OfEachLatency {
                                  ///< there before the event (policy `none`)
     Item grant_to_first_byte{};  ///< producer: both were there -> first chunk handed to the transport
     Item transfer{};             ///< producer: first chunk handed over -> last one left
-    Item delivery{};    ///< consumer: generated -> whole at the consumer (across the common clock)
-    Item processing{};  ///< consumer: processing time of one event
-    Item building{};    ///< consumer, pattern build: oldest fragment generated -> event finished
+    Item delivery{};             ///< consumer: generated -> whole at the consumer (across the common clock)
+    Item processing{};           ///< consumer: processing time of one event
+    Item building{};             ///< consumer, pattern build: oldest fragment generated -> event finished
     // Shaping; in_step only, but for pacing_error.
     Item send_gap{};      ///< producer: from one chunk handed over to the next
     Item pacing_error{};  ///< producer: a chunk could have gone -> it was handed over

@@ -36,7 +36,7 @@ class LowestRate {
     explicit LowestRate(const core::Plan& plan) : bytes_(static_cast<std::size_t>(kept_window_s(plan))) {}
 
     /// Rows in order, of which `summary` is told.
-    void add(RankSummary& summary, const RowFacts& row);
+    void add(RankSummary& summary, const Row& row);
 
   private:
     std::vector<core::Bytes> bytes_;  ///< of the last seconds, in a ring
