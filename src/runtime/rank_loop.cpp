@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runtime/signals.hpp"
-#include "telemetry/row_summary.hpp"
+#include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::runtime {

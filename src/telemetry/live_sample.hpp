@@ -20,6 +20,12 @@ struct LiveSample : LiveState, RankSums {
 };
 static_assert(std::is_trivially_copyable_v<LiveSample>);
 
+/// Adds a row to the summary of its rank.
+void count_row(RankSummary& summary, const Row& row);
+
+/// The live sample of a row that `summary` already counts.
+LiveSample live_sample_of(const RankSummary& summary, const Row& row);
+
 /// Whether these can be samples of `node`. They come from other ranks, and their numbers are added up.
 [[nodiscard]] bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node);
 

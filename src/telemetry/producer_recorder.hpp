@@ -25,7 +25,6 @@
 #include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/set_deadlines.hpp"

@@ -11,7 +11,6 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/rank_summary.hpp"
-#include "telemetry/row_summary.hpp"
 
 namespace weir::telemetry {
 

@@ -268,14 +268,13 @@ struct LiveState {
     std::uint64_t free_slots = 0;      ///< scheduler: credits not spent, at the second's end
 };
 
-/// Which columns say something: the others are empty, or null. Here for rows, which leave it to plans to tell
-/// where credits are what is waited for.
+/// Which columns say something; the others are empty in rows, and null in `totals`.
 struct Known {
     bool datagrams = false;  ///< there is a socket
     bool builds = false;     ///< pattern build
     bool asks_again = false;
     bool control_packets = false;  ///< not in a simulation
-    bool credits = true;
+    bool credits = true;           ///< totals: false where consumers grant; rows have a 0 there
 };
 
 /// A row of whichever role. Recorders fill in that of the second at hand.

@@ -17,7 +17,6 @@
 #include "core/units.hpp"
 #include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
-#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 

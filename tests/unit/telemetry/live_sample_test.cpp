@@ -1,4 +1,4 @@
-#include "telemetry/row_summary.hpp"
+#include "telemetry/live_sample.hpp"
 
 #include <cstring>
 #include <vector>
