@@ -104,7 +104,7 @@ struct RunRecord {
 };
 
 /// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.
-FlowTotals totals_of(const RunRecord& record);
+Counts totals_of(const RunRecord& record);
 
 /// Judged seconds that every rank has on record; consumers do not count where the run goes on without them.
 std::int64_t seconds_of(const RunRecord& record);
