@@ -53,7 +53,7 @@ def test_long_runs_keep_their_worst_seconds(stored):
     x, y = run_charts._thinned(seconds, values, "max", 100)
     assert len(x) == 100 and y.max() == 5.0 and x[y.argmax()] == 770
     assert run_charts._thinned(seconds, 1.0 - values, "min", 100)[1].min() == -4.0
-    assert rates.unit == "Mb/s" and rates.limits[0][1] == "planned rate"
+    assert rates.unit == "Mb/s" and rates.plots[0].lines[-1].name == "planned rate"
 
 
 def test_the_ranking_has_every_run_and_what_is_certain(compared_runs):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from weir_report import figure_files, matplotlib_figures
-from weir_report.charts import Line, Panel, TimeChart
+from weir_report.charts import Line, Panel, PanelChart
 
 
 def charts_of(count):
     x = np.arange(3.0)
-    return [TimeChart(f"chart-{number}", "", [Panel(f"panel {number}", "s", [Line("line", x, x * number, "mean")])] * (1 + number % 3), None, "")
+    return [PanelChart(f"chart-{number}", "", [Panel(f"panel {number}", "s", [Line("line", x, x * number, "mean")])] * (1 + number % 3), None, "")
             for number in range(count)]
 
 

@@ -13,11 +13,11 @@ import pytest
 from conftest import ROOT
 
 from weir_report import figure_files, heat_maps, report_command, svg_figures, svg_heat_maps, svg_plots
-from weir_report.charts import Area, BarChart, CurveChart, HeatMap, HeatView, Line, Panel, TimeChart
+from weir_report.charts import Area, HeatMap, HeatView, Line, Panel, PanelChart
 
 
 def chart_of(*panels, **more):
-    return TimeChart("name", "title", list(panels), more.get("measured"), "")
+    return PanelChart("name", "title", list(panels), more.pop("measured", None), "", **more)
 
 
 def values_of(drawn, panel=0):
@@ -71,15 +71,14 @@ def test_what_is_the_same_everywhere_is_a_line_of_text():
 
 def test_logarithms_of_curves_are_exact_enough():
     x, y = np.array([0.0123, 4.567, 890.1]), np.array([1.0, 0.0345, 1e-6])
-    chart = CurveChart("latencies", "", "ms", [Line("a", x, y, colour="blue")], "")
-    found = values_of(svg_figures.figure(chart))["a"]
+    found = values_of(svg_figures.figure(chart_of(Panel("p", "", [Line("a", x, y, colour="blue")]), log=True)))["a"]
     assert 10 ** found[0] == pytest.approx(x, rel=2e-4) and 10 ** found[1] == pytest.approx(y, rel=2e-4)
 
 
 def test_text_from_outside_stays_text():
     nasty = "<b>\"x\"</b>\nline"
     line = Line(nasty, np.arange(2), np.ones(2), "highest", [nasty, nasty])
-    bars = BarChart("bars", "", "axis", "s", [nasty, "b"], np.array([1.0, 3.0]), 2.0, nasty, "")
+    bars = chart_of(Panel(nasty, "s", [Line(nasty, np.arange(2), [1.0, 3.0], "bar"), Line(nasty, [-0.5, 1.5], [2, 2], "limit")]), x_names=[nasty, "b"])
     heat = HeatMap("heat", "", nasty, [HeatView(nasty, nasty, np.ones((1, 2)), [nasty], [nasty, "b"], 1.0)], "")
     for chart in (chart_of(Panel(nasty, nasty, [line])), bars, heat):
         drawn = svg_figures.figure(chart)

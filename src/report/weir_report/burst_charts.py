@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import HeatMap, Line, Panel, TimeChart
+from .charts import HeatMap, Line, Panel, PanelChart
 from .heat_maps import worst_view
 from .series import column, line_rate, target_rate
 from .time_charts import occupancy_panel, rank_panel, target_name
@@ -55,7 +55,7 @@ def _second(run, second, reasons, tables, interval):
                                   _blocked(run, tables, x), _scheduler(tables, x)) if panel]
     if not panels:
         return None
-    return TimeChart(f"burst-second-{second}", f"Second {second} in steps of {text(interval, 's')}: {', '.join(reasons)}", panels,
+    return PanelChart(f"burst-second-{second}", f"Second {second} in steps of {text(interval, 's')}: {', '.join(reasons)}", panels,
                      (0, 1000 - 1000 * interval),
                      "One value for each step, at its beginning. Pale: the seconds before and after. " + _about_chunks(run, interval), f"ms from the beginning of second {second}")
 

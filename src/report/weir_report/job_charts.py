@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from .charts import VERMILION, Area, HeatMap, Line, Panel, TimeChart
+from .charts import VERMILION, Area, HeatMap, Line, Panel, PanelChart
 from .errors import ReportError
 from .heat_maps import about_columns, worst_view
 from .series import column, measured_seconds, rates, target_rate
@@ -101,7 +101,7 @@ def goodput(series):
                         [(f"target {text(target, 'b/s')}", target, "target")])
     single.members = GROUPS
     _name_extremes(single, "slowest group", "fastest group")
-    return TimeChart("goodput", "Goodput", [total, single], series.measured,
+    return PanelChart("goodput", "Goodput", [total, single], series.measured,
                      f"Payload received by all consumers of a group, by the second. {_absent(series)}{PALE}")
 
 
@@ -124,7 +124,7 @@ def buffers(series):
                 Line("all groups", series.seconds, np.nansum(values, axis=0), "highest", _leading(series, values))]))
     if not panels:
         return None
-    return TimeChart("buffers", "Buffers of producers", panels, series.measured,
+    return PanelChart("buffers", "Buffers of producers", panels, series.measured,
                      "Worst occupancy: the fullest buffer of any producer of a group in a second. The pointer shows which group it is. "
                      f"{_absent(series)}{PALE}")
 

@@ -51,7 +51,7 @@ def _closer(row):
     """The plots that the scale of all makes flat, on a scale of their own; None if there are none, or nothing is to be seen in them."""
     if row is None:
         return None
-    tops = [max((float(np.nanmax(line.y)) for line in plot.lines), default=0.0) for plot in row.plots]
+    tops = [max((float(np.nanmax(line.y)) for line in plot.series), default=0.0) for plot in row.plots]
     small = [plot for plot, top in zip(row.plots, tops) if plot.lines and top < FLAT_BELOW * max(tops) and plot.constant is None]
     own = "on a scale of their own" if len(small) > 1 else "on a scale of its own"
     return dataclasses.replace(row, title=f"{row.title}, {own}", plots=small) if small else None
@@ -61,7 +61,7 @@ def _occupancy(groups, chosen, colours, most):
     row = _row("Fullest producer: occupancy", "", groups, chosen, colours, most, "producer", _occupancies, "max")
     if row:
         row.least_top = 1.1
-        row.limits = [(1.0, "full buffer")]
+        _add_rule(row, 1.0, "full buffer")
     return row
 
 
@@ -75,16 +75,23 @@ def _rates(groups, chosen, colours, most):
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
     if len(targets) == 1 and None not in targets:
-        row.limits = [(targets.pop(), "planned rate")]
+        _add_rule(row, targets.pop(), "planned rate")
     return _scaled(row)
 
 
 def _blocked(groups, chosen, colours, most):
     row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, most, "consumer", _blocked_shares, "mean")
-    if not row or not any(np.nan_to_num(line.y).any() for plot in row.plots for line in plot.lines):
+    if not row or not any(np.nan_to_num(line.y).any() for line in row.series):
         return None
     row.least_top = 0.05
     return _scaled(row)
+
+
+def _add_rule(row, value, name):
+    for plot in row.plots:
+        if plot.lines:
+            ends = [end for line in row.series for end in line.x[[0, -1]]]
+            plot.lines.append(Line(name, [min(ends), max(ends)], [value, value], "limit", colour=INK))
 
 
 def _scaled(row):
@@ -93,7 +100,6 @@ def _scaled(row):
     for plot in row.plots:
         for line in plot.lines:
             line.y = line.y / factor
-    row.limits = [(value / factor, name) for value, name in row.limits]
     row.least_top /= factor
     return row
 

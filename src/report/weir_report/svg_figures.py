@@ -9,7 +9,6 @@ from . import charts, svg_heat_maps, svg_plots
 from .svg_plots import Axis, nice_ticks, short, tick_text, x_labels
 from .units import counted
 
-CURVES_HEIGHT = 280
 TRACK_HEIGHT = 34
 # With runs that held above the interval and those that did not below it.
 LANES_HEIGHT = 46
@@ -22,13 +21,7 @@ LABEL_LETTERS = 5
 
 def figure(chart):
     """Any chart of a run, without its caption."""
-    return {charts.TimeChart: lambda: svg_plots.stack(chart.panels, chart.x_title, chart.measured), charts.BarChart: lambda: svg_plots.bars(chart),
-            charts.HeatMap: lambda: svg_heat_maps.heat_map(chart), charts.CurveChart: lambda: _curves(chart)}[type(chart)]()
-
-
-def _curves(chart):
-    panel = charts.Panel("Share of events that took longer", "", chart.lines)
-    return svg_plots.stack([panel], chart.x_title, log=True, height=CURVES_HEIGHT)
+    return svg_heat_maps.heat_map(chart) if isinstance(chart, charts.HeatMap) else svg_plots.stack(chart)
 
 
 def _share(value, low, high):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import LIGHT, Area, Line, Panel, TimeChart
+from .charts import LIGHT, Area, Line, Panel, PanelChart
 from .series import measured_seconds
 from .units import scale
 
@@ -18,7 +18,7 @@ def switches(run):
     measured = measured_seconds(run)
     if measured is not None:
         measured = (measured[0], measured[1] + 1 - row)  # the last row that begins in the last second
-    return TimeChart("switches", "Switches", panels, measured,
+    return PanelChart("switches", "Switches", panels, measured,
                      f"One value for {'each second' if row == 1 else f'every {row:g} s'}, at its beginning. Values of ports are of all "
                      "their priorities together; names are those of what a port leads to.")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import switch_counters
-from .charts import Line, Panel, TimeChart
+from .charts import Line, Panel, PanelChart
 from .run_metrics import second_0
 from .series import measured_seconds
 from .switch_reading import COUNTER, KNOWN, kind, title_and_unit
@@ -27,7 +27,7 @@ def readings(run):
     panels = [panel for panel in panels if panel][:PANELS_MAX]
     if not panels:
         return None
-    return TimeChart("switch-readings", "Switch, as it was read", panels, measured_seconds(run),
+    return PanelChart("switch-readings", "Switch, as it was read", panels, measured_seconds(run),
                      "The port with the most in each time between two readings, drawn at its end. Counters that did not move are left out.")
 
 

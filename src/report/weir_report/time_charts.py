@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import lost_consumers
-from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, BarChart, Line, Panel, TimeChart
+from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart
 from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds,
                      over_window, rates, target_rate)
 from .steps import InSteps, by_second, each
@@ -30,12 +30,15 @@ def slowest_sets(run):
     if len(edges) <= len(longest):
         names = group_names(run, "producer", edges)
         longest = np.maximum.reduceat(longest, edges[:-1])
-    late = run.record["verdict"].get("late_sets")
-    return BarChart("slowest-sets", "How long producers needed for a set", "Slowest set, from generation to delivery", unit,
-                    names, longest / factor, interval / factor, f"deadline: the next set, after {text(interval, 's')}",
-                    "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
-                    + ". What is left to the deadline is the slack"
-                    + (". Sets above the line were late." if late else "; no set was late."))
+    late = longest > interval
+    lines = [Line(name, np.arange(len(names)), np.where(shown, longest / factor, np.nan), "bar", colour=colour)
+             for name, shown, colour in (("in time", ~late, BLUE), ("late", late, VERMILION)) if shown.any()]
+    lines.append(Line(f"deadline: the next set, after {text(interval, 's')}", [-0.5, len(names) - 0.5], np.full(2, interval / factor), "limit"))
+    return PanelChart("slowest-sets", "How long producers needed for a set",
+                      [Panel("Slowest set, from generation to delivery", unit, lines)], None,
+                      "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
+                      + ". What is left to the deadline is the slack"
+                      + (". Sets above the line were late." if run.record["verdict"].get("late_sets") else "; no set was late."), "", names)
 
 
 def buffers(run):
@@ -58,7 +61,7 @@ def buffers(run):
                      points=isinstance(run, InSteps))]))
     if not panels:
         return None
-    return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE)
+    return PanelChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE)
 
 
 def occupancy_panel(run, title, x, peaks):
@@ -139,7 +142,7 @@ def throughput(run):
     if not panels:
         return None
     many = max(len(run.rows("producer")), len(run.rows("consumer"))) > MEMBERS_MAX
-    return TimeChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
+    return PanelChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
                      f"One value per rank and {each(run)}. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
                      + ("Bytes count when their chunk is whole. " if isinstance(run, InSteps) else "")
                      + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE)
@@ -196,7 +199,7 @@ def by_events(run):
         # Offered in the time of a step, and not the ones that were done in it: no share of these.
         panels.append(Panel("Credit stalls: events offered when no consumer had a credit", "events per step",
                             whole_numbers=True, lines=[Line("offered", middle, without, "highest")]))
-    return TimeChart("by-events", "Speed by number of events", panels, None,
+    return PanelChart("by-events", "Speed by number of events", panels, None,
                      "From second 0 on, as events were reported done to the scheduler.", "events done")
 
 
@@ -230,7 +233,7 @@ def where_the_time_went(run):
     measured = measured_seconds(run)
     if measured and len(run.rows("scheduler").seconds) < FEW_SECONDS:
         measured = (measured[0], measured[1] + 1)
-    return TimeChart("where-the-time-went", "Where the time went", panels, measured,
+    return PanelChart("where-the-time-went", "Where the time went", panels, measured,
                      "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those that "
                      "wait for a grant by the scheduler; long transfers point to the network.")
 

@@ -74,7 +74,7 @@ function valuesAt(area, x, y) {
     const isBand = path.classList.contains("band");
     const value = path.classList.contains("share") ? numberText(axes.y(point.y - point.low), 3) :
       (isBand ? numberText(axes.y(point.low)) + " to " : "") + numberText(axes.y(point.y));
-    const name = names ? names[point.x] : path.dataset.name;
+    const name = names ? names[axes.x(point.x)] : path.dataset.name;
     const entry = {text: `${name ? name + ": " : ""}${value}${unit}`
                          + (log ? ` (${numberText(axes.x(point.x))} ${area.dataset.xTitle})` : "") + (point.note ? ` (${point.note})` : ""),
                    colour: path.getAttribute("fill") ?? path.getAttribute("stroke"), point};
