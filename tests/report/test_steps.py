@@ -71,7 +71,7 @@ def test_runs_side_by_side_are_drawn_in_steps(short, simulate):
     assert [row.title for row in rows][:2] == ["Fullest producer: occupancy", "Consumers: rate received, mean"]
     for row in rows:
         for plot in row.plots:
-            assert 50 <= len(plot.lines[-1].x) <= 100 and plot.measured[0] == 0
+            assert 50 <= len(plot.series[-1].x) <= 100 and plot.measured[0] == 0
 
 
 def test_without_short_rows_it_is_drawn_by_the_second(short, simulate, tmp_path):

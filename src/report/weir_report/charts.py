@@ -228,7 +228,8 @@ class RowChart:
 
 @dataclasses.dataclass
 class PlotRow:
-    """Panels on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers."""
+    """Panels on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers.
+    `points_max`: of each line."""
 
     title: str
     unit: str
@@ -238,6 +239,7 @@ class PlotRow:
     x_ticks: list | None = None
     least_top: float = 0.0
     from_zero: bool = True
+    points_max: int = 2000
 
     @property
     def constant(self):

@@ -44,8 +44,8 @@ def counters(run):
                             lines=[Line(name, seconds, sums[name], "highest")]))
     left = len(sums) - len(shown)
     return PanelChart("counters", "Network counters", panels, measured_seconds(run),
-                     "Sums over hosts; counters that stayed at 0 are left out"
-                     + (f", and {left} more that moved." if left else ".") + _families(run))
+                      "Sums over hosts; counters that stayed at 0 are left out"
+                      + (f", and {left} more that moved." if left else ".") + _families(run))
 
 
 def _families(run):

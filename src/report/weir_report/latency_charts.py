@@ -89,5 +89,5 @@ def gaps(run):
     if not panels:
         return None
     return PanelChart("gaps", "Time from packet to packet", panels, None,
-                     "Share of packets by bucket of the histogram, each 3 % wide. What took longer is in the chart of latencies, "
-                     "which is logarithmic.", "us")
+                      "Share of packets by bucket of the histogram, each 3 % wide. What took longer is in the chart of latencies, "
+                      "which is logarithmic.", "us")

@@ -101,7 +101,7 @@ def over_time(run):
                 Line("ideal", x[[0, -1]], np.ones(2), "target")]))
     about = f" Of up to {int(np.diff(edges).max())} phases after each other, the slowest." if grouped else ""
     return PanelChart("phases", "Phases over time", panels, None,
-                     f"One value for each phase, at its beginning.{about} Phases that are not complete are missing.", "second")
+                      f"One value for each phase, at its beginning.{about} Phases that are not complete are missing.", "second")
 
 
 def _slowest(values, edges):

@@ -11,7 +11,7 @@ from .charts import BLUE, FLAT_BELOW, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VER
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
-# Plots are narrow: longer runs are drawn with the worst of each few seconds.
+# Plots are narrow: longer runs are drawn with the lowest and the highest of each few seconds.
 POINTS_MAX = 240
 # Of a whole page; with many settings, lines have fewer points.
 POINTS_OF_PAGE = 60_000
@@ -43,8 +43,9 @@ def side_by_side(groups, chosen, colours):
     its colour."""
     lines = sum(min(len(group.runs), PALE_MAX + 1) for group in groups)
     most = max(20, min(POINTS_MAX, POINTS_OF_PAGE // max(1, 4 * lines)))
-    occupancy, rates, blocked = (make(groups, chosen, colours, most) for make in (_occupancy, _rates, _blocked))
-    return [row for row in (occupancy, _closer(occupancy), rates, blocked, _closer(blocked)) if row]
+    occupancy, rates, blocked = (make(groups, chosen, colours) for make in (_occupancy, _rates, _blocked))
+    rows = [row for row in (occupancy, _closer(occupancy), rates, blocked, _closer(blocked)) if row]
+    return [dataclasses.replace(row, points_max=most) for row in rows]
 
 
 def _closer(row):
@@ -57,20 +58,20 @@ def _closer(row):
     return dataclasses.replace(row, title=f"{row.title}, {own}", plots=small) if small else None
 
 
-def _occupancy(groups, chosen, colours, most):
-    row = _row("Fullest producer: occupancy", "", groups, chosen, colours, most, "producer", _occupancies, "max")
+def _occupancy(groups, chosen, colours):
+    row = _row("Fullest producer: occupancy", "", groups, chosen, colours, "producer", _occupancies, np.nanmax)
     if row:
         row.least_top = 1.1
         _add_rule(row, 1.0, "full buffer")
     return row
 
 
-def _rates(groups, chosen, colours, most):
+def _rates(groups, chosen, colours):
     # In a short step a consumer may receive nothing and be none the slower.
     in_steps = any(isinstance(steps.drawn(run), steps.InSteps) for group in groups for run in group.runs)
-    row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", groups, chosen, colours, most,
+    row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", groups, chosen, colours,
                "consumer", lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")),
-               "mean" if in_steps else "min", "too few events for a rate")
+               np.nanmean if in_steps else np.nanmin, "too few events for a rate")
     if not row:
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
@@ -79,8 +80,8 @@ def _rates(groups, chosen, colours, most):
     return _scaled(row)
 
 
-def _blocked(groups, chosen, colours, most):
-    row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, most, "consumer", _blocked_shares, "mean")
+def _blocked(groups, chosen, colours):
+    row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, "consumer", _blocked_shares, np.nanmean)
     if not row or not any(np.nan_to_num(line.y).any() for line in row.series):
         return None
     row.least_top = 0.05
@@ -109,11 +110,7 @@ def _occupancies(run):
 
 
 def _blocked_shares(run):
-    rows = run.rows("consumer")
-    if "blocked_s" not in rows:
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _without_short_ends(run, "consumer", rows.column("blocked_s") / rows.column("covered_s"))
+    return _without_short_ends(run, "consumer", series.per_second(run, "consumer", "blocked_s"))
 
 
 def _without_short_ends(run, role, values):
@@ -125,7 +122,7 @@ def _without_short_ends(run, role, values):
     return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length_s(run)), np.nan, values)
 
 
-def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missing="not recorded"):
+def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="not recorded"):
     """The typical run of each group in its colour, others pale behind it; None if no run has such values. `missing`: of a typical run
     without any."""
     plots = []
@@ -140,7 +137,7 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missi
             values = values_of(shown)
             if values is None or not np.isfinite(values).any():
                 continue
-            x, y = _thinned(shown.rows(role).seconds, _over_ranks(values, how), how, most)
+            x, y = shown.rows(role).seconds, series.over_ranks(values, how)
             is_typical = run is group.runs[middle]
             lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY,
                               points=is_typical and len(x) <= FEW_POINTS))
@@ -155,19 +152,6 @@ def _short_name(run):
     """The number of a sweep's run, of which the name repeats the setting; of others the name."""
     match = re.fullmatch(r"(\d{4,})-.*-r\d+", run.directory.name)
     return f"run {match[1] if match else run.directory.name}"
-
-
-def _over_ranks(values, how):
-    """One value per second; seconds that no rank has stay empty."""
-    there = np.isfinite(values).any(axis=0)
-    reduced = np.full(values.shape[1], np.nan)
-    reduced[there] = {"min": np.nanmin, "max": np.nanmax, "mean": np.nanmean}[how](values[:, there], axis=0)
-    return reduced
-
-
-def _thinned(seconds, values, how, most):
-    starts = np.arange(0, len(values), -(-len(values) // most))
-    return seconds[starts], {"min": np.fmin, "max": np.fmax, "mean": np.fmax}[how].reduceat(values, starts)
 
 
 def every_run(figures, groups, values, colours):

@@ -132,16 +132,16 @@ def box(area, left, below, attributes=""):
     return f'<div class="plot-box">{left}<div class="plot-area"{attributes}>{area}</div>{below}</div>'
 
 
-def area_of(panel, x, y, measured=None):
-    """The svg of a panel. `measured`: what lies outside is pale."""
+def area_of(panel, x, y, measured=None, points_max=POINTS_MAX):
+    """The svg of a panel. `measured`: what lies outside is pale. `points_max`: of each line."""
     (left, width), (bottom, height) = x.ends, y.ends
     ticks = "".join(f"M{left:.6g} {y.places(value):.8g}h{width:.6g}" for value, _ in y.ticks(4, 1.0 if panel.whole_numbers else 0.0))
     parts = [f'<path class="tick" d="{ticks}"/>']
     parts += [_area(area, x, y, len(panel.areas) > 1) for area in panel.areas]
     members = [line for line in panel.lines if line.style == "member"]
-    most = max(MEMBER_POINTS_LEAST, MEMBER_POINTS // max(1, len(members)))
+    most = min(points_max, max(MEMBER_POINTS_LEAST, MEMBER_POINTS // max(1, len(members))))
     parts += [_line(line, x, y, most) for line in members]
-    parts += [_bars(line, x, y) if line.style == "bar" else _line(line, x, y, POINTS_MAX) for line in panel.lines if line.style != "member"]
+    parts += [_bars(line, x, y) if line.style == "bar" else _line(line, x, y, points_max) for line in panel.lines if line.style != "member"]
     if measured:
         for begin, end in ((x.low, measured[0]), (measured[1], x.high)):
             if end > begin:
@@ -368,4 +368,4 @@ def plot(panel, row):
     whole = (values == np.rint(values)).all()  # seconds, and not steps
     ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(values.min(), values.max(), 5, 1.0 if whole else 0.0)]
     given = attributes(panel, x, y, row.x_title, row.unit, row.title)
-    return Markup(box(area_of(panel, x, y, panel.measured), y_labels(y.ticks(4), y), x_labels(ticks, x), given))
+    return Markup(box(area_of(panel, x, y, panel.measured, row.points_max), y_labels(y.ticks(4), y), x_labels(ticks, x), given))

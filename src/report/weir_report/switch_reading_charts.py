@@ -28,7 +28,7 @@ def readings(run):
     if not panels:
         return None
     return PanelChart("switch-readings", "Switch, as it was read", panels, measured_seconds(run),
-                     "The port with the most in each time between two readings, drawn at its end. Counters that did not move are left out.")
+                      "The port with the most in each time between two readings, drawn at its end. Counters that did not move are left out.")
 
 
 def _panel(name, ports, begun):
