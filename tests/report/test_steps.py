@@ -4,7 +4,6 @@ import shutil
 
 import numpy as np
 import pytest
-from comparing import run as compare  # noqa: F401
 
 from weir_report import burst_charts, heat_maps, run_charts, steps, time_charts
 from weir_report.report_page import section, write_report
