@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from . import charts
-from .svg_plots import Axis, box, constant, head, named_ticks, titled, x_labels
+from .svg_plots import Axis, box, constant, described_as, head, named_ticks, titled, x_labels
 
 # Pixels of the palette: 0 is nothing, so that a value above 0 is told from it, and the last one is a cell that is absent.
 LEVELS = 254
@@ -82,13 +82,11 @@ def _view(chart, view):
     given = {"unit": view.unit, "x-title": chart.x_title, "high": f"{view.high:.8g}", "x": f"{x.low:.8g} {x.high:.8g}",
              "columns": names, "rows": "\n".join(view.row_names)}
     words = f"{titled(view.title, view.unit)}, {rows} lines{extent}"
-    attributes = f' role="img" tabindex="0" aria-label="{escape(words)}"' + "".join(
-        f' data-{name}="{escape(value)}"' for name, value in given.items() if value)
     picture = f'<img class="cells" alt="" src="data:image/png;base64,{base64.b64encode(png(levels(view.values, view.high))).decode()}">'
     title = f'<div class="x-title">{escape(chart.x_title)}</div>' if chart.x_title else ""
     size = f"--labels:{min(220, 10 + math.ceil(LETTER * longest))}px;--height:{min(HEIGHT_MOST, max(HEIGHT_LEAST, LINE_HEIGHT * rows))}px"
     return (f'<div class="panel heat" style="{size}">{head(titled(view.title, view.unit), more=_scale(view))}'
-            + box(picture, f'<div class="y-labels">{left}</div>', below + title, attributes) + "</div>")
+            + box(picture, f'<div class="y-labels">{left}</div>', below + title, described_as(words, given)) + "</div>")
 
 
 def _scale(view):

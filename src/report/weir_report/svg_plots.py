@@ -157,6 +157,11 @@ def attributes(panel, x, y, x_title, unit, row="", **more):
     described = [f"{line.name}: {_extent(line.y)}" for line in panel.series if line.style != "member"]
     described += [f"{area.name}: up to {_extent(area.high - area.low * (len(panel.areas) > 1))}" for area in panel.areas]
     words = ", ".join(part for part in (row, panel.title, unit) if part) + (": " if described else "") + "; ".join(described[:12])
+    return described_as(words, given)
+
+
+def described_as(words, given):
+    """`words`: for a screen reader; `given`: for the script."""
     return f' role="img" tabindex="0" aria-label="{escape(words)}"' + "".join(
         f' data-{name}="{escape(value)}"' for name, value in given.items() if value)
 
