@@ -46,6 +46,15 @@ class Line:
         return self.colour or LINE_COLOURS[self.style]
 
 
+def extreme(name, x, values, name_of, style="highest"):
+    """The line of the largest value of any row of `values` (rows x points), or of style `lowest` the smallest, noting whose it is.
+    `name_of`: the name of a row by its index."""
+    sign = -1.0 if style == "lowest" else 1.0
+    which = np.where(np.isnan(values), -np.inf, sign * values).argmax(axis=0)
+    names = {index: name_of(index) for index in np.unique(which)}
+    return Line(name, x, values[which, np.arange(len(x))], style, [names[index] for index in which])
+
+
 @dataclasses.dataclass
 class Area:
     """From `low` to `high`; stacked areas touch."""

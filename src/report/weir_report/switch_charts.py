@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import LIGHT, Area, Line, Panel, PanelChart
+from .charts import LIGHT, Area, Line, Panel, PanelChart, extreme
 from .series import measured_seconds
 from .units import scale
 
@@ -59,9 +59,7 @@ class _Ports:
 
     def highest(self, shown, values, style="highest"):
         """A line of the largest value of any port, with the port's name at every point."""
-        which = values.argmax(axis=0)
-        return Line(shown, self.times, values[which, np.arange(len(self.times))], style,
-                    [self.names[port] for port in which])
+        return extreme(shown, self.times, values, self.names.__getitem__, style)
 
 
 def _without_gaps(times, row):

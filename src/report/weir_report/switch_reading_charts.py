@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import switch_counters
-from .charts import Line, Panel, PanelChart
+from .charts import Panel, PanelChart, extreme
 from .run_metrics import second_0
 from .series import measured_seconds
 from .switch_reading import COUNTER, KNOWN, kind, title_and_unit
@@ -41,12 +41,9 @@ def _panel(name, ports, begun):
     if kind(name) == COUNTER:
         table, times = np.diff(table, axis=1) / np.diff(times), times[1:]
         table[table < 0] = np.nan
-    known = np.isfinite(table)
     if not np.nansum(np.abs(table)):
         return None
-    which = np.where(known, table, -1.0).argmax(axis=0)
-    highest = table[which, np.arange(len(times))]
     title, unit = title_and_unit(name)
-    factor, unit = scale(unit, np.nanmax(highest))
+    factor, unit = scale(unit, np.nanmax(table))
     return Panel(title, f"{unit} per second" if kind(name) == COUNTER else unit, lines=[
-        Line("port with the most", times - begun, highest / factor, "highest", [ports[port][0] for port in which])])
+        extreme("port with the most", times - begun, table / factor, lambda port: ports[port][0])])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import lost_consumers
-from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart
+from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart, extreme
 from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds, over_ranks,
                      over_window, per_second, rates, target_rate)
 from .steps import InSteps, by_second, each
@@ -266,15 +266,11 @@ def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=
         band = np.full((2, len(x)), np.nan)
         band[:, present] = np.nanquantile(values[:, present], (0.1, 0.9), axis=0)
         panel.areas.append(Area(f"80 % of {role}s", x, band[0], band[1], LIGHT))
-    filled = {"lowest": np.where(np.isnan(values), np.inf, values), "highest": np.where(np.isnan(values), -np.inf, values)}
     for style in styles:
         if style == "mean":
             panel.lines.append(Line("mean", x, mean(values), "mean"))
         elif len(values) > 1 or "mean" not in styles:
-            which = filled[style].argmin(axis=0) if style == "lowest" else filled[style].argmax(axis=0)
-            y = np.where(present, values[which, np.arange(len(x))], np.nan)
-            names = {index: run.rank_name(role, index) for index in np.unique(which)}
-            panel.lines.append(Line(style, x, y, style, [names[index] for index in which]))
+            panel.lines.append(extreme(style, x, values, lambda index: run.rank_name(role, index), style))
     panel.lines += [Line(name, x[[0, -1]], np.full(2, value / factor), style) for name, value, style in rules]
     return panel
 
