@@ -1,8 +1,8 @@
 """Series of a run: values of its ranks by second, out of their rows."""
 
-import re
-
 import numpy as np
+
+from . import quantities
 
 SAMPLES_PER_SECOND = 20
 
@@ -89,14 +89,13 @@ def target_rate(run, role):
     return rate if role == "producer" else rate * run.resolved["producers"] / run.resolved["consumers"]
 
 
-_RATE = re.compile(r"([0-9.]+)([kMGT]?)b/s")
-
-
 def line_rate(run, role):
     """Speed of the slowest link of a role, b/s; None: unknown, or several ranks of the role share a link."""
     if run.world == "simulation":
-        match = _RATE.fullmatch(str(run.plan.get(f"{role}-link", "")))
-        return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[match[2]] if match else None
+        try:
+            return quantities.rate(str(run.plan.get(f"{role}-link")))
+        except quantities.QuantityError:
+            return None
     names = [rank.get("host") for rank in run.ranks(role)]
     hosts = {host.get("name"): host.get("settings") or {} for host in run.record.get("hosts") or []}
     if not names or len(set(names)) < len(names):
