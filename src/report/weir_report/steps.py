@@ -42,7 +42,7 @@ class InSteps:
         return getattr(self.run, name)
 
     def rows(self, role):
-        key = ("steps", role, self.begin, self.around)
+        key = ("steps", role, self.begin, self.end, self.around)
         if key not in self.run.known:
             self.run.known[key] = self._rows(role)
         return self.run.known[key]
