@@ -51,6 +51,7 @@ def test_a_path_has_the_values(x, y):
 
 @pytest.mark.parametrize("panel", [
     Panel("no lines", ""), Panel("nothing known", "s", [Line("a", np.arange(3), np.full(3, np.nan), "mean")]),
+    Panel("without end", "s", [Line("a", np.arange(4), [-np.inf, 2.0, np.inf, 1.0], "mean")], [Area("b", np.arange(2), [0, -np.inf], [np.inf, 1], "sky")]),
     Panel("one point", "s", [Line("a", np.array([4]), np.array([1.0]), "mean")], [Area("b", np.array([4]), np.zeros(1), np.ones(1), "sky")])])
 def test_charts_of_little_are_drawn(panel):
     others = [Panel("other", "s", [Line("a", np.array([4, 5]), np.array([2.0, 3.0]), "mean")])]

@@ -16,6 +16,12 @@ FLAT_BELOW = 0.2
 FLAT_SHARE = 0.01
 
 
+def _known(values):
+    """As numbers; what is not finite is absent."""
+    values = np.asarray(values, float)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
 @dataclasses.dataclass
 class Line:
     """`notes`: what hovering shows beside the value, one per point. `colour`: instead of that of the style. `low`, `high`: an interval at
@@ -33,7 +39,7 @@ class Line:
     dashes: str = ""
 
     def __post_init__(self):
-        self.x, self.y = np.asarray(self.x, float), np.asarray(self.y, float)
+        self.x, self.y = np.asarray(self.x, float), _known(self.y)
 
     @property
     def is_rule(self):
@@ -66,7 +72,7 @@ class Area:
     colour: str
 
     def __post_init__(self):
-        self.x, self.low, self.high = (np.asarray(part, float) for part in (self.x, self.low, self.high))
+        self.x, self.low, self.high = np.asarray(self.x, float), _known(self.low), _known(self.high)
 
 
 @dataclasses.dataclass
