@@ -28,7 +28,8 @@ def values_of(drawn, panel=0):
     for name, path in re.findall('<path class="line[^"]*" data-name="([^"]*)"[^>]* d="([^"]*)"', area):
         points = []
         for part in path.split("M")[1:]:
-            steps = np.array([int(number) for number in re.findall(r"-?[0-9]+", part)]).reshape(-1, 2)
+            numbers = [int(number) for number in re.findall(r"-?[0-9]+", part)]
+            steps = np.array(numbers[:len(numbers) // 2 * 2]).reshape(-1, 2)
             points.append(np.cumsum(steps, axis=0)[:1 if part.endswith("l0 0") else None])
         points = np.concatenate(points)
         found[name] = points[:, 0] * x_step, points[:, 1] * y_step
@@ -57,6 +58,15 @@ def test_charts_of_little_are_drawn(panel):
     others = [Panel("other", "s", [Line("a", np.array([4, 5]), np.array([2.0, 3.0]), "mean")])]
     drawn = svg_figures.figure(chart_of(panel, *others, measured=(4, 4)))
     assert "nan" not in drawn and "inf" not in drawn and drawn.count('class="plot-area"') == 2
+
+
+def test_what_holds_for_a_time_is_level_for_that_time():
+    """Each pair of numbers is still a step to the next value, and of an area there and back."""
+    line, band = Line("a", [0, 1, 2, 4], [1, 3, np.nan, 2], "mean"), Area("b", [0, 1], [0, 1], [2, 3], "sky")
+    drawn = svg_figures.figure(chart_of(Panel("p", "s", [line, Line("most", [0, 4], [3, 3], "limit")], [band]), holds=1.0, measured=(0, 1)))
+    assert 'd="M0 1h1v2h1M4 2h1"' in drawn and 'd="M0 2h1v1h1v-2h-1v-1h-1z"' in drawn and 'd="M0 3h5"' in drawn
+    assert 'data-holds="1"' in drawn and '<rect class="pale" x="2" width="3"' in drawn and "dots" not in drawn
+    assert values_of(drawn)["a"][0].tolist() == [0, 1, 4] and values_of(drawn)["a"][1].tolist() == [1, 3, 2]
 
 
 def test_what_is_the_same_everywhere_is_a_line_of_text():

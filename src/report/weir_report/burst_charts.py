@@ -7,7 +7,7 @@ import numpy as np
 from .charts import Line, Panel, PanelChart
 from .heat_maps import ranks_by_second
 from .series import column, line_rate, measured_seconds, over_ranks, rates, target_rate
-from .steps import InSteps
+from .steps import InSteps, length
 from .time_charts import blocked, occupancies, rates_of_ranks
 from .units import scale, text
 
@@ -57,8 +57,8 @@ def _second(run, second, reasons):
     if not panels:
         return None
     return PanelChart(f"burst-second-{second}", f"Second {second} in steps of {text(run.step_s, 's')}: {', '.join(reasons)}", panels,
-                      measured_seconds(run), "One value for each step, at its beginning. Pale: the seconds before and after. "
-                      + _about_chunks(run, run.step_s), _x_title(second))
+                      measured_seconds(run), "One value for each step. Pale: the seconds before and after. "
+                      + _about_chunks(run, run.step_s), _x_title(second), holds=length(run))
 
 
 def _x_title(second):

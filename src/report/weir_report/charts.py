@@ -127,7 +127,9 @@ def _one_value(values):
 @dataclasses.dataclass
 class PanelChart:
     """Panels one below the other that share the axis of seconds, or what `x_title` names. Outside of `measured` (first and
-    last second) is warm-up and drain. `x_names`: names of x = 0, 1, ..., in the place of numbers; `log`: both axes are logarithmic."""
+    last second) is warm-up and drain. `holds`: how long the last value of a line holds, and others do up to the next one; 0: values are those
+    of instants, between which lines run straight. `x_names`: names of x = 0, 1, ..., in the place of numbers; `log`: both axes are
+    logarithmic."""
 
     name: str
     title: str
@@ -135,6 +137,7 @@ class PanelChart:
     measured: tuple | None
     caption: str
     x_title: str = "second"
+    holds: float = 0.0
     x_names: list | None = None
     log: bool = False
 
@@ -244,7 +247,7 @@ class RowChart:
 @dataclasses.dataclass
 class PlotRow:
     """Panels on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers.
-    `points_max`: of each line."""
+    `points_max`: of each line; `holds`: as of a PanelChart."""
 
     title: str
     unit: str
@@ -255,6 +258,7 @@ class PlotRow:
     least_top: float = 0.0
     from_zero: bool = True
     points_max: int = 2000
+    holds: float = 0.0
 
     @property
     def constant(self):

@@ -45,7 +45,7 @@ def counters(run):
     left = len(sums) - len(shown)
     return PanelChart("counters", "Network counters", panels, measured_seconds(run),
                       "Sums over hosts; counters that stayed at 0 are left out"
-                      + (f", and {left} more that moved." if left else ".") + _families(run))
+                      + (f", and {left} more that moved." if left else ".") + _families(run), holds=1.0)
 
 
 def _families(run):

@@ -94,7 +94,7 @@ def goodput(series):
     single.members = GROUPS
     _name_extremes(single, "slowest group", "fastest group")
     return PanelChart("goodput", "Goodput", [total, single], series.measured,
-                      f"Payload received by all consumers of a group, by the second. {_absent(series)}{PALE}")
+                      f"Payload received by all consumers of a group, by the second. {_absent(series)}{PALE}", holds=1.0)
 
 
 def _targets(series):
@@ -118,7 +118,7 @@ def buffers(series):
         return None
     return PanelChart("buffers", "Buffers of producers", panels, series.measured,
                       "Worst occupancy: the fullest buffer of any producer of a group in a second. The pointer shows which group it is. "
-                      f"{_absent(series)}{PALE}")
+                      f"{_absent(series)}{PALE}", holds=1.0)
 
 
 def _occupancy_panel(series):

@@ -57,8 +57,9 @@ def _panels(chart):
     axes = axes[:, 0]
     for axis, panel in zip(axes, panels):
         for area in panel.areas:
-            axis.fill_between(area.x, area.low, area.high, color=COLOURS[area.colour], label=area.name, linewidth=0, step=None)
-        _lines(axis, panel)
+            axis.fill_between(_held(area.x, chart.holds, 1), _held(area.low, chart.holds), _held(area.high, chart.holds), color=COLOURS[area.colour],
+                              label=area.name, linewidth=0, step="post" if chart.holds else None)
+        _lines(axis, panel, chart.holds)
         axis.set_title(panel.title)
         axis.set_ylabel(panel.unit)
         if axis.get_legend_handles_labels()[1]:
@@ -73,7 +74,7 @@ def _panels(chart):
         axis.margins(x=0)
         if chart.measured:
             left, right = axis.get_xlim()
-            for begin, end in ((left, chart.measured[0]), (chart.measured[1], right)):
+            for begin, end in ((left, chart.measured[0]), (chart.measured[1] + chart.holds, right)):
                 if end > begin:
                     axis.axvspan(begin, end, color="white", alpha=0.6, zorder=3, linewidth=0)
     axes[-1].set_xlabel(chart.x_title)
@@ -82,18 +83,24 @@ def _panels(chart):
     return figure
 
 
-def _lines(axis, panel):
+def _held(values, holds, more=0):
+    """With the last of them once more, `more` times `holds` further, if there is a time for which it holds."""
+    return np.append(values, values[-1] + more * holds) if holds else values
+
+
+def _lines(axis, panel, holds):
+    drawn = {"drawstyle": "steps-post" if holds else "default"}
     members = [line for line in panel.lines if line.style == "member"]
     for number, line in enumerate(members):
-        axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=0.5, alpha=max(0.25, min(0.8, 8 / len(members))),
-                  label=panel.members if number == 0 else None, rasterized=len(members) > 30)
+        axis.plot(_held(line.x, holds, 1), _held(line.y, holds), color=COLOURS[line.ink], linewidth=0.5, alpha=max(0.25, min(0.8, 8 / len(members))),
+                  label=panel.members if number == 0 else None, rasterized=len(members) > 30, **drawn)
     for line in panel.lines:
         if line.style == "bar":
             axis.bar(line.x, line.y, width=0.75 if len(line.x) > 1 else 0.3, color=COLOURS[line.ink], label=line.name)
         elif line.style != "member":
-            one_point = np.count_nonzero(np.isfinite(line.y)) == 1  # no line goes through it
-            axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.1, marker="." if one_point else None,
-                      linestyle="--" if line.is_rule else "-", label=line.name)
+            one_point = np.count_nonzero(np.isfinite(line.y)) == 1 and not holds  # no line goes through it
+            axis.plot(_held(line.x, holds, 1), _held(line.y, holds), color=COLOURS[line.ink], linewidth=1.1, marker="." if one_point else None,
+                      linestyle="--" if line.is_rule else "-", label=line.name, **drawn)
 
 
 def _named(names):

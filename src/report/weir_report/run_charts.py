@@ -21,8 +21,6 @@ PALE_MAX = 8
 LEAST_SPAN = 0.1
 # Seconds outside of the measured ones are left out if less than this was covered.
 SHORT_S = 0.5
-# With fewer points, each is drawn as a dot, too.
-FEW_POINTS = 12
 
 
 def colour(index):
@@ -119,7 +117,7 @@ def _without_short_ends(run, role, values):
     if values is None or ends is None:
         return values
     outside = (rows.seconds < ends[0]) | (rows.seconds > ends[1])
-    return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length_s(run)), np.nan, values)
+    return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length(run)), np.nan, values)
 
 
 def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="not recorded"):
@@ -139,13 +137,13 @@ def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="no
                 continue
             x, y = shown.rows(role).seconds, series.over_ranks(values, how)
             is_typical = run is group.runs[middle]
-            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY,
-                              points=is_typical and len(x) <= FEW_POINTS))
+            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY))
         ends = series.measured_seconds(steps.drawn(group.runs[middle]))
         is_drawn = any(line.style != "member" for line in lines)
         plots.append(Panel(group.name, "", lines, note=_short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"),
                            colour=colour_of, measured=ends))
-    return PlotRow(title, unit, plots) if any(plot.lines for plot in plots) else None
+    lengths = {steps.length(steps.drawn(run)) for group in groups for run in group.runs}
+    return PlotRow(title, unit, plots, holds=lengths.pop() if len(lengths) == 1 else 0.0) if any(plot.lines for plot in plots) else None
 
 
 def _short_name(run):

@@ -63,9 +63,9 @@ def by_second(run):
     return run.run if isinstance(run, InSteps) else run
 
 
-def length_s(run):
-    """Of a row."""
-    return run.step_s if isinstance(run, InSteps) else 1.0
+def length(run):
+    """Of a row, in what its rows have as time."""
+    return run.step_s * (1000 if run.in_ms else 1) if isinstance(run, InSteps) else 1.0
 
 
 def each(run):

@@ -132,28 +132,30 @@ def box(area, left, below, attributes=""):
     return f'<div class="plot-box">{left}<div class="plot-area"{attributes}>{area}</div>{below}</div>'
 
 
-def area_of(panel, x, y, measured=None, points_max=POINTS_MAX):
-    """The svg of a panel. `measured`: what lies outside is pale. `points_max`: of each line."""
+def area_of(panel, x, y, measured=None, holds=0.0, points_max=POINTS_MAX):
+    """The svg of a panel. `measured`: what lies outside is pale; `holds`: as of a PanelChart; `points_max`: of each line."""
     (left, width), (bottom, height) = x.ends, y.ends
     ticks = "".join(f"M{left:.6g} {y.places(value):.8g}h{width:.6g}" for value, _ in y.ticks(4, 1.0 if panel.whole_numbers else 0.0))
     parts = [f'<path class="tick" d="{ticks}"/>']
-    parts += [_area(area, x, y, len(panel.areas) > 1) for area in panel.areas]
+    hold = round(holds / x.step)
+    parts += [_area(area, x, y, hold, len(panel.areas) > 1) for area in panel.areas]
     members = [line for line in panel.lines if line.style == "member"]
     most = min(points_max, max(MEMBER_POINTS_LEAST, MEMBER_POINTS // max(1, len(members))))
-    parts += [_line(line, x, y, most) for line in members]
-    parts += [_bars(line, x, y) if line.style == "bar" else _line(line, x, y, points_max) for line in panel.lines if line.style != "member"]
+    parts += [_line(line, x, y, hold, most) for line in members]
+    parts += [_rule(line, x, y) if line.is_rule else _bars(line, x, y) if line.style == "bar" else _line(line, x, y, hold, points_max)
+              for line in panel.lines if line.style != "member"]
     if measured:
-        for begin, end in ((x.low, measured[0]), (measured[1], x.high)):
+        for begin, end in ((x.low, measured[0]), (measured[1] + holds, x.high)):
             if end > begin:
                 parts.append(f'<rect class="pale" x="{begin / x.step:.8g}" width="{(end - begin) / x.step:.8g}" y="{bottom:.8g}" height="{height:.8g}"/>')
     return (f'<svg class="scaled" viewBox="{left:.8g} {-bottom - height:.8g} {width:.8g} {height:.8g}" preserveAspectRatio="none" '
             f'aria-hidden="true"><g transform="scale(1 -1)">{"".join(parts)}</g></svg>')
 
 
-def attributes(panel, x, y, x_title, unit, row="", **more):
+def attributes(panel, x, y, x_title, unit, holds=0.0, row="", **more):
     """What the script needs, and what a screen reader reads instead of the picture. `row`: the title of the row that it stands in."""
     log = "x" * x.log + "y" * y.log
-    given = {"steps": f"{x.step:.12g} {y.step:.12g}", "unit": unit, "x-title": x_title, "log": log, **more}
+    given = {"steps": f"{x.step:.12g} {y.step:.12g}", "holds": round(holds / x.step), "unit": unit, "x-title": x_title, "log": log, **more}
     described = [f"{line.name}: {_extent(line.y)}" for line in panel.series if line.style != "member"]
     described += [f"{area.name}: up to {_extent(area.high - area.low * (len(panel.areas) > 1))}" for area in panel.areas]
     words = ", ".join(part for part in (row, panel.title, unit) if part) + (": " if described else "") + "; ".join(described[:12])
@@ -180,23 +182,20 @@ def _stretches(known):
     return edges.reshape(-1, 2)
 
 
-def _steps(points):
-    """Relative coordinates of each point after the first; of a single one the same again, which is drawn as a dot."""
-    if len(points) < 2:
-        return "l0 0"
-    return "l" + " ".join(map(str, np.diff(points, axis=0).ravel().tolist())).replace(" -", "-")
+def _path(points, hold):
+    """Through `points` (x, y): straight, or level up to the next one and for `hold` at the end. Both hold relative coordinates of each point
+    after the first, which the script reads. A single point is drawn as a dot."""
+    begin = f"M{points[0, 0]} {points[0, 1]}"
+    if not hold and len(points) < 2:
+        return begin + "l0 0"
+    steps = np.diff(points, axis=0).ravel().tolist()
+    if hold:
+        return begin + "".join(f"h{across}v{up}" for across, up in zip(steps[::2], steps[1::2])) + f"h{hold}"
+    return begin + "l" + " ".join(map(str, steps)).replace(" -", "-")
 
 
 def _whole(values):
     return np.where(np.isfinite(values), np.rint(values), 0).astype(np.int64)
-
-
-def _path(x, y, known):
-    parts = []
-    for begin, end in _stretches(known):
-        points = np.stack([x[begin:end], y[begin:end]], axis=1)
-        parts.append(f"M{points[0, 0]} {points[0, 1]}{_steps(points)}")
-    return "".join(parts)
 
 
 def thinned(values, most):
@@ -213,19 +212,24 @@ def thinned(values, most):
     return np.array(kept)
 
 
-def _line(line, x, y, most):
+def _rule(line, x, y):
+    (left, width), height = x.ends, y.places(line.y[0])
+    return (f'<path class="line dashed" d="M{left:.8g} {height:.8g}h{width:.8g}" stroke="var(--{line.ink})">'
+            f'<title>{escape(line.name)}</title></path>')
+
+
+def _line(line, x, y, hold, most):
     across, down = x.places(line.x), y.places(line.y)
     if y.log is False:
         down = np.minimum(down, 2 * y.high / y.step)
     known = np.isfinite(down) & np.isfinite(across)
     kept = thinned(np.where(known, down, np.nan), most)
     across, down, known = _whole(across[kept]), _whole(down[kept]), known[kept]
-    drawn = _path(across, down, known)
-    if not drawn:
+    if not known.any():
         return ""
+    points = np.stack([across, down], axis=1)
+    drawn = "".join(_path(points[begin:end], hold) for begin, end in _stretches(known))
     colour = f'stroke="var(--{line.ink})"'
-    if line.is_rule:
-        return f'<path class="line dashed" d="{drawn}" {colour}><title>{escape(line.name)}</title></path>'
     name = f'data-name="{escape(line.name)}"'
     if line.notes is not None:
         shown = [str(line.notes[index]) for index, there in zip(kept, known) if there]
@@ -235,7 +239,7 @@ def _line(line, x, y, most):
     kind = " member" if line.style == "member" else ""
     dashes = f' stroke-dasharray="{line.dashes}"' if line.dashes else ""
     parts = [f'<path class="line{kind}" {name} d="{drawn}" {colour}{dashes}/>']
-    if line.points or np.count_nonzero(known) == 1:  # no line goes through one point
+    if line.points or not hold and np.count_nonzero(known) == 1:  # no line goes through one point
         parts += _intervals(line, x, y, colour)
         parts.append(f'<path class="dots" d="{"".join(f"M{one} {other}l0 0" for one, other, there in zip(across, down, known) if there)}" {colour}/>')
     return "".join(parts)
@@ -257,17 +261,19 @@ def _names(names):
     return escape("\n".join(name.replace("\n", " ") for name in names))
 
 
-def _area(area, x, y, stacked):
-    """There along the upper edge and back along the lower one. Of several, which are stacked, the script shows the difference."""
+def _area(area, x, y, hold, stacked):
+    """There along the upper edge and back along the lower one, at which it is as level. Of several, which are stacked, the script shows the
+    difference."""
     area = _thinned_area(area, stacked)
     across, low, high = x.places(area.x), y.places(area.low), y.places(area.high)
     known = np.isfinite(low) & np.isfinite(high) & np.isfinite(across)
     across, low, high = _whole(across), _whole(low), _whole(high)
     parts = []
     for begin, end in _stretches(known):
-        upper, lower = (np.stack([across[begin:end], edge[begin:end]], axis=1) for edge in (high, low))
-        points = np.concatenate([upper, lower[::-1]])
-        parts.append(f"M{points[0, 0]} {points[0, 1]}{_steps(points)}z")
+        there = across[begin:end]
+        back = np.append(there[1:], there[-1] + hold) if hold else there
+        points = np.concatenate([np.stack([there, high[begin:end]], axis=1), np.stack([back, low[begin:end]], axis=1)[::-1]])
+        parts.append(_path(points, hold and int(there[0] - back[0])) + "z")
     kind = "share" if stacked else "band"
     return f'<path class="area {kind}" data-name="{escape(area.name)}" d="{"".join(parts)}" fill="var(--{area.colour})"/>' if parts else ""
 
@@ -326,16 +332,19 @@ def stack(chart):
     panels = [panel for panel in chart.panels if panel not in flat]
     if not panels:
         return Markup(said)
-    x, heights = _x_axis(panels, chart.log), [_y_axis(panel, chart.log) for panel in panels]
+    x = _x_axis(panels, chart.holds, chart.log)
+    if chart.log:  # to whole powers, so that each curve is seen from its beginning
+        x = dataclasses.replace(x, low=math.floor(x.low), high=math.ceil(x.high + 1e-9))
+    heights = [_y_axis(panel, chart.log) for panel in panels]
     ticks = [y.ticks(4, 1.0 if panel.whole_numbers else 0.0) for panel, y in zip(panels, heights)]
     below = x_labels(named_ticks(chart.x_names), x, " names") if chart.x_names else x_labels(x.ticks(10), x, " many")
     names = {"names": "\n".join(chart.x_names)} if chart.x_names else {}
     parts = []
     for panel, y, of_panel in zip(panels, heights, ticks):
         title = f'<div class="x-title">{escape(chart.x_title)}</div>' if panel is panels[-1] and chart.x_title else ""
-        given = attributes(panel, x, y, chart.x_title, panel.unit, **names)
+        given = attributes(panel, x, y, chart.x_title, panel.unit, chart.holds, **names)
         parts.append(f'<div class="panel">{head(titled(panel.title, panel.unit), keys(panel))}'
-                     + box(area_of(panel, x, y, chart.measured), y_labels(of_panel, y), below + title, given) + "</div>")
+                     + box(area_of(panel, x, y, chart.measured, chart.holds), y_labels(of_panel, y), below + title, given) + "</div>")
     zooms = "" if chart.log or chart.x_names else " zooms"
     size = f"--labels:{_label_width([text for of_panel in ticks for _, text in of_panel])}px;--height:{LOG_HEIGHT if chart.log else HEIGHT}px"
     return Markup(f'<div class="chart{zooms}" style="{size}">{"".join(parts)}</div>{said}')
@@ -347,13 +356,11 @@ def constant(title, value, unit, rules=()):
     return f'<p class="constant"><b>{escape(title)}</b>: {escape(f"{number(value, 3)} {unit}".rstrip())} throughout{escape(beside)}.</p>'
 
 
-def _x_axis(panels, log=False):
-    """Of all panels."""
-    values = [one.x for panel in panels for one in (*panel.lines, *panel.areas)]
-    low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
-    if log:  # to whole powers, so that each curve is seen from its beginning
-        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high) + 1e-9)
-    return Axis.of(low, high, values, X_DIGITS, log)
+def _x_axis(panels, holds, log):
+    """Of all panels, up to the end of the last value."""
+    values = np.concatenate([one.x for panel in panels for one in (*panel.lines, *panel.areas)])
+    low, high = float(values.min()), float(values.max()) + holds
+    return Axis.of(low, high, [values, high], X_DIGITS, log)
 
 
 def _y_axis(panel, log):
@@ -367,10 +374,8 @@ def _y_axis(panel, log):
 
 def plot(panel, row):
     """One panel of a PlotRow: labels of y, the plot, labels of x."""
-    values = np.concatenate([line.x for line in row.series])
-    x = Axis.of(values.min(), values.max(), [values], X_DIGITS, row.x_log)
+    x = _x_axis(row.plots, row.holds, row.x_log)
     y = Axis.of(*row.y_range(), [line.y for line in row.series], Y_DIGITS)
-    whole = (values == np.rint(values)).all()  # seconds, and not steps
-    ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(values.min(), values.max(), 5, 1.0 if whole else 0.0)]
-    given = attributes(panel, x, y, row.x_title, row.unit, row.title)
-    return Markup(box(area_of(panel, x, y, panel.measured, row.points_max), y_labels(y.ticks(4), y), x_labels(ticks, x), given))
+    ticks = row.x_ticks or x.ticks(5, x.step)
+    given = attributes(panel, x, y, row.x_title, row.unit, row.holds, row.title)
+    return Markup(box(area_of(panel, x, y, panel.measured, row.holds, row.points_max), y_labels(y.ticks(4), y), x_labels(ticks, x), given))

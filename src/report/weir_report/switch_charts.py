@@ -19,8 +19,8 @@ def switches(run):
     if measured is not None:
         measured = (measured[0], measured[1] + 1 - row)  # the last row that begins in the last second
     return PanelChart("switches", "Switches", panels, measured,
-                      f"One value for {'each second' if row == 1 else f'every {row:g} s'}, at its beginning. Values of ports are of all "
-                      "their priorities together; names are those of what a port leads to.")
+                      f"One value for {'each second' if row == 1 else f'every {row:g} s'}. Values of ports are of all "
+                      "their priorities together; names are those of what a port leads to.", holds=row)
 
 
 class _Ports:

@@ -6,13 +6,11 @@ from . import lost_consumers
 from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart, extreme
 from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds, over_ranks,
                      over_window, per_second, rates, target_rate)
-from .steps import InSteps, by_second, each
+from .steps import InSteps, by_second, each, length
 from .units import scale, text
 
 # More ranks than this are drawn as a band: single lines could not be told apart.
 MEMBERS_MAX = 100
-# Fewer seconds than this are drawn as steps.
-FEW_SECONDS = 6
 # More bars than this are grouped.
 BARS_MAX = 240
 
@@ -38,7 +36,7 @@ def slowest_sets(run):
                       [Panel("Slowest set, from generation to delivery", unit, lines)], None,
                       "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
                       + ". What is left to the deadline is the slack"
-                      + (". Sets above the line were late." if run.record["verdict"].get("late_sets") else "; no set was late."), "", names)
+                      + (". Sets above the line were late." if run.record["verdict"].get("late_sets") else "; no set was late."), "", x_names=names)
 
 
 def buffers(run):
@@ -49,11 +47,10 @@ def buffers(run):
         values = column(by_second(run), role, name)
         if values is not None and np.nansum(values):
             panels.append(Panel(title, "in the second", whole_numbers=True, lines=[
-                Line(f"all {role}s", by_second(run).rows(role).seconds, np.nansum(values, axis=0), "highest",
-                     points=isinstance(run, InSteps))]))
+                Line(f"all {role}s", by_second(run).rows(role).seconds, np.nansum(values, axis=0), "highest")]))
     if not panels:
         return None
-    return PanelChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE)
+    return PanelChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE, holds=length(run))
 
 
 def occupancies(run):
@@ -132,7 +129,7 @@ def throughput(run):
     return PanelChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
                       f"One value per rank and {each(run)}. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
                       + ("Bytes count when their chunk is whole. " if isinstance(run, InSteps) else "")
-                      + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE)
+                      + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE, holds=length(run))
 
 
 def rates_of_ranks(run, role, above=None, members_max=MEMBERS_MAX):
@@ -228,28 +225,14 @@ def where_the_time_went(run):
         covered = mean(rows.column("covered_s"))
         for shown, name, colour in parts:
             high = low + np.nan_to_num(mean(rows.column(name)) / covered)
-            areas.append(Area(shown, *_as_steps(rows.seconds, covered, 100 * low, 100 * high), colour))
+            areas.append(Area(shown, rows.seconds, 100 * low, 100 * high, colour))
             low = high
         panels.append(Panel(title, "% of time", areas=areas, largest=100.0))
     if not panels:
         return None
-    measured = measured_seconds(run)
-    if measured and len(run.rows("scheduler").seconds) < FEW_SECONDS:
-        measured = (measured[0], measured[1] + 1)
-    return PanelChart("where-the-time-went", "Where the time went", panels, measured,
+    return PanelChart("where-the-time-went", "Where the time went", panels, measured_seconds(run),
                       "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those that "
-                      "wait for a grant by the scheduler; long transfers point to the network.")
-
-
-def _as_steps(seconds, covered, low, high):
-    """Of a few seconds each is drawn as wide as it is: an area through one point is nothing."""
-    if len(seconds) >= FEW_SECONDS:
-        return seconds, low, high
-    covered = np.clip(np.nan_to_num(covered, nan=1.0), 0.0, 1.0)
-    begins, ends = seconds.astype(float), seconds + covered
-    if len(seconds) > 1:  # of the first one, the end was recorded
-        begins[0], ends[0] = seconds[0] + 1.0 - covered[0], seconds[0] + 1.0
-    return np.stack([begins, ends], axis=1).ravel(), np.repeat(low, 2), np.repeat(high, 2)
+                      "wait for a grant by the scheduler; long transfers point to the network.", holds=1.0)
 
 
 def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=MEMBERS_MAX):
