@@ -1,7 +1,7 @@
 # The functions that declare tests.
 #
 # weir_find_catch()         the target weir_catch: Catch2 of either version, with a main function
-# weir_add_catch_tests()    an executable of Catch2 test cases, one ctest entry per case
+# weir_add_catch_tests()    an executable of Catch2 test cases, one ctest entry per file
 # weir_add_mpi_test()       a command under mpirun, one ctest entry per rank count
 # weir_add_script_test()    a shell or Python script that tests the program from outside
 
@@ -30,13 +30,18 @@ function(weir_find_catch)
     endif()
 endfunction()
 
-# weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORY core] [MPI])
+# weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORY core] [MPI] [LONG])
 # The executable NAME from every .cpp file of DIRECTORY, which for unit_<library> is <library>. Nothing is
-# built while the directory has none. MPI: a test case may initialize MPI, as the only rank.
+# built while the directory has none. MPI: a test case may initialize MPI, as the only rank. LONG: its files begin
+# before those that take a moment.
 # With WEIR_SANITIZED_TESTS the cases run under the sanitizers only: the time of tests/run is short, and the
 # optimized code is what the tests under mpirun run. The presets release and debug run them without.
 function(weir_add_catch_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "MPI" "LABEL;DIRECTORY" "LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "MPI;LONG" "LABEL;DIRECTORY" "LINK")
+    set(cost 0)
+    if(arg_LONG)
+        set(cost 300)
+    endif()
     if(NOT arg_DIRECTORY)
         string(REGEX REPLACE "^unit_" "" arg_DIRECTORY "${name}")
     endif()
@@ -64,25 +69,33 @@ function(weir_add_catch_tests name)
         endif()
     endforeach()
     if(NOT WEIR_SANITIZED_TESTS)
-        weir_discover_catch_tests("${name}" "${name}" "${arg_LABEL}" "${environment}")
+        weir_add_catch_entries("${name}" "${name}" "${sources}" "${arg_LABEL}" "${environment}" "${cost}")
     else()
         set_target_properties("${name}_sanitized" PROPERTIES WEIR_TEST_CASES ON)
         if(NOT arg_LABEL STREQUAL "property")  # those run long rather than compile long
             set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
         endif()
-        weir_discover_catch_tests("${name}_sanitized" "sanitize.${name}" "${arg_LABEL};sanitize"
-                                  "${sanitized_environment}")
+        weir_add_catch_entries("${name}_sanitized" "sanitize.${name}" "${sources}" "${arg_LABEL};sanitize"
+                               "${sanitized_environment}" "${cost}")
     endif()
 endfunction()
 
-# Test cases are listed when ctest starts and not when the executable is built, so that building stays
-# quick and a new case needs no new configuring. Catch2's own function cannot do that in version 2.
-function(weir_discover_catch_tests target prefix labels environment)
-    set(catch_version "${Catch2_VERSION}")
-    set(file "${CMAKE_CURRENT_BINARY_DIR}/${target}_cases.cmake")
-    configure_file("${PROJECT_SOURCE_DIR}/cmake/catch_cases.cmake.in" "${file}.in" @ONLY)
-    file(GENERATE OUTPUT "${file}" INPUT "${file}.in")
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+# One ctest entry for the cases of each file: PREFIX.FILE. A process for each case would take longer to start than most
+# cases run. A file without cases fails.
+function(weir_add_catch_entries target prefix sources labels environment cost)
+    set(arguments --filenames-as-tags)
+    if(Catch2_VERSION VERSION_LESS 3)
+        list(APPEND arguments --warn NoTests)
+    endif()
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM LAST_ONLY file)
+        add_test(NAME "${prefix}.${file}" COMMAND "${target}" ${arguments} "[#${file}]")
+        set_tests_properties("${prefix}.${file}" PROPERTIES
+            LABELS "${labels}"
+            ENVIRONMENT "${environment}"
+            COST "${cost}"
+            TIMEOUT 300)
+    endforeach()
 endfunction()
 
 # weir_add_mpi_test(NAME x RANKS 3 4 7 [EXPECT_EXIT n] [TIMEOUT seconds] [LABELS ...] COMMAND program arguments...)
