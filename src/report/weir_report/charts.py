@@ -43,13 +43,18 @@ class Line:
 
     @property
     def is_rule(self):
-        """A straight line that something is compared with, and no values."""
+        """A straight line across the plot that something is compared with, and no values."""
         return self.style in DASHED
 
     @property
     def ink(self):
         """The name of its colour."""
         return self.colour or LINE_COLOURS[self.style]
+
+
+def rule(name, value, style, colour=None):
+    """The line across a plot at `value`."""
+    return Line(name, np.zeros(1), [value], style, colour=colour)
 
 
 def extreme(name, x, values, name_of, style="highest"):
