@@ -101,4 +101,5 @@ def _scheduler(run):
 
 def _every_rank(run, second):
     chart = ranks_by_second(run)
-    return [dataclasses.replace(chart, name=f"burst-ranks-{second}", title=f"Every rank in second {second}", x_title=_x_title(second))] if chart else []
+    return [dataclasses.replace(chart, name=f"burst-ranks-{second}", title=f"Every rank in second {second}", x_title=_x_title(second))
+            ] if chart else []
