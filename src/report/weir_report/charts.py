@@ -204,7 +204,7 @@ class Row:
 class RowChart:
     """A row per setting on one axis. `bars`: each from 0 to its value; otherwise dots with intervals, and the axis covers at
     least `least_span`, so that the spread of equal runs does not look large. `from_zero`: the axis begins at 0,
-    and marks lie on one line."""
+    and marks lie on one line. `marks_are`: what each of them is."""
 
     title: str
     unit: str
@@ -212,6 +212,7 @@ class RowChart:
     bars: bool = False
     least_span: float = 0.0
     from_zero: bool = False
+    marks_are: str = "run"
 
     def leaders(self):
         """The first rows, as many as the scale of all rows makes alike, on a scale of their own; None if there are no such rows, or nothing

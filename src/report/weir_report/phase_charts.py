@@ -29,7 +29,7 @@ def rows(run):
                         [Mark(value / factor, f"{words}: {text(value, 's')}") for words, value in of_pairs or ()],
                         text=text(median, "s") + (f", {number(median / ideal)} x ideal" if median and ideal else ""),
                         note=_tail(of_pairs), ideal=_in(ideal or None, factor)))
-    return RowChart("Completion of phases", unit, made, from_zero=True)
+    return RowChart("Completion of phases", unit, made, from_zero=True, marks_are="transfer time")
 
 
 def about_rows(chart):
