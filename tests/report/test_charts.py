@@ -71,7 +71,7 @@ def test_charts_draw_the_rows(stored):
     assert worst.max() == pytest.approx(run.record["totals"]["max_occupancy"], abs=1e-6)
     assert len(producers.lines) == 3 + 3 + 1
     target = producers.lines[-1]
-    assert target.style == "target" and list(target.y) == [run.resolved["rate_bits_per_second"] / 1e6] * 2
+    assert target.style == "target" and list(target.y) == [run.resolved["rate_bits_per_second"] / 1e6]
 
 
 def test_ranks_are_compared_over_enough_events(simulate):
@@ -186,7 +186,7 @@ def test_the_slowest_set_of_each_producer_is_drawn_with_its_deadline(stored, sim
     slack = [rank["least_slack_s"] for rank in run.ranks("producer")]
     bars, deadline = chart.panels[0].lines
     assert (bars.name, chart.panels[0].unit) == ("in time", "s") and list(bars.y) == pytest.approx([1 - value for value in slack])
-    assert chart.x_names[3] == "producer 3" and (deadline.name, list(deadline.y)) == ("deadline: the next set, after 1 s", [1, 1])
+    assert chart.x_names[3] == "producer 3" and (deadline.name, list(deadline.y)) == ("deadline: the next set, after 1 s", [1])
 
 
 def test_line_rates_are_drawn_where_they_are_near(simulate):

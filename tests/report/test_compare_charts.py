@@ -161,7 +161,7 @@ def test_marks_and_intervals_lie_where_their_values_are():
     at = 100 * (50 - low) / (high - low)
     assert f'<line x1="{at:.2f}'.rstrip("0").rstrip(".") in drawn
     assert drawn.count("<circle") == 1 and drawn.count("<path") == 1  # held, and not held
-    assert "&lt;low&gt;" in drawn
+    assert "&lt;low&gt;" in drawn and 'aria-label="a, : 50 (40 to 60); 2 runs from 0 to 100"' in drawn
     panel = charts.Panel("", "", [charts.Line("", np.arange(4), np.array([1.0, np.nan, 2.0, 3.0]), colour="blue")])
     line, = re.findall('<path class="line"[^>]* d="([^"]*)"', svg_plots.plot(panel, charts.PlotRow("", "", [panel])))
     assert line.count("M") == 2

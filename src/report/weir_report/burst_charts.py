@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from .charts import Line, Panel, PanelChart
+from .charts import Line, Panel, PanelChart, rule
 from .heat_maps import ranks_by_second
 from .series import column, line_rate, measured_seconds, over_ranks, rates, target_rate
 from .steps import InSteps, length
@@ -85,7 +85,7 @@ def _together(run):
     factor, unit = scale("b/s", max(np.nanmax(received), needed or 0))
     lines = [Line("received", x, received / factor, "mean")]
     if needed:
-        lines.append(Line(f"generated in the mean {text(needed, 'b/s')}", x[[0, -1]], np.full(2, needed / factor), "target"))
+        lines.append(rule(f"generated in the mean {text(needed, 'b/s')}", needed / factor, "target"))
     return [Panel("Throughput of all consumers together", unit, lines=lines)]
 
 
@@ -101,4 +101,5 @@ def _scheduler(run):
 
 def _every_rank(run, second):
     chart = ranks_by_second(run)
-    return [dataclasses.replace(chart, name=f"burst-ranks-{second}", title=f"Every rank in second {second}", x_title=_x_title(second))] if chart else []
+    return [dataclasses.replace(chart, name=f"burst-ranks-{second}", title=f"Every rank in second {second}", x_title=_x_title(second))
+            ] if chart else []

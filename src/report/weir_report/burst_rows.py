@@ -3,8 +3,6 @@
 A run may have 2 GiB of them, and a page shows a few seconds. So each file is read once, the wanted part of it is found by
 bisection, and only that is parsed."""
 
-import io
-
 import numpy as np
 
 from . import rows
@@ -35,10 +33,9 @@ def read_bursts(paths, stretches, interval):
         end_of_header = content.find(b"\n") + 1
         mine = content[:end_of_header]
         if mine and header is None:
-            header, names = mine, _names(path, mine)
+            header, names = mine, rows.columns_of(path, mine, ("begin_s", "covered_s"), "a file of short rows of weir")
         elif mine and mine != header:
-            raise ReportError(f"{path}, line 1: the columns differ from those of {paths[0].name}: files of several versions of weir "
-                              "lie here")
+            raise rows.several_versions(path, paths[0])
         whole = content.rfind(b"\n") + 1  # a last line that is cut belongs to a rank that was killed
         for body, count, (first, last) in zip(bodies, counts, stretches):
             part = content[_line_of(path, content, end_of_header, whole, first):
@@ -49,14 +46,6 @@ def read_bursts(paths, stretches, interval):
             body.append(part)
             count.append((path, lines))
     return [_matrices(b"".join(body), count, names, stretch, interval) for body, count, stretch in zip(bodies, counts, stretches)]
-
-
-def _names(path, header):
-    names = header.decode("utf-8", "replace").rstrip("\r\n").split(",")
-    if names[:2] != ["begin_s", "covered_s"]:
-        raise ReportError(f"{path}, line 1: the columns begin with '{','.join(names[:2])}', expected 'begin_s,covered_s': this is not "
-                          "a file of short rows of weir")
-    return names
 
 
 def _line_of(path, content, low, high, second):
@@ -77,18 +66,11 @@ def _line_of(path, content, low, high, second):
 
 
 def _matrices(body, counts, names, stretch, interval):
-    import pandas  # takes longer to load than a command may take to begin
-
     per_second = round(1 / interval)
     begins = stretch[0] + np.arange((stretch[1] + 1 - stretch[0]) * per_second) / per_second
     columns = {name: np.full((len(counts), len(begins)), np.nan) for name in names[1:]}
     if body:
-        try:
-            frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, dtype=float, na_values=[""], keep_default_na=False)
-        except (ValueError, pandas.errors.ParserError):
-            for path, _ in counts:
-                rows.blame(path, names)
-            raise ReportError(f"{counts[0][0].parent}: not tables of numbers; a file is damaged") from None
+        frame = rows.parsed(body, names, [path for path, _ in counts])
         rank = np.repeat(np.arange(len(counts)), [lines for _, lines in counts])
         # A row that began with the recording, and not with the interval, belongs to the interval.
         begin = np.nan_to_num(frame["begin_s"].to_numpy(), nan=np.inf)

@@ -43,13 +43,18 @@ class Line:
 
     @property
     def is_rule(self):
-        """A straight line that something is compared with, and no values."""
+        """A straight line across the plot that something is compared with, and no values."""
         return self.style in DASHED
 
     @property
     def ink(self):
         """The name of its colour."""
         return self.colour or LINE_COLOURS[self.style]
+
+
+def rule(name, value, style, colour=None):
+    """The line across a plot at `value`."""
+    return Line(name, np.zeros(1), [value], style, colour=colour)
 
 
 def extreme(name, x, values, name_of, style="highest"):
@@ -199,7 +204,7 @@ class Row:
 class RowChart:
     """A row per setting on one axis. `bars`: each from 0 to its value; otherwise dots with intervals, and the axis covers at
     least `least_span`, so that the spread of equal runs does not look large. `from_zero`: the axis begins at 0,
-    and marks lie on one line."""
+    and marks lie on one line. `marks_are`: what each of them is."""
 
     title: str
     unit: str
@@ -207,6 +212,7 @@ class RowChart:
     bars: bool = False
     least_span: float = 0.0
     from_zero: bool = False
+    marks_are: str = "run"
 
     def leaders(self):
         """The first rows, as many as the scale of all rows makes alike, on a scale of their own; None if there are no such rows, or nothing

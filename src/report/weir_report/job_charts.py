@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from .charts import HeatMap, Line, Panel, PanelChart
+from .charts import HeatMap, Line, Panel, PanelChart, rule
 from .errors import ReportError
 from .heat_maps import about_columns, worst_view
 from .series import column, measured_seconds, over_ranks, rates, target_rate
@@ -88,7 +88,7 @@ def goodput(series):
     factor, unit = scale("b/s", max(np.nanmax(summed), wanted or 0))
     total = Panel("Goodput of all groups together", unit, lines=[Line("sum of all groups", x, summed / factor, "mean")])
     if wanted:
-        total.lines.append(Line(f"target {text(wanted, 'b/s')}", x[[0, -1]], np.full(2, wanted / factor), "target"))
+        total.lines.append(rule(f"target {text(wanted, 'b/s')}", wanted / factor, "target"))
     single = rank_panel(job, "group", "Goodput of each group", x, series.rates, "b/s", ("lowest", "mean", "highest"),
                         [(f"target {text(target, 'b/s')}", target, "target")])
     single.members = GROUPS

@@ -6,7 +6,7 @@ import dataclasses
 from . import figure_files, job_charts, page_parts
 from .errors import ReportError, naming
 from .job import worst_first
-from .report_page import flat, sentence, short_verdict, verdict_text, write_report
+from .report_page import flat, sentence, short_verdict, verdict_text, what_was_run, write_report
 from .run_tiles import tile
 from .units import counted, number, part, text
 
@@ -77,25 +77,15 @@ def _contents(job, ordered, page, drawn):
 
 
 def _what(job):
-    resolved, parts = job.resolved, []
     groups = counted(len(job.groups), "group")
     layouts = {(group.entry.get("producers"), group.entry.get("consumers")) for group in job.groups} - {(None, None)}
     if len(layouts) == 1 and all(next(iter(layouts))):
         producers, consumers = next(iter(layouts))
-        parts.append(f"{groups} of {counted(producers, 'producer')} and {counted(consumers, 'consumer')} each")
+        layout = f"{groups} of {counted(producers, 'producer')} and {counted(consumers, 'consumer')} each"
     else:
         producers, consumers = (sum(group.entry.get(role) or 0 for group in job.groups) for role in ("producers", "consumers"))
-        parts.append(f"{groups} with {counted(producers, 'producer')} and {counted(consumers, 'consumer')} in all")
-    if resolved.get("generation") == "saturate":
-        parts.append("as fast as possible")
-    elif resolved.get("rate_bits_per_second") and not resolved.get("traffic"):
-        parts.append(f"{text(resolved['rate_bits_per_second'], 'b/s')} from each producer")
-    if job.record.get("seconds") is not None:
-        parts.append(f"{job.record['seconds']} s")
-    parts.append("simulated" if job.world == "simulation" else "measured")
-    if job.started_at:
-        parts.append(f"started {job.started_at:%Y-%m-%d %H:%M:%S} UTC")
-    return ", ".join(parts) + f". Groups share nothing. Run directory: {job.directory.resolve().name}."
+        layout = f"{groups} with {counted(producers, 'producer')} and {counted(consumers, 'consumer')} in all"
+    return what_was_run(job, layout, " Groups share nothing.")
 
 
 def _tiles(job):

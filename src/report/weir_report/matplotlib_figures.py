@@ -80,6 +80,7 @@ def _panels(chart):
     axes[-1].set_xlabel(chart.x_title)
     if chart.x_names:
         axes[-1].set_xticks(*zip(*_named(chart.x_names)), fontsize=7)
+        axes[-1].set_xlim(-0.5, len(chart.x_names) - 0.5)
     return figure
 
 
@@ -97,10 +98,12 @@ def _lines(axis, panel, holds):
     for line in panel.lines:
         if line.style == "bar":
             axis.bar(line.x, line.y, width=0.75 if len(line.x) > 1 else 0.3, color=COLOURS[line.ink], label=line.name)
+        elif line.is_rule:
+            axis.axhline(line.y[0], color=COLOURS[line.ink], linewidth=1.1, linestyle="--", label=line.name)
         elif line.style != "member":
             one_point = np.count_nonzero(np.isfinite(line.y)) == 1 and not holds  # no line goes through it
             axis.plot(_held(line.x, holds, 1), _held(line.y, holds), color=COLOURS[line.ink], linewidth=1.1, marker="." if one_point else None,
-                      linestyle="--" if line.is_rule else "-", label=line.name, **drawn)
+                      label=line.name, **drawn)
 
 
 def _named(names):

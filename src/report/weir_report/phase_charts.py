@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import BLUE, Line, Mark, Panel, Row, RowChart, PanelChart
+from .charts import BLUE, Line, Mark, Panel, Row, RowChart, rule, PanelChart
 from .phase_times import SHOWN, slowest_first
 from .time_charts import group_edges
 from .units import number, scale, text
@@ -29,7 +29,7 @@ def rows(run):
                         [Mark(value / factor, f"{words}: {text(value, 's')}") for words, value in of_pairs or ()],
                         text=text(median, "s") + (f", {number(median / ideal)} x ideal" if median and ideal else ""),
                         note=_tail(of_pairs), ideal=_in(ideal or None, factor)))
-    return RowChart("Completion of phases", unit, made, from_zero=True)
+    return RowChart("Completion of phases", unit, made, from_zero=True, marks_are="transfer time")
 
 
 def about_rows(chart):
@@ -91,14 +91,14 @@ def over_time(run):
     ideal = columns["ideal_s"]
     if np.isfinite(ideal).all() and (ideal > 0).all():
         if single:
-            panels[0].lines.append(Line(f"ideal {text(float(ideal[0]), 's')}", x[[0, -1]], ideal[[0, 0]] / factor, "target"))
+            panels[0].lines.append(rule(f"ideal {text(float(ideal[0]), 's')}", ideal[0] / factor, "target"))
         else:
             ratio = columns["completion_s"] / ideal
             furthest = _slowest(ratio, edges)
             panels.append(Panel("Completion / ideal", "", least_top=1.1, lines=[
                 Line("furthest from its ideal" if grouped else "completion / ideal", x, ratio[furthest], "highest",
                      [str(names[columns["phase"].codes[index]]) for index in furthest]),
-                Line("ideal", x[[0, -1]], np.ones(2), "target")]))
+                rule("ideal", 1.0, "target")]))
     about = f" Of up to {int(np.diff(edges).max())} phases after each other, the slowest." if grouped else ""
     return PanelChart("phases", "Phases over time", panels, None,
                       f"One value for each phase, at its beginning.{about} Phases that are not complete are missing.", "second")

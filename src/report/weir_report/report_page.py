@@ -85,8 +85,9 @@ def section(run, position, decisive_charts, charts):
     verdict, tone = short_verdict(run)
     record = run.record
     figures = key_figures(run)
+    layout = f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
     return {
-        "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": _what(run), "tone": tone,
+        "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": what_was_run(run, layout), "tone": tone,
         "short_verdict": verdict, "verdict_text": verdict_text(run), "advice": sentence(record["verdict"].get("advice")),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"), "cannot_act": plan_pressure.cannot_act(run),
         "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts, "charts": charts,
@@ -116,9 +117,9 @@ def sentence(text):
     return text and text.rstrip(".") + "."
 
 
-def _what(run):
-    resolved = run.resolved
-    parts = [f"{counted(resolved['producers'], 'producer')} to {counted(resolved['consumers'], 'consumer')}"]
+def what_was_run(run, layout, more=""):
+    """Layout, load, length, world, begin and directory of a run or job in a sentence. `more`: after it."""
+    resolved, parts = run.resolved, [layout]
     if resolved.get("traffic"):
         parts.append(f"{text(resolved['traffic']['bytes_per_interval'], 'B')} of addressed events every {text(resolved['interval_s'], 's')}")
     elif resolved.get("generation") == "saturate":
@@ -131,7 +132,7 @@ def _what(run):
     parts.append("simulated" if run.world == "simulation" else "measured")
     if run.started_at:
         parts.append(f"started {run.started_at:%Y-%m-%d %H:%M:%S} UTC")
-    return ", ".join(parts) + f". Run directory: {run.directory.resolve().name}."
+    return ", ".join(parts) + f".{more} Run directory: {run.directory.resolve().name}."
 
 
 def _latency_rows(run):

@@ -75,10 +75,9 @@ def read_rows(paths, complete):
             mine = content[:end_of_header]
             if header is None:
                 header = mine
-                names = _check_header(path, mine)
+                names = columns_of(path, mine, ("second", "phase"), "a rank file of weir")
             elif mine != header:
-                raise ReportError(f"{path}, line 1: the columns differ from those of {paths[0].name}: "
-                                  "files of several versions of weir lie here")
+                raise several_versions(path, paths[0])
             body = content[end_of_header + 1:]
             if body and not body.endswith(b"\n"):
                 if complete:
@@ -104,30 +103,38 @@ def _lines(content):
     return content.count(b"\n")
 
 
-def _check_header(path, header):
-    names = header.decode("utf-8", "replace").rstrip("\r").split(",")
-    if names[:2] != ["second", "phase"]:
-        raise ReportError(f"{path}, line 1: the columns begin with '{','.join(names[:2])}', expected 'second,phase': "
-                          "this is not a rank file of weir")
+def columns_of(path, header, first, what):
+    """The names of columns, of which the `first` are known. `what`: the file is."""
+    names = header.decode("utf-8", "replace").rstrip("\r\n").split(",")
+    if tuple(names[:len(first)]) != first:
+        raise ReportError(f"{path}, line 1: the columns begin with '{','.join(names[:len(first)])}', expected '{','.join(first)}': "
+                          f"this is not {what}")
     return names
 
 
-def _parse(batch, names, body, counts):
+def several_versions(path, other):
+    return ReportError(f"{path}, line 1: the columns differ from those of {other.name}: files of several versions of weir lie here")
+
+
+def parsed(body, names, paths, texts=()):
+    """The lines `body` of the files `paths` as a pandas.DataFrame: numbers, and `texts` as categories, without other texts."""
     import pandas  # takes longer to load than a command may take to begin
 
-    numeric = {name: float for name in names if name not in TEXT_COLUMNS}
+    kinds = {name: float for name in names if name not in TEXT_COLUMNS} | dict.fromkeys(texts, "category")
     if not body:
-        frame = pandas.DataFrame({name: pandas.Series(dtype=kind) for name, kind in numeric.items()})
-        frame["phase"] = pandas.Series(dtype=object)
-    else:
-        try:
-            frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, dtype={**numeric, "phase": "category"},
-                                    usecols=[name for name in names if name != "wall_time"], engine="c",
-                                    na_values=[""], keep_default_na=False)
-        except (ValueError, pandas.errors.ParserError):
-            for path in batch:
-                blame(path, names)
-            raise _unreadable(batch[0] if len(batch) == 1 else f"one of {batch[0]} ... {batch[-1].name}") from None
+        return pandas.DataFrame({name: pandas.Series(dtype=kind) for name, kind in kinds.items()})
+    try:
+        return pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=list(kinds), dtype=kinds, na_values=[""],
+                               keep_default_na=False)
+    except (ValueError, pandas.errors.ParserError):
+        for path in paths:
+            blame(path, names)
+        which = paths[0] if len(paths) == 1 else f"one of {paths[0]} ... {paths[-1].name}"
+        raise ReportError(f"{which}: not a table of numbers; the file is damaged") from None
+
+
+def _parse(batch, names, body, counts):
+    frame = parsed(body, names, batch, ("phase",))
     rank = np.repeat(np.arange(len(batch)), counts)
     seconds = frame["second"].to_numpy()
     same_rank = np.diff(rank, prepend=-1) == 0
@@ -161,10 +168,6 @@ def _is_finite(text):
         return math.isfinite(float(text))
     except ValueError:
         return False
-
-
-def _unreadable(what):
-    return ReportError(f"{what}: not a table of numbers; the file is damaged")
 
 
 class _Part:
@@ -236,8 +239,6 @@ def _is_number(values):
 def read_table(path, indices, others=(), texts=()):
     """A CSV file of numbers, by column, without phase and wall_time. The columns `indices`, `others` and `texts` must be there;
     `indices` hold a whole number in every line, `texts` are read as pandas.Categorical."""
-    import pandas  # takes longer to load than a command may take to begin
-
     content = read_bytes(path, ROWS)
     names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
     missing = [name for name in (*indices, *others, *texts) if name not in names]
@@ -248,20 +249,11 @@ def read_table(path, indices, others=(), texts=()):
     lines = _lines(body)
     if body.count(b",") != lines * (len(names) - 1):
         blame(path, names)
-    numeric = [name for name in names if name not in TEXT_COLUMNS]
-    if not body:
-        return {name: np.empty(0) for name in (*numeric, *texts)}
-    try:
-        frame = pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=[*numeric, *texts],
-                                dtype={name: float for name in numeric} | {name: "category" for name in texts}, na_values=[""],
-                                keep_default_na=False)
-    except (ValueError, pandas.errors.ParserError):
-        blame(path, names)
-        raise _unreadable(path) from None
+    frame = parsed(body, names, [path], texts)
     for name in indices:
         bad = ~_is_number(frame[name].to_numpy())
         if bad.any():
             row = int(np.argmax(bad))
             raise ReportError(f"{path}, line {row + 2}: {frame[name].iloc[row]:g} in column {name}, expected a whole number "
                               f"of at most {LARGEST_NUMBER}")
-    return {name: frame[name].to_numpy() for name in numeric} | {name: frame[name].array for name in texts}
+    return {name: frame[name].array if name in texts else frame[name].to_numpy() for name in frame.columns}

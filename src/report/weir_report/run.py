@@ -91,6 +91,11 @@ class Recorded:
         if sentence not in self.remarks:
             self.remarks.append(sentence)
 
+    def _remark_lost(self, lost, consequence):
+        """Of the files `lost`, if there are any."""
+        if lost:
+            self._remark(f"{lost[0]}{f' and {len(lost) - 1} more are' if len(lost) > 1 else ' is'} missing: {consequence}.")
+
 
 class Run(Recorded):
     """What a run directory holds. Rows are read when they are first needed, and kept."""
@@ -140,10 +145,7 @@ class Run(Recorded):
     def bursts(self, role, stretches):
         """The rows of --row-interval of all ranks of a role, of each of `stretches` (first and last second)."""
         paths = [self.directory / "bursts" / path.name for path in self._rank_files(role)]
-        lost = [path for path in paths if not path.exists()]
-        if lost:
-            self._remark(f"{lost[0]}{f' and {len(lost) - 1} more are' if len(lost) > 1 else ' is'} missing: the charts "
-                         "of single seconds lack these ranks.")
+        self._remark_lost([path for path in paths if not path.exists()], "the charts of single seconds lack these ranks")
         return read_bursts(paths, stretches, self.resolved["row_interval_s"])
 
     def _rank_files(self, role):
@@ -155,8 +157,7 @@ class Run(Recorded):
         path = self.directory / "traffic.csv"
         if not path.exists():
             # Written at the end, so runs that ended before their time have none.
-            if self.status == "complete":
-                self._remark(f"{path} is missing: the traffic matrix is not shown.")
+            self._remark_lost([path] if self.status == "complete" else [], "the traffic matrix is not shown")
             return None
         columns = read_table(path, ("producer", "consumer"), ("received_events", "received_bytes"))
         producers, consumers = self.resolved["producers"], self.resolved["consumers"]
@@ -194,22 +195,16 @@ class Run(Recorded):
         """Counters of network interfaces by host: {host: {column: values by row}}, each with its `second`."""
         found = {path.stem: read_table(path, ("second",))
                  for path in sorted((self.directory / "hosts").glob("*.csv"))}
-        lost = [entry["file"] for entry in self.record.get("hosts") or []
-                if not entry.get("problem") and not (self.directory / entry["file"]).exists()]
-        if lost:
-            more = f" and {len(lost) - 1} more are" if len(lost) > 1 else " is"
-            self._remark(f"{self.directory / lost[0]}{more} missing: counters of these hosts are not drawn.")
+        files = [self.directory / entry["file"] for entry in self.record.get("hosts") or [] if not entry.get("problem")]
+        self._remark_lost([file for file in files if not file.exists()], "counters of these hosts are not drawn")
         return found
 
     @kept
     def switch_rows(self):
         """What the switches of a simulation counted: {switch: {column: values by row}}; nothing for other runs."""
-        files = (self.record.get("switch") or {}).get("files", [])
-        lost = [file for file in files if not (self.directory / file).exists()]
-        if lost:
-            self._remark(f"{self.directory / lost[0]} is missing: what switches counted is not drawn.")
-        return {Path(file).stem: read_table(self.directory / file, ("port", "priority"), SWITCH_COLUMNS)
-                for file in files if file not in lost}
+        files = [self.directory / file for file in (self.record.get("switch") or {}).get("files", [])]
+        self._remark_lost([file for file in files if not file.exists()], "what switches counted is not drawn")
+        return {file.stem: read_table(file, ("port", "priority"), SWITCH_COLUMNS) for file in files if file.exists()}
 
 
 def read_run(path):

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from . import series, steps, units
-from .charts import BLUE, FLAT_BELOW, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row, RowChart
+from .charts import BLUE, FLAT_BELOW, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row, RowChart, rule
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
@@ -89,8 +89,7 @@ def _blocked(groups, chosen, colours):
 def _add_rule(row, value, name):
     for plot in row.plots:
         if plot.lines:
-            ends = [end for line in row.series for end in line.x[[0, -1]]]
-            plot.lines.append(Line(name, [min(ends), max(ends)], [value, value], "limit", colour=INK))
+            plot.lines.append(rule(name, value, "limit", INK))
 
 
 def _scaled(row):

@@ -58,7 +58,7 @@ def _in_words(row, chart):
         words += f" ({row.low:.4g} to {row.high:.4g})"
     if row.marks:
         values = [mark.value for mark in row.marks]
-        words += f"; {counted(len(values), 'run')} from {min(values):.4g} to {max(values):.4g}"
+        words += f"; {counted(len(values), chart.marks_are)} from {min(values):.4g} to {max(values):.4g}"
     return words
 
 

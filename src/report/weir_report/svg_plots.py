@@ -332,7 +332,7 @@ def stack(chart):
     panels = [panel for panel in chart.panels if panel not in flat]
     if not panels:
         return Markup(said)
-    x = _x_axis(panels, chart.holds, chart.log)
+    x = Axis(-0.5, len(chart.x_names) - 0.5, 1.0) if chart.x_names else _x_axis(panels, chart.holds, chart.log)
     if chart.log:  # to whole powers, so that each curve is seen from its beginning
         x = dataclasses.replace(x, low=math.floor(x.low), high=math.ceil(x.high + 1e-9))
     heights = [_y_axis(panel, chart.log) for panel in panels]
@@ -357,8 +357,8 @@ def constant(title, value, unit, rules=()):
 
 
 def _x_axis(panels, holds, log):
-    """Of all panels, up to the end of the last value."""
-    values = np.concatenate([one.x for panel in panels for one in (*panel.lines, *panel.areas)])
+    """Of the values of all panels, up to the end of the last one."""
+    values = np.concatenate([one.x for panel in panels for one in (*panel.series, *panel.areas)])
     low, high = float(values.min()), float(values.max()) + holds
     return Axis.of(low, high, [values, high], X_DIGITS, log)
 

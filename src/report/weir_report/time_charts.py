@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import lost_consumers
-from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart, extreme
+from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart, extreme, rule
 from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds, over_ranks,
                      over_window, per_second, rates, target_rate)
 from .steps import InSteps, by_second, each, length
@@ -31,7 +31,7 @@ def slowest_sets(run):
     late = longest > interval
     lines = [Line(name, np.arange(len(names)), np.where(shown, longest / factor, np.nan), "bar", colour=colour)
              for name, shown, colour in (("in time", ~late, BLUE), ("late", late, VERMILION)) if shown.any()]
-    lines.append(Line(f"deadline: the next set, after {text(interval, 's')}", [-0.5, len(names) - 0.5], np.full(2, interval / factor), "limit"))
+    lines.append(rule(f"deadline: the next set, after {text(interval, 's')}", interval / factor, "limit"))
     return PanelChart("slowest-sets", "How long producers needed for a set",
                       [Panel("Slowest set, from generation to delivery", unit, lines)], None,
                       "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
@@ -61,7 +61,7 @@ def occupancies(run):
     panel = occupancy_panel(run, "producer", f"Buffer occupancy, peak of each {each(run)}", x, peaks, ("mean", "highest"))
     one_set = set_occupancy(run)
     if one_set is not None and one_set < 0.99:
-        panel.lines.append(Line(f"one new set: {one_set:.3g}", x[[0, -1]], np.full(2, one_set), "target"))
+        panel.lines.append(rule(f"one new set: {one_set:.3g}", one_set, "target"))
     return [panel]
 
 
@@ -71,7 +71,7 @@ def occupancy_panel(run, role, title, x, peaks, styles):
     highest = np.nanmax(np.nan_to_num(peaks), axis=0)
     if (highest > 1).any():
         panel.areas.insert(0, Area("overflow", x, np.ones(len(x)), np.maximum(highest, 1.0), VERMILION))
-    panel.lines.append(Line(_full(run), x[[0, -1]], np.ones(2), "limit"))
+    panel.lines.append(rule(_full(run), 1.0, "limit"))
     panel.least_top = 1.2
     return panel
 
@@ -254,7 +254,7 @@ def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=
             panel.lines.append(Line("mean", x, mean(values), "mean"))
         elif len(values) > 1 or "mean" not in styles:
             panel.lines.append(extreme(style, x, values, lambda index: run.rank_name(role, index), style))
-    panel.lines += [Line(name, x[[0, -1]], np.full(2, value / factor), style) for name, value, style in rules]
+    panel.lines += [rule(name, value / factor, style) for name, value, style in rules]
     return panel
 
 
