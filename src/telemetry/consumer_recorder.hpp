@@ -89,8 +89,6 @@ class ConsumerRecorder {
     /// Datagrams by peer, where chunks are datagrams.
     [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
-    /// The last row emitted, nullptr before the first.
-    [[nodiscard]] const ConsumerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
     /// Of all rows emitted so far. The ledger is the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 

@@ -90,8 +90,6 @@ class ProducerRecorder {
     /// Datagrams by peer, where chunks are datagrams.
     [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
-    /// The last row emitted, nullptr before the first.
-    [[nodiscard]] const ProducerRow* latest_row() const { return summary_.rows > 0 ? &latest_row_ : nullptr; }
     /// Of all rows emitted so far. Ledger and closing check are the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
     /// As far as they are known now; the summary has them as of the last row.

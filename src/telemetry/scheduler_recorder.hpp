@@ -56,10 +56,6 @@ class SchedulerRecorder {
     /// Everything after this is ignored.
     void finish(core::Instant now);
 
-    /// The last row emitted, nullptr before the first.
-    [[nodiscard]] const SchedulerRow* latest_row() const {
-        return summary_.rows > 0 ? &latest_row_ : nullptr;
-    }
     /// Of all rows emitted so far. The ledger is the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 

@@ -45,7 +45,6 @@ TEST_CASE("A producer's seconds are closed also when nothing happens, late, or b
     ProducerRecorder recorder = run.recorder(at(-3));
     recorder.advance(at(-2.5));
     CHECK(run.rows.empty());
-    CHECK(recorder.latest_row() == nullptr);
     recorder.advance(at(-2));
     REQUIRE(run.rows.size() == 1);
     CHECK(run.rows[0].start.second == -3);
@@ -63,7 +62,6 @@ TEST_CASE("A producer's seconds are closed also when nothing happens, late, or b
     CHECK(run.rows[3].start.phase == Phase::measure);
     CHECK(run.rows[12].start.phase == Phase::measure);
     CHECK(run.rows[13].start.phase == Phase::drain);
-    CHECK(recorder.latest_row()->start.second == 10);
     // Time that goes back is the time that was.
     recorder.advance(at(3));
     recorder.finish(at(11.7));
