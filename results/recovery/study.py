@@ -263,8 +263,8 @@ def page(out):
                line["lost_events"], line["received_events"]]
               for line in lines if line["losses"] not in ("", "0") and line["status"] == "complete" and line in single]
     parts = {"kills": studies.table(["role", "what", "when", "expected", "found", "outcome"], rows),
-             "losses": studies.table(["what", "when", "unnoticed, s", "away, s", "lowest rate", "seconds below 95 %", "late sets", "sent in vain", "doubtful",
-                                      "lost", "received events"], losses),
+             "losses": studies.table(["what", "when", "unnoticed, s", "away, s", "lowest rate", "seconds below 95 %", "late sets",
+                                      "sent in vain", "doubtful", "lost", "received events"], losses),
              "steady": steady_table(out / "steady.json"), "passed": f"{sum(row[-1] == 'PASS' for row in rows)} of {len(rows)}"}
     return studies.about(out, "recovery", parts, f"Made by `bench/study recovery` of runs.csv and steady.json, with weir {studies.versions(lines)}.")
 
