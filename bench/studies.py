@@ -243,6 +243,42 @@ def run(words, world, weir, lab=(), ranks=0):
         return {**result, "command": command}, measured(out), load_before
 
 
+class Lab:
+    """Hosts as network namespaces of this machine (bench/lab), which are there within the context. up: options of `bench/lab up`."""
+
+    def __init__(self, name, *up):
+        self.name, self.up = f"{name}{os.getpid()}", up
+
+    def __enter__(self):
+        self.down()
+        self("up", *self.up)
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def down(self):
+        subprocess.run(self.words("down"), capture_output=True, check=False)
+
+    def words(self, command, *more):
+        return [str(TOP / "bench/lab"), command, "--name", self.name, *more]
+
+    def __call__(self, command, *more):
+        """What a command of bench/lab prints."""
+        done = subprocess.run(self.words(command, *more), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"bench/lab {command} {' '.join(more)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def on(self, host, *lines):
+        """What these lines of a shell print there."""
+        return self("exec", host, "--", "sh", "-e", "-c", "\n".join(lines))
+
+    def process(self, host, *words, **more):
+        """Begins a program there; more: of subprocess.Popen."""
+        return subprocess.Popen(self.words("exec", host, "--", *words), **more)
+
+
 def measured(directory):
     """Sums of the measured seconds, by role and column; columns of another unit than a count are left out."""
     sums = {}
