@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "telemetry/backlog_points.hpp"
-#include "telemetry/cause_refutation.hpp"
 #include "telemetry/cause_text.hpp"
 #include "telemetry/second_clock.hpp"
 
@@ -85,7 +84,7 @@ std::string contradiction_in_causes(const telemetry::RunRecord& record) {
     telemetry::RunFacts facts;
     facts.recovery = record.recovery ? &*record.recovery : nullptr;
     for (const telemetry::NamedCause& cause : verdict.causes) {
-        const std::string against = telemetry::refutation_of(cause, record.plan, record.ranks, facts);
+        const std::string against = refutation_of(cause, record.plan, record.ranks, facts);
         if (!against.empty()) {
             return fmt::format("{} is named as a cause, but {}", telemetry::subject_of(cause), against);
         }

@@ -20,7 +20,9 @@ from check_structure import code_of  # noqa: E402
 
 # Declarations that only tests use: why.
 MAY_BE_UNUSED = {
+    "bytes_inside": "asked by whoever checks that no byte is lost while a simulation runs",
     "create_module": "Python's import calls it",
+    "exec_module": "Python's import calls it",
     "has_drained": "asked by schedulers that tests break on purpose",
     "worst_error_ns": "the bound without a measurement at the end, which tests that know the truth compare with it",
 }
@@ -78,7 +80,7 @@ def unused_declarations(top):
 
 def unused_python(top):
     texts = {file: PYTHON_TEXT.sub("", file.read_text(encoding="utf-8"))
-             for directory in ("src", "bench") for file in sorted((top / directory).rglob("*")) if is_python(file)}
+             for directory in ("src", "bench", "results") for file in sorted((top / directory).rglob("*")) if is_python(file)}
     mentions = collections.Counter(word for text in texts.values() for word in WORD.findall(text))
     defined = collections.Counter(name for text in texts.values() for name in PYTHON_DEFINED.findall(text))
     for file, text in texts.items():
@@ -99,7 +101,7 @@ def unread_files(top):
              for directory in ("src", "bench", "slurm", "tests", "docs", "cmake", "packaging", "results")
              for file in (top / directory).rglob("*")
              if file.suffix in TEXT_FILES and file.is_file() and "corpus" not in file.parts and "runs" not in file.parts
-             and (directory != "results" or file.suffix in {".toml", ".md"})}
+             and (directory != "results" or file.suffix in {".toml", ".md", ".py"})}
     texts.update({file: file.read_text(encoding="utf-8", errors="replace") for file in top.iterdir() if file.suffix and file.is_file() and file.suffix in TEXT_FILES})
     includers, named_by = collections.defaultdict(set), collections.defaultdict(set)
     for file, text in texts.items():

@@ -9,11 +9,11 @@
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/verdict.hpp"
 
-namespace weir::telemetry {
+namespace weir::explorer {
 
 /// What plan and ranks' sums say against the cause, as a sentence; empty: nothing does. For causes of any
 /// evidence: asked is only for what must be there if the cause is one, and for what the text states.
-std::string refutation_of(const NamedCause& cause, const core::Plan& plan, std::span<const RankRecord> ranks,
-                          const RunFacts& facts);
+std::string refutation_of(const telemetry::NamedCause& cause, const core::Plan& plan,
+                          std::span<const telemetry::RankRecord> ranks, const telemetry::RunFacts& facts);
 
-}  // namespace weir::telemetry
+}  // namespace weir::explorer

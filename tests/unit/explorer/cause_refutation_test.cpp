@@ -1,14 +1,15 @@
-#include "telemetry/cause_refutation.hpp"
+#include "explorer/cause_refutation.hpp"
 
 #include <initializer_list>
 #include <utility>
 
 #include "catch.hpp"
-#include "test_runs.hpp"
+#include "unit/telemetry/test_runs.hpp"
 
+using namespace weir::explorer;
 using namespace weir::telemetry;
 using namespace weir::core;
-using test::contains;
+using weir::telemetry::test::contains;
 
 namespace {
 

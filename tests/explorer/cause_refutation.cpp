@@ -1,4 +1,4 @@
-#include "telemetry/cause_refutation.hpp"
+#include "explorer/cause_refutation.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,18 @@
 #include "telemetry/formatting.hpp"
 #include "telemetry/hold_up.hpp"
 
-namespace weir::telemetry {
+namespace weir::explorer {
 
 using core::Duration;
 using core::Role;
+using telemetry::CauseEvidence;
+using telemetry::CauseKind;
+using telemetry::due_bytes;
+using telemetry::NamedCause;
+using telemetry::node_text;
+using telemetry::RankRecord;
+using telemetry::RankSummary;
+using telemetry::RunFacts;
 
 namespace {
 
@@ -115,4 +123,4 @@ std::string refutation_of(const NamedCause& cause, const core::Plan& plan, std::
     }
 }
 
-}  // namespace weir::telemetry
+}  // namespace weir::explorer
