@@ -22,7 +22,6 @@
 #include "transport/datagram_socket.hpp"
 #include "transport/datagram_warmup.hpp"
 #include "transport/mpi_transport.hpp"
-#include "transport/outgoing_chunks.hpp"
 
 namespace weir::transport {
 
@@ -46,8 +45,7 @@ class DatagramTransport final : public MpiTransport {
 
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
-    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
-    [[nodiscard]] const SocketState* socket_state() const override {
+    [[nodiscard]] const core::SocketState* socket_state() const override {
         return socket_ == nullptr ? nullptr : &state_;
     }
 
@@ -72,11 +70,9 @@ class DatagramTransport final : public MpiTransport {
     std::vector<bool> unreachable_;  ///< producer: consumers whose host said that nobody listens
     DatagramForm form_;
     std::unique_ptr<DatagramSocket> socket_;  ///< none on the scheduler's rank
-    SocketState state_;
+    core::SocketState state_;
 
     // Producer.
-    ChunkBuffers buffers_;
-    OutgoingChunks outgoing_;
     std::vector<std::size_t> waiting_;                 ///< entries of outgoing_, one for each copy
     std::vector<DatagramSocket::Outgoing> datagrams_;  ///< theirs
     std::vector<ChunkSent> left_;                      ///< to be reported by the next poll

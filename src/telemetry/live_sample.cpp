@@ -1,4 +1,4 @@
-#include "telemetry/row_summary.hpp"
+#include "telemetry/live_sample.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@ bool is_report(const LiveSample& report, core::NodeId node) {
     // 285 years, and 35 Tb/s of a single rank: a sum over a million of ranks is in range.
     constexpr std::int64_t furthest_second = 9000000000;
     constexpr core::Bytes most_moved{std::int64_t{1} << 42U};
-    const auto counts = [](const FlowTotals& flows) {
+    const auto counts = [](const Counts& flows) {
         return flows.generated.bytes >= core::Bytes{} && flows.sent.bytes >= core::Bytes{} &&
                flows.lost.bytes >= core::Bytes{} && flows.received.bytes >= core::Bytes{} &&
                flows.processed.bytes >= core::Bytes{} && flows.results.bytes >= core::Bytes{};
@@ -31,21 +31,21 @@ bool is_report(const LiveSample& report, core::NodeId node) {
 
 }  // namespace
 
-void count_row(RankSummary& summary, const RowFacts& row) {
+void count_row(RankSummary& summary, const Row& row) {
     ++summary.rows;
     summary.last_second = row.start.second;
-    summary.run += row.flow;
+    summary.run += row;
     if (row.start.phase != Phase::warmup) {
-        summary.stalled_with_drain += row.poll_gaps.stalled();
-        if (row.poll_gaps.largest() > summary.poll_gap_max_with_drain) {
-            summary.poll_gap_max_with_drain = row.poll_gaps.largest();
+        summary.stalled_with_drain += row.poll_gaps.stalled;
+        if (row.poll_gaps.largest > summary.poll_gap_max_with_drain) {
+            summary.poll_gap_max_with_drain = row.poll_gaps.largest;
             summary.poll_gap_second_with_drain = row.start.second;
         }
     }
     if (row.start.phase != Phase::measure) {
         return;
     }
-    summary.measured += row.flow;
+    summary.measured += row;
     summary.time += row.time;
     summary.load += row.load;
     summary.covered += row.start.covered;
@@ -62,16 +62,16 @@ void count_row(RankSummary& summary, const RowFacts& row) {
         }
     }
     summary.peak_10ms = std::max(summary.peak_10ms, row.peak_10ms);
-    if (row.poll_gaps.largest() > summary.poll_gap_max) {
-        summary.poll_gap_max = row.poll_gaps.largest();
+    if (row.poll_gaps.largest > summary.poll_gap_max) {
+        summary.poll_gap_max = row.poll_gaps.largest;
         summary.poll_gap_second = second;
     }
-    summary.stalled += row.poll_gaps.stalled();
+    summary.stalled += row.poll_gaps.stalled;
     if (row.start.covered < core::Duration{ns_per_second}) {
         return;
     }
     ++summary.whole_seconds;
-    const core::BitRate rate = rate_of(row.flow.moved(summary.node.role).bytes, row.start.covered);
+    const core::BitRate rate = rate_of(row.moved(summary.node.role).bytes, row.start.covered);
     if (summary.slowest_second == no_second || rate < summary.slowest) {
         summary.slowest = rate;
         summary.slowest_second = second;
@@ -82,28 +82,14 @@ void count_row(RankSummary& summary, const RowFacts& row) {
     }
 }
 
-LiveSample live_sample_of(const RankSummary& summary, const RowFacts& row) {
-    return {.start = row.start,
-            .node = summary.node,
-            .moved = row.flow.moved(summary.node.role).bytes,
-            .occupancy_peak = row.occupancy_peak,
-            .overflowed = row.overflowed,
-            .blocked_samples = row.blocked_samples,
-            .burst = row.burst,
-            .poll_gap_max = row.poll_gaps.largest(),
-            .waiting_events = row.waiting_events,
-            .free_slots = row.free_slots,
-            .run = summary.run,
-            .measured = summary.measured,
-            .time = summary.time,
-            .covered = summary.covered,
-            .in_time = summary.in_time,
-            .max_occupancy = summary.max_occupancy,
-            .max_occupancy_second = summary.max_occupancy_second,
-            .first_overflow_second = summary.first_overflow_second,
-            .sets_in_time = summary.sets_in_time,
-            .whole_seconds = summary.whole_seconds,
-            .rows = summary.rows};
+LiveSample live_sample_of(const RankSummary& summary, const Row& row) {
+    LiveSample sample;
+    static_cast<RankSums&>(sample) = summary;
+    static_cast<LiveState&>(sample) = row;
+    sample.node = summary.node;
+    sample.moved = row.moved(summary.node.role).bytes;
+    sample.poll_gap_max = row.poll_gaps.largest;
+    return sample;
 }
 
 bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node) {
@@ -113,19 +99,9 @@ bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node) {
 
 RankSummary summary_from(const LiveSample& sample) {
     RankSummary summary;
+    static_cast<RankSums&>(summary) = sample;
     summary.node = sample.node;
-    summary.rows = sample.rows;
     summary.last_second = sample.start.second;
-    summary.run = sample.run;
-    summary.measured = sample.measured;
-    summary.time = sample.time;
-    summary.covered = sample.covered;
-    summary.in_time = sample.in_time;
-    summary.whole_seconds = sample.whole_seconds;
-    summary.max_occupancy = sample.max_occupancy;
-    summary.max_occupancy_second = sample.max_occupancy_second;
-    summary.first_overflow_second = sample.first_overflow_second;
-    summary.sets_in_time = sample.sets_in_time;
     return summary;
 }
 

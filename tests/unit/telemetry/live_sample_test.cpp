@@ -1,4 +1,4 @@
-#include "telemetry/row_summary.hpp"
+#include "telemetry/live_sample.hpp"
 
 #include <cstring>
 #include <vector>
@@ -25,10 +25,10 @@ TEST_CASE("Seconds are numbered downwards before 0, and phases follow from them"
 TEST_CASE("A summary from a report says what the report knows") {
     RankSummary summary;
     summary.node = node_of(ProducerId{4});
-    RowFacts row;
+    Row row;
     row.start = {7, Phase::measure, Duration::seconds(1)};
-    row.flow.generated = {2, {200}};
-    row.flow.sent = {1, {100}};
+    row.generated = {2, {200}};
+    row.sent = {1, {100}};
     row.time.transferring = Duration::seconds(1);
     row.occupancy_peak = 1.5;
     row.overflowed = row.overflowed_in_measure = true;
