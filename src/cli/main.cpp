@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/built_in.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
@@ -14,9 +15,7 @@
 #include "cli/help_json.hpp"
 #include "cli/launcher.hpp"
 #include "cli/run_command.hpp"
-#include "cli/scenarios_command.hpp"
 #include "cli/simulate_command.hpp"
-#include "cli/switches_command.hpp"
 #include "cli/version.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"

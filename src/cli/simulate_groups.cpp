@@ -52,15 +52,7 @@ class SimulatedJob {
         check_memory(checked.run.plan);
         make_directories();
         runtime::install_signal_handlers();
-        std::vector<std::thread> workers;
-        workers.reserve(jobs_);
-        for (std::uint32_t worker = 0; worker < jobs_; ++worker) {
-            workers.emplace_back([this] { work(); });
-        }
-        show_progress();
-        for (std::thread& worker : workers) {
-            worker.join();
-        }
+        simulation::work_on_threads(jobs_, [this] { work(); }, [this] { show_progress(); });
         return report();
     }
 

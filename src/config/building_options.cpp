@@ -1,7 +1,7 @@
 // Options of the group "building": event building, pull, and limits on credits.
 #include <fmt/format.h>
 
-#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 #include "config/option_values.hpp"
 
 namespace weir::config {

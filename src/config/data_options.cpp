@@ -1,6 +1,6 @@
 // Options of the group "data": what producers generate.
 #include "config/distributions.hpp"
-#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 #include "config/option_values.hpp"
 
 namespace weir::config {

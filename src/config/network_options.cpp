@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "config/link_speeds.hpp"
-#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 #include "config/option_values.hpp"
 
 namespace weir::config {

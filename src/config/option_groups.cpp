@@ -1,6 +1,5 @@
 #include <iterator>
 
-#include "config/option_rows.hpp"
 #include "config/option_table.hpp"
 
 namespace weir::config {

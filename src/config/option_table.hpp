@@ -59,6 +59,18 @@ struct Option {
     }
 };
 
+// An option stands in the file of its group in the help: `weir run --help GROUP` is GROUP_options.cpp.
+std::span<const Option> layout_options();
+std::span<const Option> data_options();
+std::span<const Option> transfer_options();
+std::span<const Option> building_options();
+std::span<const Option> busy_options();
+std::span<const Option> run_options();
+std::span<const Option> output_options();
+std::span<const Option> network_options();
+std::span<const Option> switch_options();
+std::span<const Option> testing_options();
+
 struct OptionGroupRow {
     std::string_view name;   ///< what `--help GROUP` takes
     std::string_view title;  ///< "which rank has which role"

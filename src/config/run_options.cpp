@@ -1,7 +1,7 @@
 // Options of the group "run": what to measure, how long, and what must hold.
 #include <fmt/format.h>
 
-#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 #include "config/option_values.hpp"
 
 namespace weir::config {

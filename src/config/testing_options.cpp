@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 #include "config/option_values.hpp"
 
 namespace weir::config {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 #include "config/option_values.hpp"
 #include "config/shaping.hpp"
 #include "core/matching_table.hpp"

@@ -1,15 +1,60 @@
+// What the kernel counts on a host, as columns: names that are fixed when a source is found, and values that
+// are read over and over. A value is a running count since some unknown beginning; only differences mean
+// something (counter_table).
+//
 // Counters that the kernel shows as files with one number in each: RDMA ports under /sys/class/infiniband and
 // interfaces under /sys/class/net. A file is opened for every reading: descriptors that stay open would cost
 // thousands on hosts with many interfaces, and a reading of 100 files takes well below a millisecond.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "counters/counter.hpp"
-
 namespace weir::counters {
+
+/// Nothing: the counter cannot be read, which is never the same as 0.
+using Value = std::optional<std::uint64_t>;
+
+/// How a counter behaves at its upper end.
+enum class Range : std::uint8_t {
+    wide,              ///< 64 bits: never gets there
+    wraps_at_32_bits,  ///< starts again at 0
+    stops_at_largest,  ///< stays at its largest value until someone clears it
+};
+
+struct Counter {
+    std::string source;  ///< "mlx5_0", "eth0", "tcp"
+    std::string name;    ///< "np_cnp_sent"; without dots, so that a column can be taken apart again
+    Range range = Range::wide;
+    std::uint64_t largest = 0;  ///< with stops_at_largest
+    std::string original = {};  ///< the name as the driver has it; empty: the same
+};
+
+/// A name as it may stand in a column: what CSV or the column's own form needs for itself becomes '_'.
+std::string clean_name(std::string_view name);
+/// The same for a source, in which dots may stay ("eth0.100").
+std::string clean_source(std::string_view source);
+
+class CounterSource {
+  public:
+    CounterSource() = default;
+    CounterSource(const CounterSource&) = delete;
+    CounterSource& operator=(const CounterSource&) = delete;
+    virtual ~CounterSource() = default;
+
+    /// Fixed from the beginning.
+    [[nodiscard]] const std::vector<Counter>& counters() const { return counters_; }
+
+    /// Appends one value per counter, in their order.
+    virtual void read(std::vector<Value>& values) = 0;
+
+  protected:
+    std::vector<Counter> counters_;
+};
 
 using Sources = std::vector<std::unique_ptr<CounterSource>>;
 

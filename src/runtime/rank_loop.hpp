@@ -17,7 +17,7 @@
 #include "runtime/failure_detector.hpp"
 #include "runtime/heartbeat_clock.hpp"
 #include "runtime/idle.hpp"
-#include "runtime/job_news.hpp"
+#include "runtime/job.hpp"
 #include "runtime/outbox.hpp"
 #include "runtime/packet.hpp"
 #include "runtime/process_watch.hpp"

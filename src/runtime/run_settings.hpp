@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/engine_plan.hpp"
@@ -45,7 +46,13 @@ struct RunSettings : participant::RunDescription {
     }
 
     /// Takes over where the ranks run, also into the description.
-    void set_places(std::vector<Place> by_rank);
+    void set_places(std::vector<Place> by_rank) {
+        places = std::move(by_rank);
+        rank_places.clear();
+        for (const Place& place : places) {
+            rank_places.push_back({place.host, place.pid, cpu_list_text(place.cpus)});
+        }
+    }
 };
 
 using participant::rank_text;

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "simulation/lateness.hpp"
@@ -168,14 +167,7 @@ class Search {
                 }
             }
         };
-        std::vector<std::thread> helpers;
-        for (std::size_t helper = 1; helper < std::min<std::size_t>(jobs_, count); ++helper) {
-            helpers.emplace_back(work);
-        }
-        work();
-        for (std::thread& helper : helpers) {
-            helper.join();
-        }
+        work_on_threads(std::max<std::size_t>(std::min<std::size_t>(jobs_, count), 1) - 1, work, work);
         stopped_ = stopped_ || interrupted() || done_ < before + count;
         return outcomes;
     }

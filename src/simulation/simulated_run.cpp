@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "participant/exit_status.hpp"
@@ -208,6 +209,15 @@ class Run {
 
 SimulationResult simulate(const SimulatedRun& run, const Watchers& watchers) {
     return Run(run, watchers).carry_out();
+}
+
+void work_on_threads(std::size_t threads, const std::function<void()>& work,
+                     const std::function<void()>& meanwhile) {
+    std::vector<std::jthread> workers;  // which wait at their end
+    while (workers.size() < threads) {
+        workers.emplace_back(work);
+    }
+    meanwhile();
 }
 
 }  // namespace weir::simulation

@@ -2,6 +2,7 @@
 // around the same nodes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -52,5 +53,9 @@ struct SimulationResult {
 
 /// Runs it. Deterministic: the same arguments give the same record and the same files on every machine.
 SimulationResult simulate(const SimulatedRun& run, const Watchers& watchers = {});
+
+/// Calls `work` on so many threads and `meanwhile` on this one; returns when all have.
+void work_on_threads(std::size_t threads, const std::function<void()>& work,
+                     const std::function<void()>& meanwhile);
 
 }  // namespace weir::simulation

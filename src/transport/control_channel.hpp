@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 
-#include "transport/deadline.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {

@@ -4,9 +4,8 @@
 #include "transport/mpi_put_transport.hpp"
 #include "transport/mpi_send_transport.hpp"
 #ifdef WEIR_HAVE_UCX
+#include "transport/ucx_api.hpp"
 #include "transport/ucx_transport.hpp"
-#else
-#include "transport/ucx_availability.hpp"
 #endif
 
 namespace weir::transport {
@@ -24,6 +23,21 @@ std::unique_ptr<TransportBase> make_ucx(Meeting& meeting, const core::RoleMap& r
 }
 
 }  // namespace
+
+std::string why_no_ucx() {
+#ifdef WEIR_HAVE_UCX
+    try {
+        static_cast<void>(UcxApi::loaded());
+        return {};
+    } catch (const TransportError& error) {
+        return error.what();
+    }
+#else
+    return "this weir was built without UCX; install its headers (Debian: libucx-dev, 1.13 or later) and "
+           "build "
+           "it again, or use the engine mpi";
+#endif
+}
 
 std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, Meeting& meeting, const core::RoleMap& roles,
                                               const core::Plan& plan, const TransportOptions& options) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 
 #include "core/engine_plan.hpp"
 #include "transport/datagram_transport.hpp"
@@ -17,6 +18,10 @@ struct TransportOptions {
     DatagramOptions datagrams;
     core::EnginePlan engine;
 };
+
+/// Why `--engine ucx` is not possible here, in one sentence that says what would help; empty: it is. Loads
+/// the library.
+[[nodiscard]] std::string why_no_ucx();
 
 /// Collective; arguments and errors are those of the transports' constructors. `meeting` outlives the
 /// transport. Engine ucx: with the transport `send` only, and only where why_no_ucx() has no reason; it does

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/role_map.hpp"
-#include "transport/deadline.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
 
 namespace weir::transport {

@@ -5,6 +5,7 @@
 // allocates per chunk. Memory is given at the start (see the implementations) and touched by warm-up.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,9 @@
 #include "core/socket_state.hpp"
 
 namespace weir::transport {
+
+/// Until when something that cannot be waited for without a limit is waited for.
+using Deadline = std::chrono::steady_clock::time_point;
 
 /// A rank of the job.
 struct Rank {

@@ -19,7 +19,6 @@
 #include "transport/buffers.hpp"
 #include "transport/chunk_header.hpp"
 #include "transport/control_channel.hpp"
-#include "transport/deadline.hpp"
 #include "transport/disturbing_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/transport.hpp"

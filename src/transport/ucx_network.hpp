@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "transport/deadline.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
 #include "transport/ucx_api.hpp"

@@ -21,7 +21,6 @@
 #include "core/plan.hpp"
 #include "core/role_map.hpp"
 #include "transport/buffers.hpp"
-#include "transport/deadline.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {

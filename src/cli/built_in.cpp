@@ -1,4 +1,4 @@
-#include "cli/scenarios_command.hpp"
+#include "cli/built_in.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "config/resolve.hpp"
 #include "config/scenario.hpp"
+#include "config/switch_file.hpp"
 
 namespace weir::cli {
 
@@ -52,6 +53,18 @@ std::string scenarios_text(const std::string& name) {
     return text +
            "\nLAYOUT is producers -> consumers.\n"
            "Print one: weir scenarios NAME. Look at it: weir run --scenario NAME --dry-run\n";
+}
+
+std::string switches_text(const std::string& name) {
+    if (!name.empty()) {
+        return config::load_switch(name).text;
+    }
+    constexpr const char* row = "{:14}{}\n";
+    std::string text = fmt::format(row, "NAME", "WHAT IT IS");
+    for (const std::string& known : config::switch_names()) {
+        text += fmt::format(row, known, config::load_switch(known).title);
+    }
+    return text + "\nPrint one: weir switches NAME. Use it: weir simulate --network packet --switch NAME\n";
 }
 
 }  // namespace weir::cli
