@@ -89,7 +89,8 @@ void RankLoop::turn(core::Instant now) {
             parts_.on_look();
         }
         node_due_ = now;
-        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
+        const bool soon = parts_.detector.signal() != 0 || gone_seen_;
+        next_look_ = now + core::Duration::milliseconds(soon ? 10 : 100);
     }
 }
 

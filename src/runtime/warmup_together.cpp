@@ -183,7 +183,11 @@ void warm_up_together(Job& job, const RunSettings& settings, IdleStrategy& idle,
     ProgressRounds rounds(job);
     ProgressLines lines;
     while (true) {
+        const std::int64_t before = progress().messages_done;
         static_cast<void>(step());
+        if (progress().messages_done != before) {
+            idle.worked();
+        }
         if (rounds.advance(progress)) {
             waiting.restart();
             const std::vector<WarmupPart>& all = rounds.all();

@@ -152,6 +152,17 @@ Json json_of(const Failure& failure) {
             {"host", text_or_null(failure.host)}};
 }
 
+Failure failure_from(const Json& json) {
+    const auto text = [&](const char* key) {
+        return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string{};
+    };
+    const bool has_rank = json.contains("rank") && json["rank"].is_number_integer();
+    return {.what = text("what"),
+            .rank = has_rank ? std::optional(json["rank"].get<int>()) : std::nullopt,
+            .role = text("role"),
+            .host = text("host")};
+}
+
 Json ranks_json(const RunRecord& record, std::optional<std::int64_t> window_s) {
     Json ranks = Json::array();
     for (const RankRecord& rank : record.ranks) {
@@ -371,17 +382,17 @@ RunRecord unfinished(RunRecord record) {
     return record;
 }
 
-std::optional<std::string> how_it_ended(const std::string& path) {
+std::optional<Failure> how_it_ended(const std::string& path) {
     const Json json = json_of_file(path);
     if (!json.is_object() || !json.contains("failure")) {
         return std::nullopt;
     }
     const Json& failure = json["failure"];
     if (!failure.is_object() || !failure.contains("what") || !failure["what"].is_string()) {
-        return std::string{};
+        return Failure{};
     }
-    const auto what = failure["what"].get<std::string>();
-    return what == has_not_ended ? std::nullopt : std::optional(what);
+    const Failure read = failure_from(failure);
+    return read.what == has_not_ended ? std::nullopt : std::optional(read);
 }
 
 MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure) {

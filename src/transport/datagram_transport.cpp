@@ -69,23 +69,19 @@ DatagramTransport::~DatagramTransport() {
 }
 
 std::unique_ptr<Warmup> DatagramTransport::make_warmup() {
-    return std::make_unique<DatagramWarmup>(DatagramWarmup::Parts{.data = data_comm_,
-                                                                  .control = control_comm_,
-                                                                  .control_tag = MpiControl::warmup_tag,
-                                                                  .roles = roles_,
-                                                                  .plan = plan_,
-                                                                  .socket = socket_.get(),
-                                                                  .buffers = buffers_,
-                                                                  .addresses = addresses_,
-                                                                  .by_default = options_.network.empty(),
-                                                                  .host = options_.host,
-                                                                  .peers = peers_,
-                                                                  .form = form_});
+    return std::make_unique<DatagramWarmup>(Warmup::Parts{*this, self_, roles_, plan_, buffers_},
+                                            DatagramWarmup::Network{.data = data_comm_,
+                                                                    .socket = socket_.get(),
+                                                                    .addresses = addresses_,
+                                                                    .by_default = options_.network.empty(),
+                                                                    .host = options_.host,
+                                                                    .peers = peers_,
+                                                                    .form = form_});
 }
 
 void DatagramTransport::open_place(core::PlaceId place) {
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
-    WEIR_ASSERT(!warming_up() && !closed_);
+    WEIR_ASSERT(!closed_);
 }
 
 void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
@@ -167,6 +163,9 @@ void DatagramTransport::count_datagram(const OutgoingChunks::Chunk& chunk) {
 }
 
 void DatagramTransport::poll_data(Polled& found) {
+    if (warming_up()) {
+        return;  // what arrives is warm-up's
+    }
     if (self_.role == core::Role::producer) {
         if (state_.mtu_bytes == 0) {  // the first time after the warm-up
             state_.mtu_bytes = *std::min_element(peers_.mtus.begin(), peers_.mtus.end());

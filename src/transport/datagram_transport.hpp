@@ -22,7 +22,6 @@
 #include "transport/datagram_socket.hpp"
 #include "transport/datagram_warmup.hpp"
 #include "transport/mpi_transport.hpp"
-#include "transport/outgoing_chunks.hpp"
 
 namespace weir::transport {
 
@@ -46,7 +45,6 @@ class DatagramTransport final : public MpiTransport {
 
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
-    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
     [[nodiscard]] const core::SocketState* socket_state() const override {
         return socket_ == nullptr ? nullptr : &state_;
     }
@@ -75,8 +73,6 @@ class DatagramTransport final : public MpiTransport {
     core::SocketState state_;
 
     // Producer.
-    ChunkBuffers buffers_;
-    OutgoingChunks outgoing_;
     std::vector<std::size_t> waiting_;                 ///< entries of outgoing_, one for each copy
     std::vector<DatagramSocket::Outgoing> datagrams_;  ///< theirs
     std::vector<ChunkSent> left_;                      ///< to be reported by the next poll

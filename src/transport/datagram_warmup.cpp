@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "core/memory_need.hpp"
-#include "transport/payload.hpp"
 #include "transport/transport_error.hpp"
 
 namespace weir::transport {
@@ -17,8 +16,6 @@ namespace weir::transport {
 namespace {
 
 constexpr int confirmation_tag = 1;
-/// Work of one step: some milliseconds at most.
-constexpr std::size_t filled_bytes_per_step = std::size_t{16} << 20U;
 constexpr std::uint32_t hellos_per_step = 32;
 constexpr int rounds_of_receiving = 4;
 constexpr std::size_t confirmations_at_a_time = 64;
@@ -33,73 +30,63 @@ Deadline now() {
 
 }  // namespace
 
-DatagramWarmup::DatagramWarmup(const Parts& parts)
-    : parts_(parts),
-      self_(node_of_this_rank(parts.control, parts.roles)),
-      greetings_(parts.control, parts.control_tag, parts.roles),
+DatagramWarmup::DatagramWarmup(const Warmup::Parts& parts, const Network& network)
+    : Warmup(parts),
+      network_(network),
       cards_(static_cast<std::size_t>(parts.roles.ranks())),
       pause_us_(first_pause_us) {
     static_assert(std::is_trivially_copyable_v<Card>);
-    if (self_.role == core::Role::scheduler) {
+    if (parts_.self.role == core::Role::scheduler) {
         // Not for anything random in the run: only to tell its datagrams from another run's.
         mine_.run = std::random_device{}() | (std::uint64_t{std::random_device{}()} << 32U);
     } else {
         through_.assign(
-            self_.role == core::Role::producer ? parts_.roles.consumers() : parts_.roles.producers(), false);
-        mine_.port = parts_.socket->port();
+            parts_.self.role == core::Role::producer ? parts_.roles.consumers() : parts_.roles.producers(),
+            false);
+        mine_.port = network_.socket->port();
     }
-    if (parts_.host.empty()) {
+    if (network_.host.empty()) {
         gethostname(mine_.host, sizeof(mine_.host) - 1);
     } else {
-        parts_.host.copy(mine_.host, sizeof(mine_.host) - 1);
+        network_.host.copy(mine_.host, sizeof(mine_.host) - 1);
     }
-    mine_.addresses = static_cast<std::uint32_t>(std::min(parts_.addresses.size(), Card::addresses_max));
-    std::copy_n(parts_.addresses.begin(), mine_.addresses, std::begin(mine_.address));
+    mine_.addresses = static_cast<std::uint32_t>(std::min(network_.addresses.size(), Card::addresses_max));
+    std::copy_n(network_.addresses.begin(), mine_.addresses, std::begin(mine_.address));
     check_mpi(MPI_Iallgather(&mine_, sizeof(Card), MPI_BYTE, cards_.data(), sizeof(Card), MPI_BYTE,
-                             parts_.data, &exchange_),
+                             network_.data, &exchange_),
               "MPI_Iallgather of addresses");
 }
 
-bool DatagramWarmup::step() {
-    greetings_.step();
-    exchange();
-    if (self_.role == core::Role::producer) {
-        fill();
-        if (exchanged_) {
-            receive_confirmations();
-            send_hellos();
+void DatagramWarmup::exchange(const Polled& /*found*/) {
+    if (!exchanged_) {
+        int done = 0;
+        check_mpi(MPI_Test(&exchange_, &done, MPI_STATUS_IGNORE), "exchange of addresses");
+        if (done == 0) {
+            return;
         }
-    } else if (self_.role == core::Role::consumer && exchanged_) {
-        receive_hellos();
-        confirm();
-    }
-    return messages_done() == messages_total();
-}
-
-std::int64_t DatagramWarmup::messages_done() const {
-    const bool filled = self_.role != core::Role::producer || filled_ == parts_.buffers.count();
-    return greetings_.done() + (exchanged_ ? 1 : 0) + (filled ? 1 : 0) + through_count_ + sends_done_;
-}
-
-std::int64_t DatagramWarmup::messages_total() const {
-    const auto peers = static_cast<std::int64_t>(through_.size());
-    return greetings_.total() + 2 + (self_.role == core::Role::consumer ? 2 : 1) * peers;
-}
-
-void DatagramWarmup::exchange() {
-    if (exchanged_) {
-        return;
-    }
-    int done = 0;
-    check_mpi(MPI_Test(&exchange_, &done, MPI_STATUS_IGNORE), "exchange of addresses");
-    if (done != 0) {
         receive_cards();
         exchanged_ = true;
     }
+    if (parts_.self.role == core::Role::producer) {
+        receive_confirmations();
+        send_hellos();
+    } else if (parts_.self.role == core::Role::consumer) {
+        receive_hellos();
+        confirm();
+    }
+}
+
+std::int64_t DatagramWarmup::data_done() const {
+    return (exchanged_ ? 1 : 0) + through_count_ + sends_done_;
+}
+
+std::int64_t DatagramWarmup::data_total() const {
+    return 1 +
+           (parts_.self.role == core::Role::consumer ? 2 : 1) * static_cast<std::int64_t>(through_.size());
 }
 
 void DatagramWarmup::receive_cards() {
-    DatagramPeers& peers = parts_.peers;
+    DatagramPeers& peers = network_.peers;
     for (const Card& card : cards_) {
         const auto count = std::min<std::size_t>(card.addresses, Card::addresses_max);
         peers.hosts.push_back({std::string(card.host, strnlen(card.host, sizeof(card.host))),
@@ -107,23 +94,22 @@ void DatagramWarmup::receive_cards() {
         peers.ports.push_back(static_cast<std::uint16_t>(card.port));
     }
     peers.run = cards_[static_cast<std::size_t>(parts_.roles.scheduler_rank())].run;
-    parts_.form = DatagramForm(parts_.plan, peers.run);
-    if (self_.role == core::Role::producer) {
+    network_.form = DatagramForm(parts_.plan, peers.run);
+    if (parts_.self.role == core::Role::producer) {
         choose_endpoints();
     }
     cards_ = {};
 }
 
 void DatagramWarmup::choose_endpoints() {
-    DatagramPeers& peers = parts_.peers;
+    DatagramPeers& peers = network_.peers;
     const auto ambiguous = ambiguous_addresses(peers.hosts);
-    const DatagramHost& here =
-        peers
-            .hosts[static_cast<std::size_t>(parts_.roles.rank(core::node_of(core::ProducerId{self_.index})))];
+    const DatagramHost& here = peers.hosts[static_cast<std::size_t>(
+        parts_.roles.rank(core::node_of(core::ProducerId{parts_.self.index})))];
     for (std::uint32_t consumer = 0; consumer < parts_.roles.consumers(); ++consumer) {
         const int rank = parts_.roles.rank(core::node_of(core::ConsumerId{consumer}));
         const DatagramHost& there = peers.hosts[static_cast<std::size_t>(rank)];
-        const auto address = choose_address(here, there, ambiguous, parts_.by_default);
+        const auto address = choose_address(here, there, ambiguous, network_.by_default);
         if (!address) {
             throw TransportError("choosing addresses for datagrams", Rank{rank},
                                  there.name +
@@ -135,19 +121,9 @@ void DatagramWarmup::choose_endpoints() {
     }
     hello_.resize(DatagramForm::size_of({core::chunk_capacity_bytes(parts_.plan)}));
     // Producers begin at different consumers, so that these do not all get theirs at the same time.
-    next_ = static_cast<std::uint32_t>(std::uint64_t{self_.index} * parts_.roles.consumers() /
+    next_ = static_cast<std::uint32_t>(std::uint64_t{parts_.self.index} * parts_.roles.consumers() /
                                        parts_.roles.producers());
     moved_ = next_round_ = now();
-}
-
-void DatagramWarmup::fill() {
-    const std::uint64_t seed = payload_seed(parts_.plan, self_.index);
-    std::size_t bytes = 0;
-    for (; filled_ < parts_.buffers.count() && bytes < filled_bytes_per_step; ++filled_) {
-        const auto memory = parts_.buffers.at(filled_);
-        fill_payload(memory, buffer_seed(seed, filled_));
-        bytes += memory.size();
-    }
 }
 
 void DatagramWarmup::send_hellos() {
@@ -163,10 +139,10 @@ void DatagramWarmup::send_hellos() {
         if (through_[consumer]) {
             continue;
         }
-        parts_.form.write_hello(hello_, core::ProducerId{self_.index}, core::ConsumerId{consumer});
-        const DatagramSocket::Outgoing hello{parts_.peers.consumers[consumer], hello_};
+        network_.form.write_hello(hello_, core::ProducerId{parts_.self.index}, core::ConsumerId{consumer});
+        const DatagramSocket::Outgoing hello{network_.peers.consumers[consumer], hello_};
         // One that meets an error is sent again in the next round, like one that is lost.
-        static_cast<void>(parts_.socket->send(std::span(&hello, 1)));
+        static_cast<void>(network_.socket->send(std::span(&hello, 1)));
         ++sent;
     }
     if (in_round_ == consumers) {
@@ -184,8 +160,8 @@ void DatagramWarmup::give_up() {
     throw TransportError(
         "warm-up", Rank{rank},
         "no datagram of " + std::to_string(hello_.size()) + " bytes from " + mine_.host +
-            " has been received by " + parts_.peers.hosts[static_cast<std::size_t>(rank)].name + " at " +
-            to_text(parts_.peers.consumers[silent]) + " within " + std::to_string(patience.count()) +
+            " has been received by " + network_.peers.hosts[static_cast<std::size_t>(rank)].name + " at " +
+            to_text(network_.peers.consumers[silent]) + " within " + std::to_string(patience.count()) +
             " s, though MPI reaches it" +
             (missing > 1 ? " (and so with " + std::to_string(missing - 1) + " more consumers)" : "") +
             ": look for a firewall, for MTUs that differ, or choose another network with --datagram-network");
@@ -195,13 +171,13 @@ void DatagramWarmup::receive_confirmations() {
     while (through_count_ < static_cast<std::int64_t>(through_.size())) {
         int there = 0;
         MPI_Status status{};
-        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, confirmation_tag, parts_.data, &there, &status),
+        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, confirmation_tag, network_.data, &there, &status),
                   "looking for a confirmation");
         if (there == 0) {
             return;
         }
         // It is here, and empty: this does not wait.
-        check_mpi(MPI_Recv(&nothing_, 0, MPI_BYTE, status.MPI_SOURCE, confirmation_tag, parts_.data,
+        check_mpi(MPI_Recv(&nothing_, 0, MPI_BYTE, status.MPI_SOURCE, confirmation_tag, network_.data,
                            MPI_STATUS_IGNORE),
                   "receiving a confirmation", status.MPI_SOURCE);
         const core::NodeId from = parts_.roles.node(status.MPI_SOURCE);
@@ -216,9 +192,10 @@ void DatagramWarmup::receive_confirmations() {
 
 void DatagramWarmup::receive_hellos() {
     for (int round = 0; round < rounds_of_receiving; ++round) {
-        const auto arrived = parts_.socket->receive();
+        const auto arrived = network_.socket->receive();
         for (const DatagramSocket::Incoming& datagram : arrived) {
-            const auto producer = parts_.form.read_hello(datagram.bytes, core::ConsumerId{self_.index});
+            const auto producer =
+                network_.form.read_hello(datagram.bytes, core::ConsumerId{parts_.self.index});
             if (producer && !through_[producer->value] &&
                 datagram.bytes.size() == DatagramForm::size_of({core::chunk_capacity_bytes(parts_.plan)})) {
                 through_[producer->value] = true;
@@ -246,15 +223,10 @@ void DatagramWarmup::confirm() {
     }
     for (; confirmed_ < to_confirm_.size() && sends_.size() < confirmations_at_a_time; ++confirmed_) {
         sends_.push_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Isend(&nothing_, 0, MPI_BYTE, to_confirm_[confirmed_], confirmation_tag, parts_.data,
+        check_mpi(MPI_Isend(&nothing_, 0, MPI_BYTE, to_confirm_[confirmed_], confirmation_tag, network_.data,
                             &sends_.back()),
                   "MPI_Isend of a confirmation", to_confirm_[confirmed_]);
     }
-}
-
-bool DatagramWarmup::cancel(Deadline deadline) {
-    // A collective operation cannot be called back.
-    return greetings_.cancel(deadline) && exchanged_ && sends_.empty();
 }
 
 }  // namespace weir::transport

@@ -10,13 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.hpp"
-#include "core/role_map.hpp"
-#include "transport/buffers.hpp"
 #include "transport/datagram_addresses.hpp"
 #include "transport/datagram_header.hpp"
 #include "transport/datagram_socket.hpp"
-#include "transport/mpi_greetings.hpp"
+#include "transport/mpi_support.hpp"
 #include "transport/warmup.hpp"
 
 namespace weir::transport {
@@ -32,26 +29,19 @@ struct DatagramPeers {
 
 class DatagramWarmup final : public Warmup {
   public:
-    struct Parts {
-        MPI_Comm data;  ///< nobody else uses it before the end
-        MPI_Comm control;
-        int control_tag;  ///< one that no packet has
-        const core::RoleMap& roles;
-        const core::Plan& plan;
-        DatagramSocket* socket;  ///< none on the scheduler's rank
-        const ChunkBuffers& buffers;
+    struct Network {
+        MPI_Comm data;                              ///< nobody else uses it before the end
+        DatagramSocket* socket;                     ///< none on the scheduler's rank
         const std::vector<HostAddress>& addresses;  ///< of this rank
         bool by_default;                            ///< no network was asked for
         const std::string& host;                    ///< DatagramOptions::host
         DatagramPeers& peers;                       ///< filled in
         DatagramForm& form;                         ///< likewise
     };
-    explicit DatagramWarmup(const Parts& parts);
+    DatagramWarmup(const Warmup::Parts& parts, const Network& network);
 
-    bool step() override;
-    [[nodiscard]] std::int64_t messages_done() const override;
-    [[nodiscard]] std::int64_t messages_total() const override;
-    bool cancel(Deadline deadline) override;
+    /// A collective operation cannot be called back.
+    bool cancel(Deadline /*deadline*/) override { return exchanged_ && sends_.empty(); }
 
   private:
     /// What a rank tells of itself. Trivially copyable.
@@ -64,24 +54,22 @@ class DatagramWarmup final : public Warmup {
         HostAddress address[addresses_max];
     };
 
-    void exchange();
+    void exchange(const Polled& found) override;
+    [[nodiscard]] std::int64_t data_done() const override;
+    [[nodiscard]] std::int64_t data_total() const override;
     void receive_cards();
     void choose_endpoints();
-    void fill();
     void send_hellos();
     void receive_confirmations();
     void receive_hellos();
     void confirm();
     [[noreturn]] void give_up();
 
-    Parts parts_;
-    core::NodeId self_;
-    MpiGreetings greetings_;
+    Network network_;
     Card mine_;
     std::vector<Card> cards_;
     MPI_Request exchange_ = MPI_REQUEST_NULL;
     bool exchanged_ = false;
-    std::size_t filled_ = 0;
 
     std::vector<bool> through_;  ///< producer: consumers that have confirmed; consumer: producers that came
     std::int64_t through_count_ = 0;

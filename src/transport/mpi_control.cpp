@@ -144,9 +144,7 @@ std::size_t MpiControl::deliver(Polled& found) {
     std::size_t packets = 0;
     for (; arrivals_[head_].source != Arrival::nobody; ++packets) {
         const auto [source, bytes] = std::exchange(arrivals_[head_], {});
-        const std::byte* const begin = received_.at(head_);
-        found.packets.push_back({Rank{source}, found.bytes.size(), bytes});
-        found.bytes.insert(found.bytes.end(), begin, begin + bytes);
+        found.add_packet(Rank{source}, {received_.at(head_), bytes});
         post(head_);
         head_ = head_ + 1 == receiving_.size() ? 0 : head_ + 1;
     }

@@ -28,7 +28,6 @@ namespace weir::transport {
 class MpiControl final : public ControlChannel {
   public:
     static constexpr int packet_tag = 0;
-    static constexpr int warmup_tag = 1;
 
     /// `comm` belongs to the caller and must outlive this object. `receives` packets can arrive between two
     /// polls before MPI has to keep some itself; at most `sends` can be under way.

@@ -9,7 +9,6 @@
 #include "transport/arrived_chunk.hpp"
 #include "transport/byte_order.hpp"
 #include "transport/mpi_support.hpp"
-#include "transport/rma_warmup.hpp"
 
 namespace weir::transport {
 
@@ -75,19 +74,9 @@ MpiGetTransport::~MpiGetTransport() {
     }
 }
 
-std::unique_ptr<Warmup> MpiGetTransport::make_warmup() {
-    return std::make_unique<RmaWarmup>(RmaWarmup::Parts{.control = control_comm_,
-                                                        .control_tag = MpiControl::warmup_tag,
-                                                        .roles = roles_,
-                                                        .plan = plan_,
-                                                        .window = *window_,
-                                                        .notices = notices_,
-                                                        .buffers = buffers_});
-}
-
 void MpiGetTransport::open_place(core::PlaceId place) {
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
-    WEIR_ASSERT(!warming_up() && !closed_);
+    WEIR_ASSERT(!closed_);
     Buffers& buffers = places_[place.value];
     while (!buffers.idle.empty()) {
         buffers.available.push(buffers.idle.pop());
@@ -96,7 +85,6 @@ void MpiGetTransport::open_place(core::PlaceId place) {
 
 void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
-    WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     const OutgoingChunks::Chunk& begun = outgoing_.at(entry);
     const auto message = outgoing_.message(entry);
@@ -152,7 +140,7 @@ void MpiGetTransport::receive_answers(Polled& found) {
 
 void MpiGetTransport::receive_offers() {
     for (const RmaNotices::Received& offer : notices_.poll()) {
-        if (!is_possible(offer) || offers_.size() == offers_bound(plan_)) {
+        if (!is_possible(offer) || (offers_.size() == offers_bound(plan_) && !warming_up())) {
             refuse_notice(offer);
         }
         offers_.push_back(offer);

@@ -13,7 +13,6 @@
 
 #include "core/ring_queue.hpp"
 #include "transport/mpi_transport.hpp"
-#include "transport/outgoing_chunks.hpp"
 #include "transport/rma_notices.hpp"
 #include "transport/rma_window.hpp"
 
@@ -31,7 +30,6 @@ class MpiGetTransport final : public MpiTransport {
     void expose_buffers() override;
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
-    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
   private:
     /// Chunk buffers of a place, by index in it.
@@ -45,7 +43,6 @@ class MpiGetTransport final : public MpiTransport {
         std::size_t buffer = 0;  ///< in its place
     };
 
-    std::unique_ptr<Warmup> make_warmup() override;
     void poll_data(Polled& found) override;
     bool stop_receiving(Deadline deadline, Polled& late) override;
     [[nodiscard]] bool all_left() const override;
@@ -63,8 +60,6 @@ class MpiGetTransport final : public MpiTransport {
 
     std::unique_ptr<RmaWindow> window_;
     RmaNotices notices_;
-    ChunkBuffers buffers_;  ///< of a producer: the window's
-    OutgoingChunks outgoing_;
 
     // Consumer.
     std::vector<Buffers> places_;

@@ -9,7 +9,6 @@
 #include "transport/arrived_chunk.hpp"
 #include "transport/byte_order.hpp"
 #include "transport/mpi_support.hpp"
-#include "transport/rma_warmup.hpp"
 
 namespace weir::transport {
 
@@ -63,27 +62,19 @@ MpiPutTransport::~MpiPutTransport() {
     }
 }
 
-std::unique_ptr<Warmup> MpiPutTransport::make_warmup() {
-    return std::make_unique<RmaWarmup>(RmaWarmup::Parts{.control = control_comm_,
-                                                        .control_tag = MpiControl::warmup_tag,
-                                                        .roles = roles_,
-                                                        .plan = plan_,
-                                                        .window = *window_,
-                                                        .notices = notices_,
-                                                        .buffers = buffers_});
-}
-
 void MpiPutTransport::open_place(core::PlaceId place) {
     // A place's memory can be written to at any time; that nobody does who was not granted it is the
-    // protocol's.
+    // protocol's, and that the warm-up has touched it before, for the window's owner.
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
-    WEIR_ASSERT(!warming_up() && !closed_);
+    WEIR_ASSERT(!closed_);
+    if (warming_up()) {
+        window_->sync();  // it has stored to that memory
+    }
 }
 
 void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
     WEIR_ASSERT(chunk.to.value < targets_.size() && chunk.chunk.sequence < plan_.chunks_per_fragment());
-    WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
         waiting_.push(entry);

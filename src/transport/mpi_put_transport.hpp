@@ -17,7 +17,6 @@
 
 #include "core/ring_queue.hpp"
 #include "transport/mpi_transport.hpp"
-#include "transport/outgoing_chunks.hpp"
 #include "transport/rma_notices.hpp"
 #include "transport/rma_window.hpp"
 
@@ -35,7 +34,6 @@ class MpiPutTransport final : public MpiTransport {
     void expose_buffers() override;
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
-    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
     [[nodiscard]] int waits_for() const override { return window_ == nullptr ? -1 : window_->waits_for(); }
 
   private:
@@ -45,7 +43,6 @@ class MpiPutTransport final : public MpiTransport {
         std::vector<std::size_t> written;  ///< entries of outgoing_ whose requests have, one for each copy
     };
 
-    std::unique_ptr<Warmup> make_warmup() override;
     void poll_data(Polled& found) override;
     bool stop_receiving(Deadline deadline, Polled& late) override;
     [[nodiscard]] bool all_left() const override;
@@ -60,8 +57,6 @@ class MpiPutTransport final : public MpiTransport {
 
     std::unique_ptr<RmaWindow> window_;
     RmaNotices notices_;
-    ChunkBuffers buffers_;  ///< of a consumer: the window's
-    OutgoingChunks outgoing_;
 
     // Producer.
     core::RingQueue<std::size_t> waiting_;  ///< entries of outgoing_ without a request

@@ -6,13 +6,12 @@
 #include "core/assertion.hpp"
 #include "transport/arrived_chunk.hpp"
 #include "transport/mpi_support.hpp"
-#include "transport/mpi_warmup.hpp"
 
 namespace weir::transport {
 
 namespace {
 
-/// Tags 0 .. places - 1 are places, the one after them is warm-up's.
+/// Tags 0 .. places - 1 are places.
 void check_tags(const core::Plan& plan) {
     void* attribute = nullptr;
     int found = 0;
@@ -84,14 +83,9 @@ MpiSendTransport::~MpiSendTransport() {
     }
 }
 
-std::unique_ptr<Warmup> MpiSendTransport::make_warmup() {
-    return std::make_unique<MpiWarmup>(data_comm_, static_cast<int>(plan_.places()), control_comm_,
-                                       MpiControl::warmup_tag, roles_, plan_, buffers_);
-}
-
 void MpiSendTransport::open_place(core::PlaceId place) {
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
-    WEIR_ASSERT(!warming_up() && !closed_);
+    WEIR_ASSERT(!closed_);
     Receives& receives = places_[place.value];
     const std::size_t first_buffer = place.value * buffers_per_place();
     const std::size_t first_entry = place.value * watched_per_place_;
@@ -120,7 +114,6 @@ void MpiSendTransport::watch_next(std::size_t entry) {
 
 void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
-    WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     const auto message = outgoing_.message(entry);
     const int to = rank_of(chunk.to);

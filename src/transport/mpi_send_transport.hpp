@@ -11,7 +11,6 @@
 
 #include "core/ring_queue.hpp"
 #include "transport/mpi_transport.hpp"
-#include "transport/outgoing_chunks.hpp"
 
 namespace weir::transport {
 
@@ -26,7 +25,6 @@ class MpiSendTransport final : public MpiTransport {
 
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
-    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
   private:
     /// A posted receive behind those that are watched.
@@ -50,7 +48,6 @@ class MpiSendTransport final : public MpiTransport {
         std::size_t entry = 0;
     };
 
-    std::unique_ptr<Warmup> make_warmup() override;
     void poll_data(Polled& found) override;
     bool stop_receiving(Deadline deadline, Polled& late) override;
     bool release_data(Deadline deadline) override;
@@ -73,7 +70,6 @@ class MpiSendTransport final : public MpiTransport {
     void arrived(core::PlaceId place, std::size_t buffer, const MPI_Status& status, Polled& found);
     void watch_next(std::size_t entry);
 
-    ChunkBuffers buffers_;
     /// What one poll tests. Receives of packets come first, then a producer's sends that are under way; of a
     /// consumer's receives the oldest of each place, at most `window`.
     static constexpr std::size_t receives_of_packets = MpiControl::LentReceives::count;
@@ -81,7 +77,6 @@ class MpiSendTransport final : public MpiTransport {
     std::vector<int> finished_;         ///< scratch
     std::vector<MPI_Status> statuses_;  ///< scratch
 
-    OutgoingChunks outgoing_;             ///< producer
     std::vector<std::size_t> under_way_;  ///< producer, parallel to its sends in requests_: the entry
     std::vector<Duplicate> duplicates_;   ///< producer
 

@@ -4,15 +4,6 @@
 
 namespace weir::transport {
 
-namespace {
-
-void append(Rank source, std::span<const std::byte> packet, Polled& found) {
-    found.packets.push_back({source, found.bytes.size(), packet.size()});
-    found.bytes.insert(found.bytes.end(), packet.begin(), packet.end());
-}
-
-}  // namespace
-
 void PacketOrder::add(Rank source, std::uint32_t number, std::span<const std::byte> packet, Polled& found) {
     WEIR_ASSERT(source.value >= 0 && static_cast<std::size_t>(source.value) < next_.size());
     std::uint32_t& next = next_[static_cast<std::size_t>(source.value)];
@@ -20,14 +11,14 @@ void PacketOrder::add(Rank source, std::uint32_t number, std::span<const std::by
         waiting_.try_emplace({source.value, number}, packet.begin(), packet.end());
         return;
     }
-    append(source, packet, found);
+    found.add_packet(source, packet);
     ++next;
     while (!waiting_.empty()) {
         const auto follower = waiting_.find({source.value, next});
         if (follower == waiting_.end()) {
             return;
         }
-        append(source, follower->second, found);
+        found.add_packet(source, follower->second);
         waiting_.erase(follower);
         ++next;
     }

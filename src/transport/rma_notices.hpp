@@ -19,14 +19,12 @@ namespace weir::transport {
 /// kind does not use are 0.
 struct RmaNotice {
     enum class Kind : std::uint32_t {
-        ready,    ///< warm-up: this rank's window can be used
-        through,  ///< warm-up: the sender has done with the receiver's window
         written,  ///< producer -> consumer: the chunk lies in your `place`, as the one of this `sequence`
         offered,  ///< producer -> consumer: the chunk for your `place` lies in my `buffer`
         taken,    ///< consumer -> producer: I have read the chunk of `stream` and `sequence`
         refused,  ///< consumer -> producer: I take no chunks any more, and have not read that one
     };
-    Kind kind = Kind::ready;
+    Kind kind = Kind::written;
     core::PlaceId place{};
     std::uint32_t sequence = 0;       ///< of the chunk in its event
     std::uint32_t message_bytes = 0;  ///< header and payload

@@ -83,6 +83,17 @@ struct Polled {
     [[nodiscard]] std::span<const std::byte> content(const PacketArrived& packet) const {
         return std::span(bytes).subspan(packet.begin, packet.size);
     }
+    void add_packet(Rank source, std::span<const std::byte> packet) {
+        packets.push_back({source, bytes.size(), packet.size()});
+        bytes.insert(bytes.end(), packet.begin(), packet.end());
+    }
+    /// Appends chunks and packets that were found before.
+    void add(const Polled& before) {
+        chunks.insert(chunks.end(), before.chunks.begin(), before.chunks.end());
+        for (const PacketArrived& packet : before.packets) {
+            add_packet(packet.source, before.content(packet));
+        }
+    }
     void clear() {
         sent.clear();
         chunks.clear();

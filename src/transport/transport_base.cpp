@@ -8,6 +8,7 @@
 
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
+#include "transport/warmup.hpp"
 
 namespace weir::transport {
 
@@ -52,6 +53,10 @@ std::size_t TransportBase::packets_under_way() const {
     return control_->under_way();
 }
 
+std::unique_ptr<Warmup> TransportBase::make_warmup() {
+    return std::make_unique<ChunkWarmup>(Warmup::Parts{*this, self_, roles_, plan_, buffers_});
+}
+
 void TransportBase::begin_warmup() {
     WEIR_ASSERT(warmup_ == nullptr && !warm_);
     warmup_ = make_warmup();
@@ -60,24 +65,29 @@ void TransportBase::begin_warmup() {
 bool TransportBase::warmup_step() {
     WEIR_ASSERT(warmup_ != nullptr);
     if (!warm_) {
-        warm_ = warmup_->step();
+        // What it has sent has left before anybody counts on it.
+        warm_ = warmup_->step(late_) && all_left() && packets_under_way() == 0;
+        if (warm_) {
+            counters_ = {};
+            control_->packets_sent = 0;
+            control_->packets_received = late_.packets.size();
+        }
     }
     return warm_;
 }
 
 WarmupProgress TransportBase::warmup_progress() const {
-    return warmup_ == nullptr ? WarmupProgress{}
-                              : WarmupProgress{warmup_->messages_done(), warmup_->messages_total()};
+    return warmup_ == nullptr
+               ? WarmupProgress{}
+               : WarmupProgress{warmup_->messages_done() + (warm_ ? 1 : 0), warmup_->messages_total() + 1};
 }
 
 void TransportBase::poll(Polled& found) {
-    if (!late_.empty()) {
-        found.chunks.insert(found.chunks.end(), late_.chunks.begin(), late_.chunks.end());
+    if (!late_.empty() && !warming_up()) {
+        found.add(late_);
         late_.clear();
     }
-    if (!warming_up()) {  // what arrives before is warm-up's
-        poll_data(found);
-    }
+    poll_data(found);
     if (!std::exchange(control_polled_, false)) {
         control_->poll(found);  // makes MPI's progress, too
     }

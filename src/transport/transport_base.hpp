@@ -21,9 +21,9 @@
 #include "transport/control_channel.hpp"
 #include "transport/deadline.hpp"
 #include "transport/disturbing_transport.hpp"
+#include "transport/outgoing_chunks.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
-#include "transport/warmup.hpp"
 
 namespace weir::transport {
 
@@ -41,6 +41,8 @@ struct WarmupProgress {
     std::int64_t messages_done = 0;
     std::int64_t messages_total = 0;
 };
+
+class Warmup;
 
 class TransportBase : public Transport, public ChunkDisturber {
   public:
@@ -61,8 +63,8 @@ class TransportBase : public Transport, public ChunkDisturber {
     /// others may then hang here, so the job must be aborted.
     virtual void expose_buffers() {}
 
-    // Warm-up. All ranks do it, before any place is opened; until it is done no chunk may be sent. Also fills
-    // the producers' buffers with payload. Packets may be sent and polled meanwhile.
+    // Warm-up (warmup.hpp). All ranks do it; until it is done nothing else may be sent. Also fills the
+    // producers' buffers with payload.
 
     /// Starts this rank's part; does not wait.
     void begin_warmup();
@@ -87,7 +89,7 @@ class TransportBase : public Transport, public ChunkDisturber {
     // End.
 
     /// Chunks handed to send_chunk() that have not left yet.
-    [[nodiscard]] virtual std::size_t chunks_under_way() const = 0;
+    [[nodiscard]] std::size_t chunks_under_way() const { return outgoing_.under_way(); }
     /// The orderly end, collective: waits until everything has left and all ranks are here, then withdraws
     /// what waits for data and frees what the engine holds. Packets that arrive meanwhile are dropped.
     /// `limit` bounds the whole; false: it was not enough (then MPI_Finalize may hang: use MPI_Abort). Throws
@@ -113,7 +115,7 @@ class TransportBase : public Transport, public ChunkDisturber {
 
     // What each transport does in its own way.
 
-    [[nodiscard]] virtual std::unique_ptr<Warmup> make_warmup() = 0;
+    [[nodiscard]] virtual std::unique_ptr<Warmup> make_warmup();
     /// Makes progress with chunks and appends what finished; may poll for packets with them, and calls
     /// control_polled() then.
     virtual void poll_data(Polled& found) = 0;
@@ -158,7 +160,9 @@ class TransportBase : public Transport, public ChunkDisturber {
     core::Plan plan_;
     core::NodeId self_;
     ChunkBounds bounds_;
-    bool closed_ = false;  ///< no place is open any more
+    bool closed_ = false;      ///< no place is open any more
+    ChunkBuffers buffers_;     ///< of this rank's role; none for the scheduler
+    OutgoingChunks outgoing_;  ///< of a producer
 
   private:
     std::unique_ptr<ControlChannel> control_;
@@ -166,7 +170,7 @@ class TransportBase : public Transport, public ChunkDisturber {
     std::unique_ptr<Warmup> warmup_;
     bool warm_ = false;
     bool shut_down_ = false;  ///< nothing is left that MPI or UCX could know of
-    Polled late_;             ///< what arrived while places were closed
+    Polled late_;             ///< what arrived while places were closed, or after warm-up in its last step
     std::optional<DisturbanceKind> next_disturbance_;
     TransportCounters counters_;
 };

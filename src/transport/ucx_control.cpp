@@ -17,8 +17,7 @@ UcxControl::UcxControl(UcxNetwork::Settings settings, int self, std::size_t send
       life_of_(static_cast<std::size_t>(ranks_)),
       next_number_(static_cast<std::size_t>(ranks_)),
       order_(ranks_) {
-    network_.receive(static_cast<unsigned>(Kind::packet), packet_arrived, this, false);
-    network_.receive(static_cast<unsigned>(Kind::greeting), greeting_arrived, this, false);
+    network_.receive(packet_kind, packet_arrived, this, false);
 }
 
 UcxControl::~UcxControl() {
@@ -37,18 +36,10 @@ void UcxControl::send(Rank to, std::span<const std::byte> packet) {
         return;
     }
     Sending& sending = next_sending(to.value);
-    sending.kind = Kind::packet;
     sending.header = {self_, next_number_[static_cast<std::size_t>(to.value)]++, life_};
     std::memcpy(sending.content.data(), packet.data(), packet.size());
     ++packets_sent;
     begin(sending, packet.size());
-}
-
-void UcxControl::greet(int rank) {
-    Sending& sending = next_sending(rank);
-    sending.kind = Kind::greeting;
-    sending.header = {self_, 0, life_};
-    begin(sending, 0);
 }
 
 bool UcxControl::has_room() {
@@ -90,8 +81,8 @@ void UcxControl::begin(Sending& sending, std::size_t bytes) {
     params.cb.send = sent;
     params.user_data = &sending;
     const ucs_status_t status =
-        status_of(network_.api().am_send_nbx(endpoint, static_cast<unsigned>(sending.kind), &sending.header,
-                                             sizeof(sending.header), sending.content.data(), bytes, &params));
+        status_of(network_.api().am_send_nbx(endpoint, packet_kind, &sending.header, sizeof(sending.header),
+                                             sending.content.data(), bytes, &params));
     if (status != UCS_INPROGRESS) {
         end(sending, status);
     }
@@ -106,8 +97,6 @@ void UcxControl::sent(void* request, ucs_status_t status, void* sending) {
 void UcxControl::end(Sending& sending, ucs_status_t status) {
     if (status != UCS_OK) {
         network_.fail(sending.to, status);
-    } else if (sending.kind == Kind::greeting) {
-        ++greetings_sent_;
     }
     sending.under_way = false;
     spare_.push_back(&sending);
@@ -130,24 +119,12 @@ ucs_status_t UcxControl::packet_arrived(void* control, const void* header, std::
     return UCS_OK;
 }
 
-ucs_status_t UcxControl::greeting_arrived(void* control, const void* /*header*/,
-                                          std::size_t /*header_length*/, void* /*data*/,
-                                          std::size_t /*bytes*/, const ucp_am_recv_param_t* /*params*/) {
-    ++static_cast<UcxControl*>(control)->greetings_received_;
-    return UCS_OK;
-}
-
 void UcxControl::poll(Polled& found) {
     if (closed_) {
         return;
     }
     network_.progress();
-    const std::size_t offset = found.bytes.size();
-    for (PacketArrived packet : arrived_.packets) {
-        packet.begin += offset;
-        found.packets.push_back(packet);
-    }
-    found.bytes.insert(found.bytes.end(), arrived_.bytes.begin(), arrived_.bytes.end());
+    found.add(arrived_);
     packets_received += arrived_.packets.size();
     arrived_.clear();
     if (!unreadable_.empty()) {

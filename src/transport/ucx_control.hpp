@@ -36,16 +36,10 @@ class UcxControl final : public ControlChannel {
     void disconnect(int rank);
     void reconnect(int rank, std::string address, std::uint32_t life);
 
-    // Greetings: messages without content, so that connections exist before anything is measured.
-
-    void greet(int rank);
-    [[nodiscard]] std::int64_t greetings_sent() const { return greetings_sent_; }
-    [[nodiscard]] std::int64_t greetings_received() const { return greetings_received_; }
-
     [[nodiscard]] UcxNetwork& network() { return network_; }
 
   private:
-    enum class Kind : unsigned { packet, greeting };
+    static constexpr unsigned packet_kind = 0;
     /// In front of every message. Plain memory on the wire: all ranks run the same executable.
     struct Header {
         std::int32_t source = -1;
@@ -55,7 +49,6 @@ class UcxControl final : public ControlChannel {
     /// A message that UCX may still read.
     struct Sending {
         UcxControl* control = nullptr;
-        Kind kind = Kind::packet;
         int to = -1;
         bool under_way = false;
         Header header;
@@ -65,8 +58,6 @@ class UcxControl final : public ControlChannel {
     static void sent(void* request, ucs_status_t status, void* sending);
     static ucs_status_t packet_arrived(void* control, const void* header, std::size_t header_length,
                                        void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
-    static ucs_status_t greeting_arrived(void* control, const void* header, std::size_t header_length,
-                                         void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
 
     [[nodiscard]] bool has_room();
     Sending& next_sending(int to);
@@ -85,8 +76,6 @@ class UcxControl final : public ControlChannel {
     PacketOrder order_;
     Polled arrived_;          ///< since the last poll
     std::string unreadable_;  ///< what came that is no packet
-    std::int64_t greetings_sent_ = 0;
-    std::int64_t greetings_received_ = 0;
     bool closed_ = false;
 };
 

@@ -91,12 +91,10 @@ void UcxData::disconnect(int rank) {
 
 bool UcxData::close(Deadline deadline) {
     drops_ = true;
-    for (std::vector<Arrival>& arrivals : arrivals_) {
-        for (const Arrival& arrival : arrivals) {
-            drop(arrival);
-        }
-        arrivals.clear();
+    for (const Arrival& arrival : arrivals_) {
+        drop(arrival);
     }
+    arrivals_.clear();
     // Fetches end by themselves, or fail with the connection; those that this rank has not made are not
     // closed.
     while ((receiving_ > 0 || answering()) && std::chrono::steady_clock::now() < deadline) {

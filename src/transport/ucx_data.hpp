@@ -4,7 +4,6 @@
 // goes, or that it is not wanted.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,8 +19,6 @@ namespace weir::transport {
 
 class UcxData {
   public:
-    enum class Kind : unsigned { chunk, warmup };
-
     /// Where a message goes at its receiver.
     struct Target {
         std::uint32_t place = 0;
@@ -33,8 +30,7 @@ class UcxData {
         std::uint32_t place = 0;
         Rank source;
         std::size_t bytes = 0;
-        /// send: UCX's: the bytes, or what they can be fetched by; nullptr: bytes that are not needed.
-        void* data = nullptr;
+        void* data = nullptr;        ///< send: UCX's: the bytes, or what they can be fetched by
         bool rendezvous = false;     ///< send
         std::uint32_t buffer = 0;    ///< put: of this rank, where the bytes lie; get: of the source
         std::uint32_t transfer = 0;  ///< get: the source's name for it
@@ -58,8 +54,7 @@ class UcxData {
 
     /// `message` lies in a chunk buffer and stays until sent() has `sending`, an index of the caller's. The
     /// same index may be sent again meanwhile if it has the same target.
-    virtual void send(Kind kind, int to, Target target, std::span<const std::byte> message,
-                      std::size_t sending) = 0;
+    virtual void send(int to, Target target, std::span<const std::byte> message, std::size_t sending) = 0;
     /// Takes the bytes of a message into the buffer, which is free and has room for them. With put, they are
     /// there.
     virtual void receive(const Arrival& arrival, std::size_t buffer) = 0;
@@ -85,9 +80,7 @@ class UcxData {
     void disconnect(int rank);
 
     // What has happened, in that order; the caller removes what it has dealt with.
-    [[nodiscard]] std::vector<Arrival>& arrivals(Kind kind) {
-        return arrivals_[static_cast<std::size_t>(kind)];
-    }
+    [[nodiscard]] std::vector<Arrival>& arrivals() { return arrivals_; }
     [[nodiscard]] std::vector<Sent>& sent() { return sent_; }
     [[nodiscard]] std::vector<Received>& received() { return received_; }
 
@@ -109,6 +102,8 @@ class UcxData {
     /// TransportError.
     UcxData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
+    static constexpr unsigned message_kind = 0;
+
     /// With a callback for a request and what it gets.
     [[nodiscard]] ucp_request_param_t request_params(ucp_send_nbx_callback_t callback, void* argument) const;
     /// In the beginning of send(), and when the message has left, or cannot any more.
@@ -128,7 +123,7 @@ class UcxData {
     const ChunkBuffers& buffers_;
     UcxNetwork network_;
     ucp_mem_h memory_ = nullptr;
-    std::array<std::vector<Arrival>, 2> arrivals_;
+    std::vector<Arrival> arrivals_;
     bool drops_ = false;
 
   private:

@@ -11,10 +11,9 @@ UcxGetData::UcxGetData(UcxNetwork::Settings settings, int self, const ChunkBuffe
     network_.receive(answer_kind, answer_arrived, this, false);
 }
 
-void UcxGetData::send(Kind kind, int to, Target target, std::span<const std::byte> message,
-                      std::size_t sending) {
+void UcxGetData::send(int to, Target target, std::span<const std::byte> message, std::size_t sending) {
     target.buffer = buffers_.index_of(message.data());
-    Transfer& transfer = begin_transfer(kind, to, target, message.size(), sending);
+    Transfer& transfer = begin_transfer(to, target, message.size(), sending);
     ++transfer.pending;  // the answer
     send_notice(transfer);
     if (transfer.status != UCS_OK) {

@@ -10,14 +10,13 @@ class UcxGetData final : public UcxRemoteData {
   public:
     UcxGetData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
-    void send(Kind kind, int to, Target target, std::span<const std::byte> message,
-              std::size_t sending) override;
+    void send(int to, Target target, std::span<const std::byte> message, std::size_t sending) override;
     void receive(const Arrival& arrival, std::size_t buffer) override;
     void drop(const Arrival& arrival) override { answer(arrival); }
     void progress() override;
 
   private:
-    static constexpr unsigned answer_kind = 2;  ///< after those of Kind
+    static constexpr unsigned answer_kind = message_kind + 1;
 
     struct Reading {
         UcxGetData* data = nullptr;

@@ -7,15 +7,11 @@ namespace weir::transport {
 
 UcxMessageData::UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers)
     : UcxData(std::move(settings), self, buffers),
-      handlers_{{{this, Kind::chunk}, {this, Kind::warmup}}},
       receivings_(buffers.count(), Receiving{.data = this, .arrival = {}}) {
-    for (Handler& handler : handlers_) {
-        network_.receive(static_cast<unsigned>(handler.kind), message_announced, &handler, true);
-    }
+    network_.receive(message_kind, message_announced, this, true);
 }
 
-void UcxMessageData::send(Kind kind, int to, Target target, std::span<const std::byte> message,
-                          std::size_t sending) {
+void UcxMessageData::send(int to, Target target, std::span<const std::byte> message, std::size_t sending) {
     begin_sending(to);
     const ucp_ep_h endpoint = network_.endpoint(to);
     if (endpoint == nullptr) {
@@ -32,9 +28,8 @@ void UcxMessageData::send(Kind kind, int to, Target target, std::span<const std:
     one.to = to;
     one.header = {self_, target.place};
     const ucp_request_param_t params = request_params(message_sent, &one);
-    const ucs_status_t status =
-        status_of(network_.api().am_send_nbx(endpoint, static_cast<unsigned>(kind), &one.header,
-                                             sizeof(one.header), message.data(), message.size(), &params));
+    const ucs_status_t status = status_of(network_.api().am_send_nbx(
+        endpoint, message_kind, &one.header, sizeof(one.header), message.data(), message.size(), &params));
     if (status != UCS_INPROGRESS) {
         free_.push_back(one.index);
         one.to = -1;
@@ -62,11 +57,10 @@ void UcxMessageData::give_up(int rank) {
     }
 }
 
-ucs_status_t UcxMessageData::message_announced(void* handler, const void* header, std::size_t header_length,
+ucs_status_t UcxMessageData::message_announced(void* to, const void* header, std::size_t header_length,
                                                void* data, std::size_t bytes,
                                                const ucp_am_recv_param_t* params) {
-    const Handler& announced = *static_cast<const Handler*>(handler);
-    UcxMessageData& self = *announced.data;
+    UcxMessageData& self = *static_cast<UcxMessageData*>(to);
     Header read;
     if (header_length == sizeof(read)) {
         std::memcpy(&read, header, sizeof(read));
@@ -78,19 +72,12 @@ ucs_status_t UcxMessageData::message_announced(void* handler, const void* header
     if (self.drops_) {
         return UCS_OK;
     }
-    Arrival arrival{.place = read.place,
-                    .source = Rank{read.source},
-                    .bytes = bytes,
-                    .data = data,
-                    .rendezvous = (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0};
-    // Grants bound how many chunks wait for a buffer. Nothing but this bounds messages of the warm-up, which
-    // leave without the receiver when they are small: their bytes are not needed.
-    const bool stays = announced.kind == Kind::chunk || arrival.rendezvous;
-    if (!stays) {
-        arrival.data = nullptr;
-    }
-    self.arrivals(announced.kind).push_back(arrival);
-    return stays ? UCS_INPROGRESS : UCS_OK;
+    self.arrivals_.push_back({.place = read.place,
+                              .source = Rank{read.source},
+                              .bytes = bytes,
+                              .data = data,
+                              .rendezvous = (params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0});
+    return UCS_INPROGRESS;
 }
 
 void UcxMessageData::receive(const Arrival& arrival, std::size_t buffer) {
@@ -98,12 +85,8 @@ void UcxMessageData::receive(const Arrival& arrival, std::size_t buffer) {
     begin_receiving();
     std::byte* const to = buffers_.at(buffer).data();
     if (!arrival.rendezvous) {
-        if (arrival.data == nullptr) {
-            std::memset(to, 0, arrival.bytes);
-        } else {
-            std::memcpy(to, arrival.data, arrival.bytes);
-            network_.api().am_data_release(network_.worker(), arrival.data);
-        }
+        std::memcpy(to, arrival.data, arrival.bytes);
+        network_.api().am_data_release(network_.worker(), arrival.data);
         end_receiving(arrival, buffer, UCS_OK);
         return;
     }
@@ -125,9 +108,6 @@ void UcxMessageData::message_received(void* request, ucs_status_t status, std::s
 }
 
 void UcxMessageData::drop(const Arrival& arrival) {
-    if (arrival.data == nullptr) {
-        return;
-    }
     network_.api().am_data_release(network_.worker(), arrival.data);
 }
 

@@ -15,8 +15,7 @@ class UcxMessageData final : public UcxData {
   public:
     UcxMessageData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
-    void send(Kind kind, int to, Target target, std::span<const std::byte> message,
-              std::size_t sending) override;
+    void send(int to, Target target, std::span<const std::byte> message, std::size_t sending) override;
     void receive(const Arrival& arrival, std::size_t buffer) override;
     void drop(const Arrival& arrival) override;
 
@@ -37,19 +36,14 @@ class UcxMessageData final : public UcxData {
         UcxMessageData* data = nullptr;
         Arrival arrival;
     };
-    struct Handler {
-        UcxMessageData* data = nullptr;
-        Kind kind = Kind::chunk;
-    };
 
     static void message_sent(void* request, ucs_status_t status, void* sending);
     static void message_received(void* request, ucs_status_t status, std::size_t bytes, void* receiving);
-    static ucs_status_t message_announced(void* handler, const void* header, std::size_t header_length,
-                                          void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
+    static ucs_status_t message_announced(void* to, const void* header, std::size_t header_length, void* data,
+                                          std::size_t bytes, const ucp_am_recv_param_t* params);
 
     void give_up(int rank) override;
 
-    std::array<Handler, 2> handlers_;
     std::deque<Sending> sendings_;  ///< UCX has pointers to them
     std::vector<std::uint32_t> free_;
     std::vector<Receiving> receivings_;  ///< by buffer; likewise

@@ -2,9 +2,8 @@
 
 namespace weir::transport {
 
-void UcxPutData::send(Kind kind, int to, Target target, std::span<const std::byte> message,
-                      std::size_t sending) {
-    Transfer& transfer = begin_transfer(kind, to, target, message.size(), sending);
+void UcxPutData::send(int to, Target target, std::span<const std::byte> message, std::size_t sending) {
+    Transfer& transfer = begin_transfer(to, target, message.size(), sending);
     const ucp_ep_h endpoint = network_.endpoint(to);
     const ucp_rkey_h key = endpoint == nullptr ? nullptr : network_.key(to);
     if (key == nullptr) {

@@ -14,8 +14,7 @@ class UcxPutData final : public UcxRemoteData {
     UcxPutData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers)
         : UcxRemoteData(std::move(settings), self, buffers) {}
 
-    void send(Kind kind, int to, Target target, std::span<const std::byte> message,
-              std::size_t sending) override;
+    void send(int to, Target target, std::span<const std::byte> message, std::size_t sending) override;
     void receive(const Arrival& arrival, std::size_t buffer) override;
     [[nodiscard]] bool writes_into_buffers() const override { return true; }
 

@@ -21,12 +21,9 @@ struct AddressHead {
 
 UcxRemoteData::UcxRemoteData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers)
     : UcxData(std::move(settings), self, buffers),
-      handlers_{{{this, Kind::chunk}, {this, Kind::warmup}}},
       stride_(buffers.stride()),
       bases_(static_cast<std::size_t>(ranks_)) {
-    for (Handler& handler : handlers_) {
-        network_.receive(static_cast<unsigned>(handler.kind), message_announced, &handler, false);
-    }
+    network_.receive(message_kind, message_announced, this, false);
 }
 
 std::string UcxRemoteData::address() const {
@@ -70,7 +67,7 @@ void UcxRemoteData::reconnect(int rank, const std::string& address) {
     network_.reconnect(rank, std::move(of_worker));
 }
 
-UcxRemoteData::Transfer& UcxRemoteData::begin_transfer(Kind kind, int to, Target target, std::size_t bytes,
+UcxRemoteData::Transfer& UcxRemoteData::begin_transfer(int to, Target target, std::size_t bytes,
                                                        std::size_t sending) {
     begin_sending(to);
     if (free_.empty()) {
@@ -83,7 +80,6 @@ UcxRemoteData::Transfer& UcxRemoteData::begin_transfer(Kind kind, int to, Target
     transfer = {.data = this,
                 .index = transfer.index,
                 .ticket = ticket,
-                .kind = kind,
                 .sending = sending,
                 .to = to,
                 .notice = {.source = self_,
@@ -131,8 +127,8 @@ void UcxRemoteData::send_notice(Transfer& transfer) {
     }
     ucp_request_param_t params = request_params(request_ended, &transfer);
     params.op_attr_mask &= ~static_cast<std::uint32_t>(UCP_OP_ATTR_FIELD_MEMH);
-    await(transfer, network_.api().am_send_nbx(endpoint, static_cast<unsigned>(transfer.kind),
-                                               &transfer.notice, sizeof(Notice), nullptr, 0, &params));
+    await(transfer, network_.api().am_send_nbx(endpoint, message_kind, &transfer.notice, sizeof(Notice),
+                                               nullptr, 0, &params));
 }
 
 void UcxRemoteData::progress() {
@@ -152,11 +148,10 @@ UcxRemoteData::Transfer* UcxRemoteData::find(const Notice& notice) {
     return transfer.ticket == notice.ticket && transfer.to == notice.source ? &transfer : nullptr;
 }
 
-ucs_status_t UcxRemoteData::message_announced(void* handler, const void* header, std::size_t header_length,
+ucs_status_t UcxRemoteData::message_announced(void* to, const void* header, std::size_t header_length,
                                               void* /*data*/, std::size_t bytes,
                                               const ucp_am_recv_param_t* /*params*/) {
-    const Handler& announced = *static_cast<const Handler*>(handler);
-    UcxRemoteData& self = *announced.data;
+    UcxRemoteData& self = *static_cast<UcxRemoteData*>(to);
     Notice notice;
     if (header_length == sizeof(notice)) {
         std::memcpy(&notice, header, sizeof(notice));
@@ -175,7 +170,7 @@ ucs_status_t UcxRemoteData::message_announced(void* handler, const void* header,
     if (self.drops_) {
         self.announce_dropped(arrival);
     } else {
-        self.arrivals(announced.kind).push_back(arrival);
+        self.arrivals_.push_back(arrival);
     }
     return UCS_OK;
 }

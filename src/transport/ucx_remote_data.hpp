@@ -37,7 +37,6 @@ class UcxRemoteData : public UcxData {
         UcxRemoteData* data = nullptr;
         std::uint32_t index = 0;
         std::uint32_t ticket = 0;  ///< of each use another
-        Kind kind = Kind::chunk;
         std::size_t sending = 0;
         int to = -1;  ///< -1: not in use
         int pending = 0;
@@ -47,7 +46,7 @@ class UcxRemoteData : public UcxData {
         Notice notice;
     };
 
-    Transfer& begin_transfer(Kind kind, int to, Target target, std::size_t bytes, std::size_t sending);
+    Transfer& begin_transfer(int to, Target target, std::size_t bytes, std::size_t sending);
     /// All that the transfer waited for has ended; its status is UCS_OK as long as all went well.
     virtual void next_step(Transfer& transfer) = 0;
     /// A message was announced while arrivals are dropped.
@@ -70,16 +69,10 @@ class UcxRemoteData : public UcxData {
     std::deque<Transfer> transfers_;  ///< UCX has pointers to them
 
   private:
-    struct Handler {
-        UcxRemoteData* data = nullptr;
-        Kind kind = Kind::chunk;
-    };
-
-    static ucs_status_t message_announced(void* handler, const void* header, std::size_t header_length,
-                                          void* data, std::size_t bytes, const ucp_am_recv_param_t* params);
+    static ucs_status_t message_announced(void* to, const void* header, std::size_t header_length, void* data,
+                                          std::size_t bytes, const ucp_am_recv_param_t* params);
     void take_address(int rank, const std::string& text, std::string& of_worker);
 
-    std::array<Handler, 2> handlers_;
     std::uint64_t stride_ = 0;
     std::vector<std::uint64_t> bases_;  ///< by rank
     std::vector<std::uint32_t> free_;

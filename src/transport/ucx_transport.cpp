@@ -8,7 +8,6 @@
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
 #include "transport/arrived_chunk.hpp"
-#include "transport/ucx_warmup.hpp"
 
 namespace weir::transport {
 
@@ -79,10 +78,6 @@ void UcxTransport::expose_buffers() {
     }
 }
 
-std::unique_ptr<Warmup> UcxTransport::make_warmup() {
-    return std::make_unique<UcxWarmup>(self_, roles_, plan_, *control_, data_.get(), buffers_);
-}
-
 void UcxTransport::make_progress() {
     control_->network().progress();
     if (data_ != nullptr) {
@@ -92,7 +87,7 @@ void UcxTransport::make_progress() {
 
 void UcxTransport::open_place(core::PlaceId place) {
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
-    WEIR_ASSERT(!warming_up() && !closed_);
+    WEIR_ASSERT(!closed_);
     Buffers& buffers = places_[place.value];
     while (!buffers.idle.empty()) {
         buffers.available.push(buffers.idle.pop());
@@ -102,13 +97,12 @@ void UcxTransport::open_place(core::PlaceId place) {
 
 void UcxTransport::send_chunk(const core::SendChunk& chunk) {
     WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
-    WEIR_ASSERT(!warming_up());
     const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
     const auto message = outgoing_.message(entry);
     const auto in_place = static_cast<std::uint32_t>(core::chunk_buffers_per_place(plan_));
     const UcxData::Target target{chunk.place.value, chunk.place.value * in_place + chunk.chunk.sequence};
     for (int copy = outgoing_.at(entry).copies; copy > 0; --copy) {
-        data_->send(UcxData::Kind::chunk, rank_of(chunk.to), target, message, entry);
+        data_->send(rank_of(chunk.to), target, message, entry);
     }
     count_sent(payload_bytes(message.size()));
 }
@@ -203,7 +197,7 @@ void UcxTransport::check(const UcxData::Arrival& arrival) const {
 }
 
 void UcxTransport::begin_receiving() {
-    std::vector<UcxData::Arrival>& arrivals = data_->arrivals(UcxData::Kind::chunk);
+    std::vector<UcxData::Arrival>& arrivals = data_->arrivals();
     for (const UcxData::Arrival& arrival : arrivals) {
         check(arrival);
     }
@@ -248,7 +242,7 @@ bool UcxTransport::stop_receiving(Deadline deadline, Polled& late) {
         data_->drop_arrivals();
         closed_ = true;
     }
-    std::vector<UcxData::Arrival>& waiting = data_->arrivals(UcxData::Kind::chunk);
+    std::vector<UcxData::Arrival>& waiting = data_->arrivals();
     for (const UcxData::Arrival& arrival : waiting) {
         data_->drop(arrival);
     }

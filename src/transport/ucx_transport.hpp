@@ -10,9 +10,7 @@
 
 #include "core/engine_plan.hpp"
 #include "core/ring_queue.hpp"
-#include "transport/buffers.hpp"
 #include "transport/meeting.hpp"
-#include "transport/outgoing_chunks.hpp"
 #include "transport/transport_base.hpp"
 #include "transport/ucx_control.hpp"
 #include "transport/ucx_data.hpp"
@@ -39,7 +37,6 @@ class UcxTransport final : public TransportBase {
     [[nodiscard]] PeerAddress address() const override;
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> paths() const override;
     void returns(std::uint32_t life) override { control_->set_life(life); }
-    [[nodiscard]] std::size_t chunks_under_way() const override { return outgoing_.under_way(); }
 
   private:
     /// Chunk buffers of a place, by index among all.
@@ -48,7 +45,6 @@ class UcxTransport final : public TransportBase {
         core::RingQueue<std::size_t> available;  ///< for chunks to come
     };
 
-    std::unique_ptr<Warmup> make_warmup() override;
     void poll_data(Polled& found) override;
     bool stop_receiving(Deadline deadline, Polled& late) override;
     void expect_departures() override;
@@ -65,10 +61,8 @@ class UcxTransport final : public TransportBase {
     void complete_received(Polled& found);
 
     Meeting& meeting_;
-    ChunkBuffers buffers_;
     std::unique_ptr<UcxData> data_;  ///< none on the scheduler's rank
     UcxControl* control_ = nullptr;  ///< the base class owns it
-    OutgoingChunks outgoing_;        ///< producer
     std::vector<Buffers> places_;    ///< consumer
 };
 

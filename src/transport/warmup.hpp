@@ -1,35 +1,138 @@
-// The exchange before second 0, as a transport sees it: connections, memory pages and RDMA registrations come
-// into being in it, before anything is measured. Every transport moves its own kind of traffic.
+// The exchange before second 0: every pair of ranks that will talk has talked, and every chunk buffer has
+// been sent from or received into, so that connections, memory pages and RDMA registrations (which may be per
+// buffer) exist before anything is measured. It goes through the contract of transports, so there is one for
+// all that have places. Both sides compute the same numbers of messages from the plan; there is nothing to
+// agree on.
+//
+//   all        fill their own buffers, so that pages lie near their owner
+//   scheduler  <-- greeting, a control packet --> every other rank
+//   consumer   opens its places, and greets every producer: leave to send so many chunks; and again as they
+//   come producer   chunks on all streams, to all consumers that have greeted it in turn
+//
+// (Rejected: real events, which leave it to the policy who talks to whom. And chunks without leave: small
+// ones go without their receiver, and a network library would have to keep all that a slow one has not looked
+// at.)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "core/plan.hpp"
+#include "core/role_map.hpp"
+#include "transport/buffers.hpp"
 #include "transport/deadline.hpp"
+#include "transport/transport.hpp"
 
 namespace weir::transport {
 
+/// What all have in common: memory that is filled, and greetings.
 class Warmup {
   public:
-    Warmup() = default;
+    struct Parts {
+        Transport& transport;
+        core::NodeId self;
+        const core::RoleMap& roles;
+        const core::Plan& plan;
+        const ChunkBuffers& buffers;  ///< this rank's (none for the scheduler), all free
+    };
     Warmup(const Warmup&) = delete;
     Warmup& operator=(const Warmup&) = delete;
     virtual ~Warmup() = default;
 
-    /// Does what can be done now, without waiting, and at most some milliseconds of it; true when this rank's
-    /// part is complete. Throws TransportError.
-    virtual bool step() = 0;
+    /// Does what can be done now, without waiting, and at most some milliseconds of it; true when this rank
+    /// has done and got all. Packets that are no greetings, of ranks that are further, are added to `early`.
+    /// Throws TransportError.
+    bool step(Polled& early);
 
-    /// Messages of data and greetings that are through, and how many there will be.
-    [[nodiscard]] virtual std::int64_t messages_done() const = 0;
-    [[nodiscard]] virtual std::int64_t messages_total() const = 0;
+    /// Buffers that are filled, greetings and messages of data, and how many there will be.
+    [[nodiscard]] std::int64_t messages_done() const {
+        return filled_ + greeted_ + greetings_came_ + data_done();
+    }
+    [[nodiscard]] std::int64_t messages_total() const {
+        return static_cast<std::int64_t>(parts_.buffers.count()) + greetings_to_send_ + greetings_expected_ +
+               data_total();
+    }
 
-    /// Withdraws what is still posted; false when something is under way that cannot be.
-    virtual bool cancel(Deadline deadline) = 0;
+    /// Withdraws what is not the transport's; false when something is under way that cannot be.
+    virtual bool cancel(Deadline /*deadline*/) { return true; }
 
   protected:
-    /// Memory that one step fills at most: some milliseconds.
-    static constexpr std::size_t fill_bytes_per_step = std::size_t{16} << 20U;
+    /// What `parts` refers to outlives this object.
+    explicit Warmup(const Parts& parts);
+
+    /// The data, with what the transport has found.
+    virtual void exchange(const Polled& found) = 0;
+    /// Messages of data that are through, and how many there will be.
+    [[nodiscard]] virtual std::int64_t data_done() const = 0;
+    [[nodiscard]] virtual std::int64_t data_total() const = 0;
+    virtual void greeted_by(core::NodeId /*from*/) {}
+
+    [[nodiscard]] bool filled() const { return filled_ == static_cast<std::int64_t>(parts_.buffers.count()); }
+    /// Once more than everybody greets everybody.
+    void greet_again(int rank) { to_greet_.push_back(rank); }
+    /// Of this kind there are so many.
+    void expect_more_greetings(std::int64_t to_send, std::int64_t to_come);
+    /// For how this step goes on: a message of so many bytes was handled.
+    void count_work(std::size_t bytes);
+    [[nodiscard]] bool may_work() const;
+
+    Parts parts_;
+
+  private:
+    void fill();
+    void take_greetings(Polled& early);
+    void greet();
+
+    Polled found_;
+    std::size_t work_bytes_ = 0;  ///< of this step
+    std::int64_t filled_ = 0;
+    std::uint64_t fill_seed_;
+    std::vector<int> to_greet_;  ///< ranks
+    std::int64_t greeted_ = 0;   ///< the first so many of them
+    std::int64_t greetings_to_send_ = 0;
+    std::int64_t greetings_expected_ = 0;
+    std::int64_t greetings_came_ = 0;
+};
+
+/// Of the transports whose chunks go into places.
+class ChunkWarmup final : public Warmup {
+  public:
+    explicit ChunkWarmup(const Parts& parts);
+
+  private:
+    /// A producer's. Of a transfer all chunks go to one place, as in the run.
+    struct Stream {
+        std::int64_t quota = 0;  ///< chunks of transfers that it has not begun
+        std::uint32_t under_way = 0;
+        std::int64_t rest = 0;  ///< of its transfer
+        core::ConsumerId to;
+        std::int64_t buffer = 0;  ///< of the consumer's, for the next chunk
+    };
+    struct Pair {
+        std::int64_t greetings = 0;  ///< producer: that came; each is leave for some chunks more
+        std::int64_t chunks = 0;     ///< of transfers that were begun; consumer: that came
+    };
+
+    void exchange(const Polled& found) override;
+    [[nodiscard]] std::int64_t data_done() const override { return done_; }
+    [[nodiscard]] std::int64_t data_total() const override;
+    void greeted_by(core::NodeId from) override;
+    void open_places();
+    void receive(const ChunkArrived& chunk);
+    void send();
+    bool begin_transfer(Stream& stream);
+    void send_chunk(core::StreamId id, Stream& stream);
+
+    std::int64_t per_pair_;
+    std::int64_t per_place_;     ///< buffers
+    std::int64_t per_greeting_;  ///< chunks
+    std::int64_t done_ = 0;      ///< chunks that have left or come
+    std::vector<Pair> pairs_;    ///< by index of the other role
+    std::vector<Stream> streams_;
+    std::int64_t handed_over_ = 0;
+    std::uint32_t next_consumer_ = 0;
+    bool open_ = false;
 };
 
 }  // namespace weir::transport

@@ -22,7 +22,6 @@
 #include "runtime/pair_probe.hpp"
 #include "runtime/warmup_together.hpp"
 #include "transport/mpi_control.hpp"
-#include "transport/mpi_greetings.hpp"
 
 using namespace weir;
 using namespace weir::runtime;
@@ -233,12 +232,6 @@ void refuse_a_receive(const MpiJob& job, const Make& make, const char* what) {
 void refused_receive(MpiJob& job) {
     refuse_a_receive(
         job, [&] { const transport::MpiControl control(job.communicator(), 8, 8); }, "a control");
-    const RunSettings settings = settings_of(job);
-    if (job.rank() <= 1) {  // scheduler and producer wait for more than two
-        refuse_a_receive(
-            job, [&] { const transport::MpiGreetings greetings(job.communicator(), 99, settings.roles); },
-            "a greeting");
-    }
 }
 
 /// A producer whose answers come after the probe has given it up.

@@ -121,10 +121,6 @@ class LimitSearch:
 
     # --- The bracket.
 
-    def _held(self, value):
-        yes, no = self._outcomes[value]
-        return yes > no
-
     def _bracket(self):
         """Between the two values, in their order, where the fewest outcomes are contradicted: easier ones held, harder ones
         did not. Of equals the one on the easy side."""
