@@ -2,10 +2,9 @@
 // forgotten.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace weir::core {
@@ -16,16 +15,18 @@ concept SumsOfIntegers =
     std::is_trivially_copyable_v<Sums> && std::has_unique_object_representations_v<Sums> &&
     sizeof(Sums) % sizeof(std::uint64_t) == 0 && alignof(Sums) == alignof(std::uint64_t);
 
-/// combine(a, b) of each field, modulo 2^64.
+/// Makes combine(field, other) of each field, modulo 2^64.
 template <SumsOfIntegers Sums, typename Combine>
-constexpr Sums combined_fields(const Sums& a, const Sums& b, Combine combine) {
-    using Words = std::array<std::uint64_t, sizeof(Sums) / sizeof(std::uint64_t)>;
-    auto words = std::bit_cast<Words>(a);
-    const auto others = std::bit_cast<Words>(b);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        words[i] = combine(words[i], others[i]);
+Sums& combine_fields(Sums& sums, const Sums& others, Combine combine) {
+    for (std::size_t place = 0; place < sizeof(Sums); place += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::uint64_t other = 0;
+        std::memcpy(&word, reinterpret_cast<const std::byte*>(&sums) + place, sizeof word);
+        std::memcpy(&other, reinterpret_cast<const std::byte*>(&others) + place, sizeof other);
+        word = combine(word, other);
+        std::memcpy(reinterpret_cast<std::byte*>(&sums) + place, &word, sizeof word);
     }
-    return std::bit_cast<Sums>(words);
+    return sums;
 }
 
 }  // namespace weir::core

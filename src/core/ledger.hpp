@@ -73,9 +73,7 @@ struct Ledger {
     std::uint64_t duplicate_events = 0;
     Tally results;
 
-    constexpr Ledger& operator+=(const Ledger& other) {
-        return *this = combined_fields(*this, other, std::plus{});
-    }
+    Ledger& operator+=(const Ledger& other) { return combine_fields(*this, other, std::plus{}); }
     constexpr bool operator==(const Ledger&) const = default;
 };
 

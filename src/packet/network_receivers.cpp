@@ -141,7 +141,7 @@ BackgroundCounts PacketNetwork::background() const {
     BackgroundCounts sum;
     for (const FlowIndex flow : background_) {
         const auto& traffic = static_cast<const BackgroundTraffic&>(*flows_[flow.value]);
-        sum = core::combined_fields(sum, traffic.counts(), std::plus{});
+        core::combine_fields(sum, traffic.counts(), std::plus{});
     }
     return sum;
 }

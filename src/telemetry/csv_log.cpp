@@ -35,14 +35,28 @@ class Line {
         const fmt::format_int digits(value);
         return text({digits.data(), digits.size()});
     }
-    Line& number(const Number& value, std::string_view unit) {
+    /// One instance for each column, with the number that it takes.
+    template <const auto& columns, std::size_t place>
+    void cell(const Row& row) {
+        constexpr const Column& column = columns[place];
+        if (column.known != nullptr && !(row.known.*column.known)) {
+            text("");
+            return;
+        }
+        const Number value = column.number(row);
         if (const auto* const count = std::get_if<std::int64_t>(&value)) {
-            return integer(*count);
+            integer(*count);
+        } else if (const auto* const time = std::get_if<core::Duration>(&value)) {
+            column.unit == "us" ? microseconds(*time) : seconds(*time);
+        } else {
+            fraction(std::get<double>(value));
         }
-        if (const auto* const time = std::get_if<core::Duration>(&value)) {
-            return unit == "us" ? microseconds(*time) : seconds(*time);
-        }
-        return fraction(std::get<double>(value));
+    }
+    template <const auto& columns>
+    void cells(const Row& row) {
+        [&]<std::size_t... places>(std::index_sequence<places...>) {
+            (cell<columns, places>(row), ...);
+        }(std::make_index_sequence<columns.size()>());
     }
     Line& text(std::string_view value) {
         line_ += value;
@@ -115,12 +129,16 @@ std::string csv_header(core::Role role) {
 
 std::string csv_line(core::Role role, const Row& row, std::optional<std::int64_t> unix_ns_at_second_0) {
     Line line(row.start, unix_ns_at_second_0);
-    for (const Column& column : columns_of(role)) {
-        if (column.known == nullptr || row.known.*column.known) {
-            line.number(column.number(row), column.unit);
-        } else {
-            line.text("");
-        }
+    switch (role) {
+        case core::Role::producer:
+            line.cells<producer_columns>(row);
+            break;
+        case core::Role::consumer:
+            line.cells<consumer_columns>(row);
+            break;
+        case core::Role::scheduler:
+            line.cells<scheduler_columns>(row);
+            break;
     }
     return line.stall_end(row).line();
 }

@@ -55,7 +55,7 @@ void add_hosts(std::span<const HostCounters> hosts, DatagramAccount& account) {
             ++account.hosts_without_counters;
             continue;
         }
-        account.explained = core::combined_fields(account.explained, losses_on(host), std::plus{});
+        core::combine_fields(account.explained, losses_on(host), std::plus{});
     }
 }
 

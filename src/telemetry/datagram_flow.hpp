@@ -23,8 +23,8 @@ struct DatagramFlow {
     std::uint64_t strays = 0;        ///< from elsewhere
     std::uint64_t socket_drops = 0;  ///< what it could not: the receive buffer was full
 
-    constexpr DatagramFlow& operator+=(const DatagramFlow& other) {
-        return *this = core::combined_fields(*this, other, std::plus{});
+    DatagramFlow& operator+=(const DatagramFlow& other) {
+        return core::combine_fields(*this, other, std::plus{});
     }
     constexpr bool operator==(const DatagramFlow&) const = default;
 };

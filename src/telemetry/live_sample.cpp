@@ -84,8 +84,8 @@ void count_row(RankSummary& summary, const Row& row) {
 
 LiveSample live_sample_of(const RankSummary& summary, const Row& row) {
     LiveSample sample;
-    static_cast<RankSums&>(sample) = summary;
-    static_cast<LiveState&>(sample) = row;
+    static_cast<RankSums&>(sample) = static_cast<const RankSums&>(summary);
+    static_cast<LiveState&>(sample) = static_cast<const LiveState&>(row);
     sample.node = summary.node;
     sample.moved = row.moved(summary.node.role).bytes;
     sample.poll_gap_max = row.poll_gaps.largest;
@@ -99,7 +99,7 @@ bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node) {
 
 RankSummary summary_from(const LiveSample& sample) {
     RankSummary summary;
-    static_cast<RankSums&>(summary) = sample;
+    static_cast<RankSums&>(summary) = static_cast<const RankSums&>(sample);
     summary.node = sample.node;
     summary.last_second = sample.start.second;
     return summary;

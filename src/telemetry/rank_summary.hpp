@@ -81,7 +81,7 @@ struct RankSummary : RankSums {
     std::optional<double> clock_drift_error_ppm;
 
     /// Adds the sums of a consumer's earlier process. Slowest and fastest second stay those of this one.
-    constexpr void add_sums(const RankSummary& earlier) {
+    void add_sums(const RankSummary& earlier) {
         run += earlier.run;
         measured += earlier.measured;
         time += earlier.time;

@@ -92,12 +92,8 @@ struct Counts {
     Flow results;                             ///< of events, as they arrived at the scheduler
     DatagramFlow datagrams;
 
-    constexpr Counts& operator+=(const Counts& other) {
-        return *this = core::combined_fields(*this, other, std::plus{});
-    }
-    constexpr Counts& operator-=(const Counts& other) {
-        return *this = core::combined_fields(*this, other, std::minus{});
-    }
+    Counts& operator+=(const Counts& other) { return core::combine_fields(*this, other, std::plus{}); }
+    Counts& operator-=(const Counts& other) { return core::combine_fields(*this, other, std::minus{}); }
     /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.
     [[nodiscard]] constexpr Flow moved(core::Role role) const {
         return role == core::Role::producer ? sent : role == core::Role::consumer ? received : Flow{};
@@ -120,9 +116,7 @@ struct TimeUse {
     core::Duration idle;              ///< scheduler: neither events nor free slots
     core::Duration processing;        ///< consumer: working on an event
 
-    constexpr TimeUse& operator+=(const TimeUse& other) {
-        return *this = core::combined_fields(*this, other, std::plus{});
-    }
+    TimeUse& operator+=(const TimeUse& other) { return core::combine_fields(*this, other, std::plus{}); }
     /// Sum of all fields but `processing`: the time covered.
     [[nodiscard]] constexpr core::Duration sum() const {
         return transferring + waiting_for_slot + waiting_for_grant + waiting_for_stream + waiting_for_data +
@@ -175,9 +169,7 @@ struct LoadTimes {
     core::Duration handling{};        ///< scheduler: handles messages
     core::Duration transfers{};       ///< integral, producer: transfers under way
 
-    constexpr LoadTimes& operator+=(const LoadTimes& other) {
-        return *this = core::combined_fields(*this, other, std::plus{});
-    }
+    LoadTimes& operator+=(const LoadTimes& other) { return core::combine_fields(*this, other, std::plus{}); }
     constexpr bool operator==(const LoadTimes&) const = default;
 };
 
@@ -193,7 +185,7 @@ struct Load : LoadTimes {
     RateMoments link_shares{};
     RateMoments link_rates{};
 
-    constexpr Load& operator+=(const Load& other) {
+    Load& operator+=(const Load& other) {
         LoadTimes::operator+=(other);
         heartbeats += other.heartbeats;
         transfer_rates += other.transfer_rates;
