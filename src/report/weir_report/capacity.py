@@ -257,3 +257,24 @@ def _whole(entry, key, where):
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{_at(where, key)}: {value!r} is not a whole number from 1 on")
     return value
+
+
+def contradictions(trials, larger_is_harder=True):
+    """How many outcomes contradict the others: so many at least would have to be otherwise for a limit to separate those that held
+    from those that did not. `trials`: (value, held)."""
+    outcomes = {}
+    for value, held in trials:
+        outcomes.setdefault(value, [0, 0])[0 if held else 1] += 1
+    return least_contradicted([outcomes[value] for value in sorted(outcomes, reverse=not larger_is_harder)])[1]
+
+
+def least_contradicted(outcomes):
+    """Where a limit contradicts the fewest [held, did not], which are in the order from easy to hard: (how many lie on the easy side,
+    how many are contradicted). Of equals the one on the easy side."""
+    wrong = sum(yes for yes, _ in outcomes)
+    best, cut = wrong, 0
+    for position, (yes, no) in enumerate(outcomes, start=1):
+        wrong += no - yes
+        if wrong < best:
+            best, cut = wrong, position
+    return cut, best

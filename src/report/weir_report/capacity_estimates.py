@@ -14,7 +14,8 @@ import dataclasses
 
 import numpy as np
 
-from . import limit_search, statistics
+from . import statistics
+from .capacity import contradictions
 from .statistics import CONFIDENCE, HODGES_LEHMANN_FACTOR, t_quantile
 
 ABOVE, BELOW = "above", "below"
@@ -64,7 +65,7 @@ def limit(capacity, setting):
     crossings = [value, *([] if half is None else [half[0] if capacity.quantity.whole else sum(half) / 2.0])]
     low, high = _interval(capacity, searches, values, crossings)
     return Limit(value, 0.0 if bound == BELOW else max(0.0, low), np.inf if bound == ABOVE else high, len(searches), bound,
-                 _held_by_all(trials, harder), len(trials), limit_search.contradictions(trials, harder),
+                 _held_by_all(trials, harder), len(trials), contradictions(trials, harder),
                  sum(_is_wide(capacity, search) for search in searches), capacity.quantity.whole)
 
 

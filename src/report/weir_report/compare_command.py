@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from . import compare_text
+from .capacity import FILE_NAME
 from .compare import BETTER, INCONCLUSIVE, WORSE, Settings, compare
-from .compare_inputs import compare_campaign, grouped, is_campaign, read_runs, two_groups
+from .compare_inputs import compare_limits, grouped, is_campaign, read_runs, two_groups
 from .compare_record import as_csv, as_record
 from .errors import ReportError, naming, status_of
 from .input_file import shown
@@ -131,7 +132,7 @@ def _compare(options):
             "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
     prover = _prover(options.prove_limit) if options.prove else None
     if not options.by and not options.against and len(options.runs) == 1 and is_campaign(Path(options.runs[0])):
-        return compare_campaign(Path(options.runs[0]), settings, options.baseline, prover)
+        return _compare_campaign(Path(options.runs[0]), settings, options.baseline, prover)
     for path in (*options.runs, *(options.against or ())):
         if not Path(path).exists():
             raise ReportError(f"{path}: no such directory; a run directory, one that holds run directories, or a campaign is expected")
@@ -147,6 +148,17 @@ def _compare(options):
         groups = grouped(runs, options.by, options.baseline)
         return compare(groups[0], groups[1:], settings, options.by, prover)
     return compare(*two_groups(read_runs(options.against), runs), settings, prover=prover)
+
+
+def _compare_campaign(path, settings, baseline, prover):
+    """Of measured capacities, or of the campaign's complete runs at fixed rates."""
+    if path.is_dir() and not (path / FILE_NAME).is_file():
+        # Only campaigns need what reads them.
+        from .sweep_collect import compare_runs
+        return compare_runs(path, baseline, settings, prover)
+    if prover is not None:
+        raise ReportError("--prove: what was searched for has no single rate at which a run could be made again; give it runs at one rate")
+    return compare_limits(path, settings)
 
 
 def _prover(limit_s):

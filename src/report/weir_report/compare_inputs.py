@@ -17,19 +17,8 @@ def is_campaign(path):
             not (path / "run.json").exists() and any((path / name).is_file() for name in (FILE_NAME, "plan.json")))
 
 
-def compare_campaign(path, settings, baseline=None, prover=None):
-    """A Report: of measured capacities, or of the campaign's complete runs at fixed rates. `prover`: a proofs.Prover."""
-    if path.is_dir() and not (path / FILE_NAME).is_file():
-        # Only campaigns need what reads them.
-        from . import sweep_campaign, sweep_collect
-        campaign = sweep_campaign.Campaign(path)
-        campaign.plan = campaign.read_plan()
-        report = sweep_collect.comparison(sweep_collect.collect(campaign), baseline, settings=settings, prover=prover)
-        if report is None:
-            raise ReportError(f"{path}: fewer than two settings have complete runs")
-        return report
-    if prover is not None:
-        raise ReportError("--prove: what was searched for has no single rate at which a run could be made again; give it runs at one rate")
+def compare_limits(path, settings):
+    """A Report of measured capacities. `path`: capacity.json or its directory."""
     capacity = read_capacity(path)
     directory = path if path.is_dir() else path.parent
     missing = []

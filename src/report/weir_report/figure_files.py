@@ -5,6 +5,7 @@ import os
 import sys
 
 from .errors import ReportError, naming
+from .programs import cores
 
 FORMATS = ("png", "pdf", "svg")
 
@@ -31,7 +32,7 @@ def write(directory, charts, formats, title):
         return []
     directory.mkdir(parents=True, exist_ok=True)
     largest_first = sorted(charts, key=lambda chart: -len(getattr(chart, "panels", None) or 2 * chart.views))
-    count = min(_cores(), len(charts), PROCESSES_MAX)
+    count = min(cores() if hasattr(os, "fork") else 1, len(charts), PROCESSES_MAX)
     mine, *others = (lambda share=largest_first[begin::count]: _write(directory, share, formats, title) for begin in range(count))
     copies = [(work, _begin(work)) for work in others]
     mine()
@@ -48,12 +49,6 @@ def _write(directory, charts, formats, title):
             path = directory / f"{chart.name}.{kind}"
             with naming(path):
                 path.write_bytes(content)
-
-
-def _cores():
-    if not hasattr(os, "fork"):
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _begin(work):

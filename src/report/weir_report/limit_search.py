@@ -17,6 +17,8 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from .capacity import least_contradicted
+
 VOTES_MAX = 3
 # The factor of the first step outwards: where the limit is not known yet, and where it is.
 FIRST_STEP, LATER_STEP = 2.0, 1.25
@@ -125,7 +127,7 @@ class LimitSearch:
         """Between the two values, in their order, where the fewest outcomes are contradicted: easier ones held, harder ones
         did not. Of equals the one on the easy side."""
         easy_to_hard = sorted(self._outcomes, reverse=not self.space.larger_is_harder)
-        cut, _ = _least_contradicted([self._outcomes[value] for value in easy_to_hard])
+        cut, _ = least_contradicted([self._outcomes[value] for value in easy_to_hard])
         easy = easy_to_hard[cut - 1] if cut else None
         hard = easy_to_hard[cut] if cut < len(easy_to_hard) else None
         return (easy, hard) if self.space.larger_is_harder else (hard, easy)
@@ -184,24 +186,3 @@ def _halvings(space, low, high):
     """How often a bracket is halved until it is narrow."""
     ratio = (high - low) / space.step if space.step else math.log(high / low) / math.log1p(space.resolution)
     return math.ceil(math.log2(ratio)) if ratio > 1.0 + 1e-9 else 0
-
-
-def contradictions(trials, larger_is_harder=True):
-    """How many outcomes contradict the others: so many at least would have to be otherwise for a limit to separate those that held
-    from those that did not. `trials`: (value, held)."""
-    outcomes = {}
-    for value, held in trials:
-        outcomes.setdefault(value, [0, 0])[0 if held else 1] += 1
-    return _least_contradicted([outcomes[value] for value in sorted(outcomes, reverse=not larger_is_harder)])[1]
-
-
-def _least_contradicted(outcomes):
-    """Where a limit contradicts the fewest [held, did not], which are in the order from easy to hard: (how many lie on the easy side,
-    how many are contradicted). Of equals the one on the easy side."""
-    wrong = sum(yes for yes, _ in outcomes)
-    best, cut = wrong, 0
-    for position, (yes, no) in enumerate(outcomes, start=1):
-        wrong += no - yes
-        if wrong < best:
-            best, cut = wrong, position
-    return cut, best

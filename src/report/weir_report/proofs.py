@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import answer_text, quantities, reasons, sweep_launch, sweep_simulate, units
+from . import answer_text, quantities, programs, reasons, units
 from .errors import ReportError
 from .key_figures import COMPLETED, key_figures
 from .run import read_run
@@ -91,7 +91,7 @@ class Prover:
     """`limit_s`: of all simulations together. `say`: is called with a line on the progress from time to time."""
 
     def __init__(self, limit_s, say=lambda line: None):
-        self._weir, self._limit_s, self._say = sweep_launch.find_weir(), limit_s, say
+        self._weir, self._limit_s, self._say = programs.find_weir(), limit_s, say
         self._deadline = None  # from the first simulation on
         self._pairs = {}
 
@@ -153,7 +153,7 @@ class Prover:
         began, shown, defaults = time.monotonic(), time.monotonic(), self._defaults
         self._deadline = self._deadline or began + self._limit_s
         with tempfile.TemporaryDirectory(prefix="weir-prove-") as top, _removed_at_signals(top), \
-                concurrent.futures.ThreadPoolExecutor(sweep_simulate.cores()) as pool:
+                concurrent.futures.ThreadPoolExecutor(programs.cores()) as pool:
             tasks = [pool.submit(self._one, (run, changes, Path(top) / str(place), defaults), figure) for place, (run, changes) in enumerate(wanted)]
             left = set(tasks)
             while left:

@@ -10,13 +10,14 @@ import dataclasses
 import io
 import statistics
 
-from . import sweep_campaign, sweep_find_collect, sweep_find_state, sweep_plan, sweep_slurm
+from . import sweep_find_collect, sweep_find_state, sweep_plan, sweep_slurm
 from .capacity import Capacity
 from .compare import Settings, compare, compare_capacities
 from .errors import ReportError
 from .key_figures import KEY_FIGURES, key_figures
 from .run import Run, read_run
 from .run_groups import Failure, Group
+from .sweep_campaign import FAILED, Campaign
 from .units import counted
 
 # Ends of columns' names, by the key figures' units.
@@ -208,7 +209,7 @@ def groups(collection, by=None):
         group, state = made[_group_name(collection, collection.plan.setting_of(measured.point), by)], measured.state
         if measured.run:
             group.runs.append(measured.run)
-        elif state.state in sweep_campaign.FAILED:
+        elif state.state in FAILED:
             group.failed.append(Failure(state.point.name, state.reason or "no reason is recorded"))
         else:
             group.missing[state.state] = group.missing.get(state.state, 0) + 1
@@ -251,6 +252,16 @@ def comparison(collection, baseline=None, by=None, settings=Settings(), prover=N
     report = compare(first, [group for group in there if group is not first], dataclasses.replace(settings, allow_different_plans=True), by,
                      prover)
     report.remarks[:0] = collection.remarks + missing(collection)
+    return report
+
+
+def compare_runs(path, baseline, settings, prover):
+    """The report of weir-compare on a campaign's complete runs at fixed rates. `path`: its directory."""
+    campaign = Campaign(path)
+    campaign.plan = campaign.read_plan()
+    report = comparison(collect(campaign), baseline, settings=settings, prover=prover)
+    if report is None:
+        raise ReportError(f"{path}: fewer than two settings have complete runs")
     return report
 
 

@@ -321,12 +321,12 @@ def _all(options):
 
 
 def _work(options):
-    from . import sweep_worker
+    from . import sweep_processes
     campaign = Campaign(options.sweep)
     campaign.plan = campaign.read_plan()
     if campaign.plan is None:
         raise ReportError(f"{options.sweep}: no plan.json; jobs of weir-sweep submit run this")
-    return sweep_worker.work_in_job(campaign.world("simulation" if options.simulate else "slurm"), options.number)
+    return sweep_processes.work_in_job(campaign.world("simulation" if options.simulate else "slurm"), options.number)
 
 
 if __name__ == "__main__":

@@ -1,49 +1,15 @@
-"""The command that makes one run, in each world. Where weir, its SLURM script and the launcher of one machine are."""
+"""The command that makes one run, in each world."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
-
 from . import sweep_check
 from .errors import ReportError
-
-_HERE = Path(__file__).resolve()
-
-
-def programs():
-    """The directory of weir-sweep's launcher; None if there was no launcher."""
-    named = os.environ.get("WEIR_PROGRAMS")
-    return Path(named) if named else None
-
-
-def find_weir():
-    """$WEIR, the one beside the program, or that of the PATH."""
-    if named := os.environ.get("WEIR"):
-        if not os.access(named, os.X_OK):
-            raise ReportError(f"WEIR: '{named}' is not a program")
-        return str(Path(named).resolve())
-    beside = programs() / "weir" if programs() else None
-    found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which("weir")
-    if not found:
-        raise ReportError("no weir was found beside this program or in the PATH; set the variable WEIR to its path")
-    return found
-
-
-def find_script(name):
-    """weir.sbatch or mpirun-local, in the source tree or where both were installed (share/weir); None: not there."""
-    source, share = _HERE.parents[3], _HERE.parents[2]
-    for directory in (share / "slurm", share / "bench", source / "slurm", source / "bench"):
-        if (directory / name).is_file():
-            return str(directory / name)
-    return None
-
+from .programs import PACKAGE_ROOT, find_script
 
 def weir_sbatch():
     found = find_script("weir.sbatch")
     if not found:
-        raise ReportError(f"slurm/weir.sbatch was not found beside {_HERE.parents[1]}: the installation is incomplete")
+        raise ReportError(f"slurm/weir.sbatch was not found beside {PACKAGE_ROOT}: the installation is incomplete")
     return found
 
 

@@ -1,14 +1,21 @@
-"""Several workers that share the claims of one submission, as processes of this machine."""
+"""The worker of a submission: in a job, here, or several as processes of this machine that share its claims."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
-from pathlib import Path
 
+from .errors import ReportError
+from .programs import PACKAGE_ROOT
 from .sweep_child import Child, Stop
-from .sweep_worker import worker_for
+from .sweep_find_worker import FindWorker
+from .sweep_worker import Worker
+from .units import counted
+
+
+def worker_for(world, number, job, say=print):
+    return (FindWorker if world.plan.find else Worker)(world, number, job, say)
 
 
 def work(world, number, job, count, say):
@@ -17,9 +24,8 @@ def work(world, number, job, count, say):
         return worker_for(world, number, job, say).work()
     stop = Stop()
     stop.listen()
-    package = str(Path(__file__).resolve().parents[1])
     words = [sys.executable, "-m", "weir_report.sweep_command", "work", str(world.campaign.directory), str(number), "--simulate"]
-    variables = {"PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))}
+    variables = {"PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))}
     group = _Group([Child(words, None, None, variables, own_session=True) for _ in range(count)])
     with stop.while_running(group):
         statuses = group.wait()
@@ -37,3 +43,16 @@ class _Group:
 
     def wait(self):
         return [child.wait(math.inf) for child in self._children]
+
+
+def work_in_job(world, number):
+    """What one of the workers of a submission does: a job, or a process beside others."""
+    claims = world.submissions()
+    if not 1 <= number <= len(claims):
+        raise ReportError(f"{world.directory / 'submissions'}: there is no submission {number}")
+    worker = worker_for(world, number, claims[number - 1].record["job"])
+    worker.announces = world.name == "slurm"
+    status = worker.work()
+    if worker.announces:
+        print(f"{counted(len(worker.outcomes), 'run')}, {worker.outcomes.count('complete')} complete", file=sys.stderr)
+    return status

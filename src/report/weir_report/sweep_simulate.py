@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import secrets
 from pathlib import Path
 
 from . import sweep_claims, sweep_find, sweep_slurm, sweep_submit, whole_file
 from .errors import ReportError
+from .programs import cores
 from .sweep_campaign import now_text
 from .units import counted
 
@@ -17,10 +17,6 @@ MEMORY_SHARE = 0.8  # of what is free; the rest is for everything else
 ARRAY_MAX = 1000  # tasks: SLURM's own default allows 1001
 # sbatch's options of [slurm] that are right for a job of one core, too.
 SBATCH = ("--account=", "--partition=", "--qos=", "--reservation=", "--constraint=")
-
-
-def cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def free_memory_bytes():

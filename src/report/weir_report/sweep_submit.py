@@ -12,9 +12,8 @@ import secrets
 import shlex
 import sys
 import time
-from pathlib import Path
 
-from . import (sweep_check, sweep_claims, sweep_find, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
+from . import (programs, sweep_check, sweep_claims, sweep_find, sweep_find_plan, sweep_find_state, sweep_find_text, sweep_launch, sweep_needs, sweep_plan,
                sweep_processes, sweep_slurm, whole_file)
 from .errors import ReportError
 from .sweep_campaign import FAILED, TO_DO, Campaign, now_text
@@ -92,7 +91,7 @@ def prepare(sweep, world, directory):
                           "the nodes of one number. Use an axis: consumers = [4, 8, 16]")
     if world != "simulation":
         sweep_check.refuse_placeholders(sweep, world)
-    weir = sweep_launch.find_weir()
+    weir = programs.find_weir()
     base = sweep.path.parent
     made = sweep_check.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
                                  0.0 if world == "simulation" else sweep.start_s, base)
@@ -367,11 +366,10 @@ def _commands(prepared, runs, points, name, output, script, check=False):
 
 def script_text(prepared, number, more=""):
     """The batch script of a submission. `more`: words behind `weir-sweep work`."""
-    if sweep_launch.programs():
-        work = shlex.quote(str(sweep_launch.programs() / "weir-sweep"))
+    if programs.programs():
+        work = shlex.quote(str(programs.programs() / "weir-sweep"))
     else:
-        package = Path(__file__).resolve().parents[1]
-        work = f"env PYTHONPATH={shlex.quote(str(package))} {shlex.quote(sys.executable)} -m weir_report.sweep_command"
+        work = f"env PYTHONPATH={shlex.quote(str(programs.PACKAGE_ROOT))} {shlex.quote(sys.executable)} -m weir_report.sweep_command"
     setup = prepared.sweep.slurm.setup.rstrip()
     return "\n".join([
         "#!/bin/bash",

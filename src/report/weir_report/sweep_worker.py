@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 
 from . import sweep_claims, sweep_launch, sweep_slurm, whole_file
@@ -278,13 +277,6 @@ class Worker:
         return None
 
 
-def worker_for(world, number, job, say=print):
-    if world.plan.find:
-        from .sweep_find_worker import FindWorker
-        return FindWorker(world, number, job, say)
-    return Worker(world, number, job, say)
-
-
 def _safe(switch):
     return "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
 
@@ -304,16 +296,3 @@ def _findings_text(path, status):
     first = findings[0]
     return (f"{counted(record['serious'], 'serious finding')}, {counted(record['warnings'], 'warning')}; the first: "
             f"{first['what']} ({first['advice']}). All: {path}")
-
-
-def work_in_job(world, number):
-    """What one of the workers of a submission does: a job, or a process beside others."""
-    claims = world.submissions()
-    if not 1 <= number <= len(claims):
-        raise ReportError(f"{world.directory / 'submissions'}: there is no submission {number}")
-    worker = worker_for(world, number, claims[number - 1].record["job"])
-    worker.announces = world.name == "slurm"
-    status = worker.work()
-    if worker.announces:
-        print(f"{counted(len(worker.outcomes), 'run')}, {worker.outcomes.count('complete')} complete", file=sys.stderr)
-    return status

@@ -3,7 +3,7 @@
 import shlex
 import sys
 
-from . import (sweep_launch, traffic_experts, traffic_files, traffic_flows, traffic_inference, traffic_isolate, traffic_patterns,
+from . import (programs, traffic_experts, traffic_files, traffic_flows, traffic_inference, traffic_isolate, traffic_patterns,
                traffic_replay, traffic_slowdown, traffic_summary, units, whole_file)
 from .errors import ReportError, status_of
 from .quantities import rate_text
@@ -141,7 +141,7 @@ def _replay(options, argv):
         raise ReportError(f"--out: {options.out} exists already; the name of a new directory is expected")
     words = sys.argv[1:] if argv is None else argv
     file = traffic_files.write(f"{options.out}.csv", flows.trace, [f"weir-traffic {VERSION}: {_one_line(shlex.join(map(str, words)))}"])
-    traffic_replay.run(traffic_replay.command(sweep_launch.find_weir(), file, flows, options.out, options.link, options.at_once,
+    traffic_replay.run(traffic_replay.command(programs.find_weir(), file, flows, options.out, options.link, options.at_once,
                                               options.weir_options))
     made = traffic_replay.record(options.file, flows, options.out)
     print(whole_file.json_text(made) if options.json else "\n".join(traffic_replay.lines(made)) + "\n", end="")
