@@ -15,8 +15,10 @@ NOT_COMPARED = {"weir", "commit", "mpi", "wall_s", "simulation_s", "cpu_s", "loa
 
 def check(options, study):
     """The exit status: 0 if all is equal, 1 if something differs, or nothing was made anew of what can be."""
-    faults, count = [f"FAIL {name}: not what the files of {options.out} give; make it anew with the study's `table`"
-                     for name, text in study.page(options.out).items() if not (options.out / name).exists() or text != (options.out / name).read_text()], 0
+    count, faults = 0, []
+    for name, text in study.page(options.out).items():
+        if not (options.out / name).exists() or text != (options.out / name).read_text():
+            faults.append(f"FAIL {name}: not what the files of {options.out} give; make it anew with the study's `table`")
     if study.replay:
         with tempfile.TemporaryDirectory(prefix="weir-check-") as directory:
             trial = copy.copy(options)

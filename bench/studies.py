@@ -24,6 +24,7 @@ import provenance
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = TOP / "results"
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # for directories of many short runs
 Function = collections.abc.Callable
 
 
@@ -189,17 +190,41 @@ class Expectations:
 
 
 @contextlib.contextmanager
-def finished(line, scratch=None, **more):
-    """Runs this command of weir. Yields run.json and its directory, which goes afterwards; ends the program if the run did not complete or
-    its integrity check failed. more: of subprocess.run."""
+def tried(line, scratch=None, **more):
+    """Runs this command of weir, in the directory of the repository. Yields run.json (None: there is none), its directory, which goes
+    afterwards, and what subprocess.run returned; more: of that."""
     with tempfile.TemporaryDirectory(prefix="weir-study-", dir=scratch) as directory:
         out = pathlib.Path(directory) / "run"
-        done = subprocess.run([*line, "--quiet", "--out", str(out)], capture_output=True, text=True, check=False, **more)
-        run = json.loads((out / "run.json").read_text()) if (out / "run.json").exists() else None
-        # A job of groups has no ledger of its own.
-        if run is None or run["status"] != "complete" or not run.get("ledger", {"agrees": True})["agrees"]:
+        done = subprocess.run([*line, "--quiet", "--out", str(out)], capture_output=True, text=True, check=False, cwd=TOP, **more)
+        yield json.loads((out / "run.json").read_text()) if (out / "run.json").exists() else None, out, done
+
+
+def is_whole(run):
+    """Complete, and its integrity check passed. A job of groups has no ledger of its own."""
+    return run is not None and run["status"] == "complete" and run.get("ledger", {"agrees": True})["agrees"]
+
+
+@contextlib.contextmanager
+def finished(line, **more):
+    """As tried, but ends the program if the run is not whole. Yields run.json and its directory."""
+    with tried(line, **more) as (run, out, done):
+        if not is_whole(run):
             sys.exit(f"the run did not complete: {shlex.join(line)}\n{run.get('failure') if run else 'no run.json'}\n{done.stdout}{done.stderr}")
         yield run, out
+
+
+def attempted(weir, command, limit_s, read):
+    """{status, weir, and of a complete run what read(run, directory) gives} of a command that begins with `weir`."""
+    try:
+        with tried([weir, *shlex.split(command)[1:]], timeout=limit_s) as (run, out, done):
+            if run is None:
+                return {"status": f"refused: {done.stderr.strip()}"}
+            if run["status"] == "complete" and not is_whole(run):
+                sys.exit(f"{command}\nthe integrity check failed")
+            found = read(run, out) if run["status"] == "complete" else {}
+            return {"status": run["status"], "weir": run["environment"]["weir_version"], **found}
+    except subprocess.TimeoutExpired:
+        return {"status": f"longer than {limit_s} s"}
 
 
 def run(words, world, weir, lab=(), ranks=0):
@@ -216,6 +241,42 @@ def run(words, world, weir, lab=(), ranks=0):
     with finished(line, env={**os.environ, "WEIR": weir}) as (result, out):
         command = shlex.join(["weir", "simulate" if world == "simulator" else "run", *words])
         return {**result, "command": command}, measured(out), load_before
+
+
+class Lab:
+    """Hosts as network namespaces of this machine (bench/lab), which are there within the context. up: options of `bench/lab up`."""
+
+    def __init__(self, name, *up):
+        self.name, self.up = f"{name}{os.getpid()}", up
+
+    def __enter__(self):
+        self.down()
+        self("up", *self.up)
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def down(self):
+        subprocess.run(self.words("down"), capture_output=True, check=False)
+
+    def words(self, command, *more):
+        return [str(TOP / "bench/lab"), command, "--name", self.name, *more]
+
+    def __call__(self, command, *more):
+        """What a command of bench/lab prints."""
+        done = subprocess.run(self.words(command, *more), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"bench/lab {command} {' '.join(more)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def on(self, host, *lines):
+        """What these lines of a shell print there."""
+        return self("exec", host, "--", "sh", "-e", "-c", "\n".join(lines))
+
+    def process(self, host, *words, **more):
+        """Begins a program there; more: of subprocess.Popen."""
+        return subprocess.Popen(self.words("exec", host, "--", *words), **more)
 
 
 def measured(directory):

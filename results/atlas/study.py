@@ -124,4 +124,5 @@ def add_options(parser):
 
 
 STUDY = studies.Study(page.page, keys={"runs.csv": NAMES[:5]}, replay=replay_cheap, draw=page.draw, options=add_options,
-                      runs={"simulate": lambda options: simulate(options, points()), "scan": lambda options: simulate(options, scan_points()), "lab": lab})
+                      runs={"simulate": lambda options: simulate(options, points()),
+                            "scan": lambda options: simulate(options, scan_points()), "lab": lab})

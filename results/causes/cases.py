@@ -19,9 +19,8 @@ import tempfile
 import threading
 import time
 
-from studies import TOP
+import studies
 
-LAB = str(TOP / "bench/lab")
 PRODUCERS, CONSUMERS = 4, 4  # hosts of the lab
 QUEUE_MS = 20                # what a slow link's queue holds
 LIMIT_S = 60                 # for a case
@@ -135,26 +134,16 @@ def cases():
 # --------------------------------------------------------------------------------------------------------------- running
 
 
-def lab(*words):
-    return subprocess.run([LAB, *words], check=True, capture_output=True, text=True).stdout
-
-
-class Lab:
-    def __init__(self, name):
-        self.name, self.slow = name, []
+class Lab(studies.Lab):
+    def __init__(self):
+        super().__init__("causes", "--producers", str(PRODUCERS), "--consumers", str(CONSUMERS), "--link", "none")
+        self.slow = []
 
     def __enter__(self):
-        subprocess.run([LAB, "down", "--name", self.name], capture_output=True, check=False)
-        lab("up", "--name", self.name, "--producers", str(PRODUCERS), "--consumers", str(CONSUMERS), "--link", "none")
+        super().__enter__()
         hosts = ["ctl01", *(f"eb{i:02}" for i in range(1, PRODUCERS + 1)), *(f"fn{i:02}" for i in range(1, CONSUMERS + 1))]
         self.network = {host: self.on(host, "readlink /proc/self/ns/net").strip() for host in hosts}
         return self
-
-    def __exit__(self, *_):
-        subprocess.run([LAB, "down", "--name", self.name], capture_output=True, check=False)
-
-    def on(self, host, script):
-        return lab("exec", "--name", self.name, host, "--", "sh", "-e", "-c", script)
 
     def slow_down(self, links):
         """Links of hosts `eb...` and `ctl01` are slow where these send, those of `fn...` at the switch's port to them."""
@@ -172,14 +161,14 @@ class Lab:
                     on_switch.append(f"tc qdisc replace dev {host} root {rate}")
                     self.slow.append(("switch", host))
         for host, lines in {**commands, **({"switch": on_switch} if on_switch else {})}.items():
-            self.on(host, "\n".join(lines))
+            self.on(host, *lines)
 
     def speed_up(self):
         by_host = {}
         for host, device in self.slow:
             by_host.setdefault(host, []).append(f"tc qdisc del dev {device} root")
         for host, lines in by_host.items():
-            self.on(host, "\n".join(lines))
+            self.on(host, *lines)
         self.slow = []
 
     def rank_on(self, host):
@@ -225,7 +214,7 @@ def launch(a_lab, case, weir, directory):
     words = ["-np", str(ranks), weir, *command_of(case)[1:], "--quiet", "--out", str(directory / "run")]
     given = json.dumps([a_lab.name, case.pml, str(hosts), "lo" if case.where == ONE else "eth0", words])
     log = (directory / "log.txt").open("w")
-    return subprocess.Popen([sys.executable, "-c", script, str(TOP / "bench"), given], stdout=log, stderr=log, start_new_session=True)
+    return subprocess.Popen([sys.executable, "-c", script, str(studies.TOP / "bench"), given], stdout=log, stderr=log, start_new_session=True)
 
 
 def wait_for_second_0(process, directory):

@@ -134,7 +134,7 @@ def examples(weir):
 
 def measured(given):
     """Every case once, or those whose name contains --only."""
-    with cases.Lab(f"causes{os.getpid()}") as lab:
+    with cases.Lab() as lab:
         for case in [case for case in cases.cases() if given.only in case.name]:
             record, directory, said = cases.run_case(lab, case, given.weir)
             verdict, what, where, share = cases.judge(case, record)

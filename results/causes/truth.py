@@ -1,16 +1,13 @@
 """What held a simulated run up, proved by simulating the plan again with one thing relaxed, then with two; and what weir named."""
 
 import itertools
-import json
-import pathlib
-import shutil
 import subprocess
-import tempfile
+
+import studies
 
 FAST_LINK = "1Tb/s"
 MANY = 64
 LIMIT_S = 120  # for a simulation
-SCRATCH = "/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None
 OFF = ("--explain", "off")
 # Fields of run.json that say how a run went.
 Outcome = dict
@@ -28,21 +25,12 @@ def words_of(plan):
 
 
 def simulate(weir, plan, extra=()):
-    """The record of a simulation; None: it was refused, or did not end."""
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="causes-", dir=SCRATCH))
+    """The record of a simulation; {"refused": why} if it was, or did not end."""
     try:
-        out = directory / "run"
-        try:
-            done = subprocess.run([weir, "simulate", *words_of(plan), *extra, "--quiet", "--out", str(out)], capture_output=True, text=True,
-                                  check=False, timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            return {"refused": f"too dear: not over after {LIMIT_S} s"}
-        record = out / "run.json"
-        if done.returncode not in (0, 3) or not record.exists():
-            return {"refused": (done.stderr or done.stdout).strip()[-300:]}
-        return json.loads(record.read_text())
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        with studies.tried([weir, "simulate", *words_of(plan), *extra], scratch=studies.MEMORY, timeout=LIMIT_S) as (run, _, done):
+            return run if run and done.returncode in (0, 3) else {"refused": (done.stderr or done.stdout).strip()[-300:]}
+    except subprocess.TimeoutExpired:
+        return {"refused": f"too dear: not over after {LIMIT_S} s"}
 
 
 def outcome(record):

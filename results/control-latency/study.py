@@ -18,8 +18,6 @@ import time
 
 import studies
 
-LAB = str(studies.TOP / "bench/lab")
-NAME = f"control{os.getpid()}"
 HOSTS = ("ctl01", "eb01", "eb02", "fn01", "fn02")
 ENVIRONMENT = {**os.environ, "WEIR_JOIN_TOKEN": "control", "UCX_TLS": "tcp,self"}
 LINK_MBIT = 200
@@ -31,17 +29,6 @@ RATES = {"idle": "10Mb/s", "loaded": "170Mb/s"}
 QUEUES = ("shared", "own")
 NAMES = ("queues", "load", "round", "p50_us", "p99_us", "max_us", "grants", "goodput_mbps", "late_sets", "paths", "weir", "command")
 EXPECTED = 1.1  # p99 loaded / idle with a class of its own, at most
-
-
-def lab(*words):
-    done = subprocess.run([LAB, *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def commands_in(host, lines):
-    lab("exec", "--name", NAME, host, "--", "sh", "-e", "-c", "\n".join(lines))
 
 
 def queue_lines(device, own):
@@ -56,21 +43,21 @@ def queue_lines(device, own):
     return lines
 
 
-def set_queues(own):
+def set_queues(lab, own):
     for host in HOSTS:
-        commands_in(host, ["tc qdisc del dev eth0 root", *queue_lines("eth0", own)])
-        commands_in("switch", [f"tc qdisc del dev {host} root", *queue_lines(host, own)])
+        lab.on(host, "tc qdisc del dev eth0 root", *queue_lines("eth0", own))
+        lab.on("switch", f"tc qdisc del dev {host} root", *queue_lines(host, own))
 
 
-def one_run(options, queues, load, number):
+def one_run(options, lab, queues, load, number):
     words = [*OPTIONS, "--rate", RATES[load]]
     with tempfile.TemporaryDirectory(prefix="weir-control-") as directory:
         out = pathlib.Path(directory) / "run"
         processes = []
         for host in HOSTS:
             more = ["--ranks", str(len(HOSTS)), "--out", str(out), "--quiet", *words] if host == HOSTS[0] else []
-            processes.append(subprocess.Popen([LAB, "exec", "--name", NAME, host, "--", options.weir, "run", "--join", "ctl01:7000", *more],
-                                              env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+            processes.append(lab.process(host, options.weir, "run", "--join", "ctl01:7000", *more, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True))
             time.sleep(0.15)  # ranks are numbered as they come
         said = "".join(process.communicate(timeout=90)[0] for process in processes)
         record = json.loads((out / "run.json").read_text()) if (out / "run.json").exists() else {"status": "none"}
@@ -87,21 +74,17 @@ def one_run(options, queues, load, number):
 
 
 def measure(options):
-    subprocess.run([LAB, "down", "--name", NAME], capture_output=True, check=False)
-    try:
-        lab("up", "--name", NAME, "--producers", "2", "--consumers", "2", "--link", f"{LINK_MBIT}Mb/s")
+    with studies.Lab("control", "--producers", "2", "--consumers", "2", "--link", f"{LINK_MBIT}Mb/s") as lab:
         for index, host in enumerate(HOSTS, 1):
-            commands_in(host, ["ip link add link eth0 name ctl0 type macvlan mode bridge", f"ip addr add {CONTROL_NETWORK}.{index}/24 dev ctl0",
-                               "ip link set ctl0 up"])
+            lab.on(host, "ip link add link eth0 name ctl0 type macvlan mode bridge", f"ip addr add {CONTROL_NETWORK}.{index}/24 dev ctl0",
+                   "ip link set ctl0 up")
         for number in range(1, options.rounds + 1):
             for queues in QUEUES if number % 2 else reversed(QUEUES):
-                set_queues(queues == "own")
+                set_queues(lab, queues == "own")
                 for load in RATES if number % 2 else reversed(RATES):
-                    line = one_run(options, queues, load, number)
+                    line = one_run(options, lab, queues, load, number)
                     print(f"{number} {queues} {load}: " + " ".join(f"{name} {line[name]:.5g}" for name in NAMES[3:9]), flush=True)
                     studies.store(options.out / "runs.csv", NAMES, line, NAMES[:3])
-    finally:
-        subprocess.run([LAB, "down", "--name", NAME], capture_output=True, check=False)
 
 
 def values(lines, queues, load, name):

@@ -101,7 +101,8 @@ def page(out):
             medians.append([title, engine, *(f"{statistics.median(values(lines, case, engine, figure)):.4g}" for figure in FIGURES)])
     parts = {"expected": studies.table(["runs", "figure", "ucx / mpi expected", "found: medians (rounds)", "outcome"], expected),
              "medians": studies.table(["runs", "engine", *(TITLES[name] for name in FIGURES)], medians)}
-    return studies.about(out, "engines", parts, f"Made by `bench/study engines` of runs.csv: {max(int(line['round']) for line in lines)} rounds with weir "
+    rounds = max(int(line["round"]) for line in lines)
+    return studies.about(out, "engines", parts, f"Made by `bench/study engines` of runs.csv: {rounds} rounds with weir "
                          f"{studies.versions(lines)}, {studies.versions(lines, 'mpi')}, UCX {studies.versions(lines, 'ucx')}.")
 
 

@@ -12,10 +12,8 @@ import sys
 import time
 
 import remedies
-from studies import TOP
+import studies
 
-LAB = str(TOP / "bench/lab")
-NAME = f"explain{os.getpid()}"
 WIRE = 1.06  # payload to what the port is given: Ethernet, IP, TCP and control packets at 1500 bytes
 COMMON = {"event-size": "512KiB", "chunk-size": "64KiB", "slots": "8", "streams": "8", "duration": "6s", "warmup": "1s", "drain": "5s", "idle": "nap"}
 LINKS = {"producer": 300.0, "consumer": 300.0}  # Mb/s
@@ -55,18 +53,10 @@ TAKE = "import socket\ns=socket.create_server(('0.0.0.0',7777))\nc,_=s.accept()\
 BURN = "import time\ne=time.time()+3\nwhile time.time()<e: pass"
 
 
-def lab(*words):
-    done = subprocess.run([LAB, words[0], "--name", NAME, *words[1:]], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def set_speed(host, mbit):
+def set_speed(lab, host, mbit):
     """Both ends of the host's cable."""
     for where, device in ((host, "eth0"), ("switch", host)):
-        lab("exec", where, "--", "tc", "qdisc", "replace", "dev", device, "root", "tbf", "rate", f"{mbit:g}mbit", "burst", "64kb",
-            "limit", "4mb")
+        lab.on(where, f"tc qdisc replace dev {device} root tbf rate {mbit:g}mbit burst 64kb limit 4mb")
 
 
 def pid_of(rank, out):
@@ -92,13 +82,12 @@ def wait_for_second(out, second, limit_s=60):
     return False
 
 
-def disturb(case, out):
+def disturb(lab, case, out):
     """What is wrong during the run; returns processes to be ended after it."""
     helpers = []
     if case.foreign == "link":
         for host, code in (("fn01", TAKE), ("ctl01", SEND)):
-            helpers.append(subprocess.Popen([LAB, "exec", "--name", NAME, host, "--", sys.executable, "-c", code],
-                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            helpers.append(lab.process(host, sys.executable, "-c", code, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             time.sleep(0.5)
     if (case.stop or case.foreign == "processor") and wait_for_second(out, case.stop[1] - 1 if case.stop else 0):
         if case.stop:
@@ -116,21 +105,18 @@ def run(weir, case, out):
     words = [weir, "run", "--out", str(out), "--quiet"]
     for option, value in case.options.items():
         words += [f"--{option}", str(value)]
-    up = ["up", "--producers", "2", "--consumers", "2", "--producer-link", f"{case.links['producer']:g}Mb/s", "--consumer-link",
+    up = ["--producers", "2", "--consumers", "2", "--producer-link", f"{case.links['producer']:g}Mb/s", "--consumer-link",
           f"{case.links['consumer']:g}Mb/s", "--scheduler-link", "300Mb/s", "--buffer", "deep"]
-    lab(*up)
-    try:
+    with studies.Lab("explain", *up) as lab:
         for host, mbit in case.own.items():
-            set_speed(host, mbit)
-        process = subprocess.Popen([LAB, "run", "--name", NAME, "-q", "--", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        helpers = disturb(case, out)
+            set_speed(lab, host, mbit)
+        process = subprocess.Popen(lab.words("run", "-q", "--", *words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        helpers = disturb(lab, case, out)
         problem = process.communicate(timeout=120)[1]
         for helper in helpers:
             helper.terminate()
-    finally:
-        lab("down")
     record = out / "run.json"
-    return (json.loads(record.read_text()) if record.exists() else {"refused": problem}), shlex.join(["bench/lab", *up[1:], "--", *words])
+    return (json.loads(record.read_text()) if record.exists() else {"refused": problem}), shlex.join(["bench/lab", *up, "--", *words])
 
 
 def changed(case, remedy):

@@ -15,9 +15,7 @@ import json
 import os
 import pathlib
 import shlex
-import shutil
 import subprocess
-import tempfile
 
 import cases
 import remedies
@@ -29,7 +27,6 @@ import truth  # noqa: E402
 
 NAMES = ("name", "planted", "weir", "late", "near", "differs", "causes", "remedy", "tried", "outcome", "rate", "rate_outcome", "simulations",
          "command", "text")
-SCRATCH = "/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None
 
 
 def explain(weir, directory):
@@ -61,14 +58,9 @@ def simulated(weir, seed):
     plan, planted = plans.draw_plan(seed, packets_one_in=0)
     row = dict.fromkeys(NAMES, "")
     row.update(name=seed, planted="+".join(planted) or "none", command=shlex.join(["weir", "simulate", *truth.words_of(plan)]))
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="explain-", dir=SCRATCH))
-    try:
-        out = directory / "run"
-        done = subprocess.run([weir, "simulate", *truth.words_of(plan), "--explain", "off", "--quiet", "--out", str(out)],
-                              capture_output=True, text=True, check=False, timeout=300)
+    with studies.tried([weir, "simulate", *truth.words_of(plan), *truth.OFF], scratch=studies.MEMORY, timeout=300) as (record, out, done):
         if done.returncode != 0:
             return {**row, "outcome": "refused", "text": done.stderr.strip()}
-        record = json.loads((out / "run.json").read_text())
         row["weir"] = record["environment"]["weir_commit"][:12]
         before = truth.outcome(record)
         row["late"] = f"{before['late']:.4f}"
@@ -76,8 +68,6 @@ def simulated(weir, seed):
         if "refused" in found:
             return {**row, "outcome": "cannot be explained", "text": found["refused"]}
         fill(row, found, not before["good"])
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
     if not row["outcome"]:
         changed, row["tried"] = remedies.applied(plan, found)
         row["outcome"] = "helps" if is_good(truth.simulate(weir, changed, truth.OFF)) else "does not help"

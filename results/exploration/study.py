@@ -56,9 +56,8 @@ def page(out):
         "Made by `bench/study exploration run`; edit `about.md`, not this file. " + studies.made_with(runs),
         f"**{scenarios} random scenarios from seed 1 on, {events} events delivered: {outcomes}.** {seconds / 60:.0f} minutes of CPU time, in "
         f"{len(runs)} blocks ([runs.csv](runs.csv) has each; the first one:)",
-        f"    build/release/tests/explorer/explorer {runs[0]['scenarios']} --seed {runs[0]['first_seed']}\n\nprints {runs[0]['events']} events delivered. "
-        "What a seed draws changes with every option and "
-        "scenario file that weir gets, so the number of events is that of the program above; the outcome is that of every program.",
+        f"    build/release/tests/explorer/explorer {runs[0]['scenarios']} --seed {runs[0]['first_seed']}\n\n"
+        f"prints {runs[0]['events']} events delivered. What a seed draws changes with every option and scenario file that weir gets, so the number of events is that of the program above; the outcome is that of every program.",
         studies.text(out, "about.md")])}
 
 

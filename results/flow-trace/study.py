@@ -1,6 +1,7 @@
 """A trace of flows, replayed: slowdowns of made-up traces against what closed forms give.
 
-run: ten seconds of processor time: each case is a trace, which weir-traffic replay simulates with the fluid model and packet by packet; `check` does all of it again.
+run: ten seconds of processor time: each case is a trace, which weir-traffic replay simulates with the fluid model and packet by packet;
+`check` does all of it again.
 What is expected stands beside each case here and was written before the runs; about.md has the formulas.
 """
 
@@ -128,7 +129,8 @@ def page(out):
     passed = sum(line["outcome"] == "PASS" for line in lines)
     head = ["case", "network", "flows", "expected slowdown", "band", "found", "outcome"]
     parts = {"cases": studies.table(head, rows), "count": f"{passed} of {len(lines)} PASS."}
-    return studies.about(out, "flow-trace", parts, f"Made by `bench/study flow-trace run`; `table` makes the page of runs.csv. {studies.made_with(lines)}")
+    return studies.about(out, "flow-trace", parts,
+                         f"Made by `bench/study flow-trace run`; `table` makes the page of runs.csv. {studies.made_with(lines)}")
 
 
 STUDY = studies.Study(page, runs={"run": make_lines}, keys={"runs.csv": ("case", "network")}, replay=make_lines)

@@ -216,10 +216,10 @@ def buffers_table(runs):
     lines = []
     for run in sorted(runs, key=lambda run: (run["row"], size_order(run["buffer"]))):
         delivery = " / ".join(f"{float(run[f'delivery_us_{name}']) / 1e6:.2f}" for name in ("p50", "p99", "max"))
-        lines.append([run["row"], run["buffer"], verdict_text(run), number(run, "max_occupancy", "{:.2f}"), number(run, "slowest_consumer_mean_gbps"), delivery,
-                      sent_again(run), run["port_drops_packets"], run["timeouts"], *cpu_shares(run)])
-    return studies.table(["row", "buffer per port", "sustained", "worst occupancy", "slowest consumer, mean Gb/s", "delivery p50 / p99 / max, s", "sent again",
-                          "ports dropped", "timeouts", "CPU: all", "of the lab"], lines)
+        lines.append([run["row"], run["buffer"], verdict_text(run), number(run, "max_occupancy", "{:.2f}"),
+                      number(run, "slowest_consumer_mean_gbps"), delivery, sent_again(run), run["port_drops_packets"], run["timeouts"], *cpu_shares(run)])
+    return studies.table(["row", "buffer per port", "sustained", "worst occupancy", "slowest consumer, mean Gb/s",
+                          "delivery p50 / p99 / max, s", "sent again", "ports dropped", "timeouts", "CPU: all", "of the lab"], lines)
 
 
 def paper_text(value):
@@ -251,7 +251,7 @@ def page(out):
 
 def draw(out, figures):
     rows, buffers = (studies.stored(out / f"{name}.csv") for name in ("runs", "buffers"))
-    rates = {row: tuple(rate if isinstance(rate, (int, float)) else None for rate in (low, mean, high)) for row, (_, _, low, mean, high, _) in PAPER.items()}
+    rates = {row: printed[2:5] for row, printed in PAPER.items()}
     for command in ("slow", "rows"):
         runs = [run for run in rows if run["time_scale"] == str(DEFAULTS[command][1])]
         if runs:

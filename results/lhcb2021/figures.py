@@ -1,9 +1,8 @@
 """Figures 3 to 7 of the LHCb 2021 paper out of run directories, with what the paper prints marked in them."""
 
-import csv
-
 from PIL import Image
 
+import studies
 import study_figures
 from study_figures import pyplot
 
@@ -24,8 +23,7 @@ def ranks(directory, role):
     """Lines of each rank's file, measured seconds only."""
     found = []
     for file in sorted((directory / "ranks").glob(f"*-{role}.csv")):
-        with open(file, newline="") as rows:
-            found.append([row for row in csv.DictReader(rows) if row["phase"] == "measure"])
+        found.append([row for row in studies.rows(file) if row["phase"] == "measure"])
     return found
 
 

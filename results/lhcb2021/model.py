@@ -4,7 +4,6 @@ open, the simulation of one row with them, what is measured of it, and the dista
 The scales were written down before the first simulation of the search; that of 3-most after its grid."""
 
 import math
-import os
 import statistics
 
 import studies
@@ -96,12 +95,9 @@ def words(choice, rate=None):
     return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 
 
-SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
 def simulate(weir, choice):
     """Simulates a row with these choices. Returns the line to store; ends the program if the run is not complete."""
-    with studies.finished([weir, "simulate", *words(choice)], scratch=SCRATCH) as (run, out):
+    with studies.finished([weir, "simulate", *words(choice)], scratch=studies.MEMORY) as (run, out):
         result = {**choice, **measured(out, run, int(choice["row"]), choice), "weir": run["environment"]["weir_commit"][:12]}
         return {name: f"{value:.5g}" if isinstance(value, float) and name not in choice else str(value) for name, value in result.items()}
 

@@ -11,15 +11,12 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 import studies
 
-LAB = str(studies.TOP / "bench/lab")
-NAME = f"recovery{os.getpid()}"
 HOSTS = ("ctl01", "eb01", "eb02", "fn01", "fn02", "fn03")
 ENVIRONMENT = {**os.environ, "WEIR_JOIN_TOKEN": "recovery", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 OPTIONS = ("--producers", "2", "--rate", "30Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--buffer", "16MiB", "--warmup", "2s",
@@ -34,10 +31,6 @@ TRIES_S = 60  # so long a consumer that was cut off tries to come back
 LIMIT_S = 60
 
 
-def lab(*words):
-    return subprocess.run([LAB, *words], check=True, capture_output=True, text=True).stdout
-
-
 def descendants(pid):
     found = [pid]
     try:
@@ -49,17 +42,16 @@ def descendants(pid):
     return found
 
 
-class Lab:
+class Lab(studies.Lab):
     """A lab with the processes of one run."""
 
     def __init__(self, weir, directory):
+        super().__init__("recovery", "--producers", "2", "--consumers", "3", "--link", "100Mb/s")
         self.weir, self.directory, self.processes = weir, pathlib.Path(directory), {}
 
     def __enter__(self):
-        subprocess.run([LAB, "down", "--name", NAME], capture_output=True, check=False)
-        lab("up", "--name", NAME, "--producers", "2", "--consumers", "3", "--link", "100Mb/s")
         self.log = open(self.directory / "log.txt", "w+", encoding="utf-8")
-        return self
+        return super().__enter__()
 
     def __exit__(self, *_):
         for processes in self.processes.values():
@@ -70,12 +62,12 @@ class Lab:
                     except ProcessLookupError:
                         pass
         self.log.close()
-        subprocess.run([LAB, "down", "--name", NAME], capture_output=True, check=False)
+        super().__exit__()
 
     def start(self, host, *options):
-        words = [LAB, "exec", "--name", NAME, host, "--", self.weir, "run", "--join", "ctl01:7000", *options]
         # A session each: the kernel hangs up a group whose leader has gone and in which somebody is stopped.
-        process = subprocess.Popen(words, env=ENVIRONMENT, stdout=self.log, stderr=self.log, start_new_session=True)
+        process = self.process(host, self.weir, "run", "--join", "ctl01:7000", *options, env=ENVIRONMENT, stdout=self.log, stderr=self.log,
+                               start_new_session=True)
         self.processes.setdefault(host, []).append(process)
 
     def start_all(self, *options):
@@ -100,7 +92,7 @@ class Lab:
             os.kill(pid, number)
 
     def link(self, host, state):
-        lab("exec", "--name", NAME, "switch", "--", "ip", "link", "set", "dev", host, state)
+        self.on("switch", f"ip link set dev {host} {state}")
 
     def seconds(self):
         """That every rank has logged in the measurement."""
@@ -263,8 +255,8 @@ def page(out):
                line["lost_events"], line["received_events"]]
               for line in lines if line["losses"] not in ("", "0") and line["status"] == "complete" and line in single]
     parts = {"kills": studies.table(["role", "what", "when", "expected", "found", "outcome"], rows),
-             "losses": studies.table(["what", "when", "unnoticed, s", "away, s", "lowest rate", "seconds below 95 %", "late sets", "sent in vain", "doubtful",
-                                      "lost", "received events"], losses),
+             "losses": studies.table(["what", "when", "unnoticed, s", "away, s", "lowest rate", "seconds below 95 %", "late sets",
+                                      "sent in vain", "doubtful", "lost", "received events"], losses),
              "steady": steady_table(out / "steady.json"), "passed": f"{sum(row[-1] == 'PASS' for row in rows)} of {len(rows)}"}
     return studies.about(out, "recovery", parts, f"Made by `bench/study recovery` of runs.csv and steady.json, with weir {studies.versions(lines)}.")
 

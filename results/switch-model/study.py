@@ -1,4 +1,4 @@
-"""The packet model of switches, NICs and TCP beside reference values: builds bench/switch-model (or takes --program), runs every case, writes the page.
+"""The packet model of switches, NICs and TCP beside reference values: builds bench/switch-model (or takes --program), runs every case.
 
 run: a minute of CPU time, after bench/install-dependencies --tests. values.csv gets a line for each value; README.md is made of it and of
 about.md, `table` makes only that. `check` runs the short cases again, compares them with the stored lines, and the page with them.

@@ -21,19 +21,14 @@ A run takes 8 to 20 s of CPU time, an unscaled one a minute. Figures need matplo
 """
 
 import concurrent.futures
-import json
-import pathlib
 import shlex
 import statistics
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 import page
 import studies
-from studies import TOP
 
 # Rate of the row in Gb/s; busy at that rate: mean and quantum of an event's processing, in seconds.
 ROWS = {1: (85.8, None), 3: (74.0, None), 4: (63.3, (0.1468, 0.010))}
@@ -164,23 +159,8 @@ def points(parts, stored):
 
 
 def simulate(weir, one, limit_s):
-    words = shlex.split(one["command"])[2:]
-    with tempfile.TemporaryDirectory(prefix="weir-settings-") as directory:
-        out = pathlib.Path(directory) / "run"
-        begin = time.monotonic()
-        try:
-            done = subprocess.run([weir, "simulate", *words, "--quiet", "--out", str(out)], capture_output=True, text=True,
-                                  timeout=limit_s, check=False, cwd=TOP)
-        except subprocess.TimeoutExpired:
-            return {**one, "status": f"longer than {limit_s} s"}
-        record = out / "run.json"
-        if not record.exists():
-            return {**one, "status": f"refused: {done.stderr.strip()}"}
-        run = json.loads(record.read_text())
-        line = {**one, "status": run["status"], "weir": run["environment"]["weir_version"], "wall_s": time.monotonic() - begin}
-        if run["status"] == "complete":
-            line |= measured(run, out)
-        return line
+    begin = time.monotonic()
+    return {**one, **studies.attempted(weir, one["command"], limit_s, measured), "wall_s": time.monotonic() - begin}
 
 
 def measured(run, out):

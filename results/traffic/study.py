@@ -11,7 +11,6 @@ What is expected stands in expected.py and was written before the runs.
 
 import concurrent.futures
 import functools
-import json
 import os
 import pathlib
 import shlex
@@ -66,21 +65,10 @@ def make_files(top):
 
 
 def simulate(weir, command, read):
-    """The status of a run, and what `read` makes of its record and its directory."""
-    with tempfile.TemporaryDirectory(prefix="weir-traffic-") as directory:
-        out = pathlib.Path(directory) / "run"
-        try:
-            done = subprocess.run([weir, *shlex.split(command)[1:], "--quiet", "--out", str(out)], capture_output=True, text=True,
-                                  timeout=LIMIT_S, check=False, cwd=TOP)
-        except subprocess.TimeoutExpired:
-            return {"status": f"longer than {LIMIT_S} s"}
-        if not (out / "run.json").exists():
-            sys.exit(f"{command}\n{done.stdout}{done.stderr}")
-        run = json.loads((out / "run.json").read_text())
-        if run["status"] == "complete" and not run["ledger"]["agrees"]:
-            sys.exit(f"{command}\nthe integrity check failed")
-        found = read(run, out) if run["status"] == "complete" else {}
-        return {"status": run["status"], "weir": run["environment"]["weir_version"], **found}
+    line = studies.attempted(weir, command, LIMIT_S, read)
+    if line["status"].startswith("refused"):
+        sys.exit(f"{command}\n{line['status']}")
+    return line
 
 
 def measured(run, out, alone):

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/commands.hpp"
-#include "cli/group_notes.hpp"
 #include "config/option_table.hpp"
 #include "config/usage_error.hpp"
 #include "weir_version.hpp"
@@ -48,8 +47,8 @@ std::string group_lines(const Command& command, OptionGroup group) {
 }
 
 std::string group_page(const Command& command, OptionGroup group) {
-    return fmt::format("{}: {}\n{}{}", config::group_name(group), config::group_title(group),
-                       group_lines(command, group), group_note(group));
+    const config::OptionGroupRow& row = config::row_of(group);
+    return fmt::format("{}: {}\n{}{}", row.name, row.title, group_lines(command, group), row.note);
 }
 
 bool has_any_of(const Command& command, OptionGroup group) {
@@ -79,7 +78,7 @@ std::string first_page(const Command& command) {
                         command.most_used.empty() ? "Options of the plan" : "More options", command.name);
     for (const OptionGroup group : config::shown_groups) {
         if (has_any_of(command, group)) {
-            text += fmt::format("  {:10}{}\n", config::group_name(group), config::group_title(group));
+            text += fmt::format("  {:10}{}\n", config::row_of(group).name, config::row_of(group).title);
         }
     }
     return text + fmt::format("\nExit status: {}", command.exit_status);
@@ -96,10 +95,10 @@ std::string help_page(const Command& command, std::string_view topic) {
         if (!has_any_of(command, group)) {
             continue;
         }
-        if (topic == config::group_name(group)) {
+        if (topic == config::row_of(group).name) {
             return group_page(command, group);
         }
-        names += fmt::format("{} ", config::group_name(group));
+        names += fmt::format("{} ", config::row_of(group).name);
         all += fmt::format("{}{}", all.empty() ? "" : "\n", group_page(command, group));
     }
     if (topic == "all") {

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "cli/commands.hpp"
-#include "cli/group_notes.hpp"
 #include "config/scenario.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"
@@ -110,10 +109,9 @@ Json groups_of(const Command& command) {
             }
         }
         if (!options.empty()) {
-            groups.push_back({{"name", config::group_name(group)},
-                              {"title", config::group_title(group)},
-                              {"options", options},
-                              {"note", group_note(group)}});
+            const config::OptionGroupRow& row = config::row_of(group);
+            groups.push_back(
+                {{"name", row.name}, {"title", row.title}, {"options", options}, {"note", row.note}});
         }
     }
     Json own = Json::array();

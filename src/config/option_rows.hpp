@@ -1,5 +1,5 @@
 // The rows of the option table. An option stands in the file of its group in the help:
-// `weir run --help GROUP` is GROUP_options.cpp. For option_table.cpp, which joins them and sets the group.
+// `weir run --help GROUP` is GROUP_options.cpp. For option_groups.cpp, which joins them.
 #pragma once
 
 #include <span>

@@ -1,106 +1,18 @@
 #include "config/option_table.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 #include "config/near_name.hpp"
-#include "config/option_rows.hpp"
 
 namespace weir::config {
-
-const char* group_name(OptionGroup group) {
-    switch (group) {
-        case OptionGroup::layout:
-            return "layout";
-        case OptionGroup::data:
-            return "data";
-        case OptionGroup::transfer:
-            return "transfer";
-        case OptionGroup::building:
-            return "building";
-        case OptionGroup::busy:
-            return "busy";
-        case OptionGroup::run:
-            return "run";
-        case OptionGroup::output:
-            return "output";
-        case OptionGroup::network:
-            return "network";
-        case OptionGroup::switches:
-            return "switch";
-        case OptionGroup::testing:
-            return "testing";
-    }
-    return "";
-}
-
-const char* group_title(OptionGroup group) {
-    switch (group) {
-        case OptionGroup::layout:
-            return "which rank has which role";
-        case OptionGroup::data:
-            return "what producers generate";
-        case OptionGroup::transfer:
-            return "how data is transferred";
-        case OptionGroup::building:
-            return "event building, pull, and limits on credits";
-        case OptionGroup::busy:
-            return "how long consumers work on an event";
-        case OptionGroup::run:
-            return "what to measure, how long, and what must hold";
-        case OptionGroup::output:
-            return "what is written, and where";
-        case OptionGroup::network:
-            return "what a simulation assumes (only weir simulate)";
-        case OptionGroup::switches:
-            return "switch and NICs with --network packet (only weir simulate)";
-        case OptionGroup::testing:
-            return "for weir's own tests";
-    }
-    return "";
-}
-
-namespace {
-
-std::span<const Option> options_of(OptionGroup group) {
-    switch (group) {
-        case OptionGroup::layout:
-            return layout_options();
-        case OptionGroup::data:
-            return data_options();
-        case OptionGroup::transfer:
-            return transfer_options();
-        case OptionGroup::building:
-            return building_options();
-        case OptionGroup::busy:
-            return busy_options();
-        case OptionGroup::run:
-            return run_options();
-        case OptionGroup::output:
-            return output_options();
-        case OptionGroup::network:
-            return network_options();
-        case OptionGroup::switches:
-            return switch_options();
-        case OptionGroup::testing:
-            return testing_options();
-    }
-    return {};
-}
-
-}  // namespace
 
 std::span<const Option> option_table() {
     static const std::vector<Option> table = [] {
         std::vector<Option> all;
-        const auto add = [&all](OptionGroup group) {
-            for (Option option : options_of(group)) {
-                option.group = group;
+        for (std::size_t group = 0; group <= static_cast<std::size_t>(OptionGroup::testing); ++group) {
+            for (Option option : row_of(static_cast<OptionGroup>(group)).options()) {
+                option.group = static_cast<OptionGroup>(group);
                 all.push_back(option);
             }
-        };
-        std::for_each(std::begin(shown_groups), std::end(shown_groups), add);
-        add(OptionGroup::testing);
+        }
         return all;
     }();
     return table;

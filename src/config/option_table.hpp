@@ -32,11 +32,6 @@ constexpr bool is_for_simulations(OptionGroup group) {
     return group == OptionGroup::network || group == OptionGroup::switches;
 }
 
-/// "layout", ...: what `--help GROUP` takes.
-const char* group_name(OptionGroup group);
-/// "which rank has which role"
-const char* group_title(OptionGroup group);
-
 struct Option {
     std::string_view name;                 ///< on the command line after "--", in scenario files as key
     OptionGroup group = OptionGroup::run;  ///< set by option_table(), from the file in which the row stands
@@ -64,7 +59,17 @@ struct Option {
     }
 };
 
-/// By group, in the order of shown_groups; those for tests come last.
+struct OptionGroupRow {
+    std::string_view name;   ///< what `--help GROUP` takes
+    std::string_view title;  ///< "which rank has which role"
+    std::span<const Option> (*options)();
+    /// How distributions and faults are written, which options go together: paragraphs, lines as they are to
+    /// be shown; examples are indented by two spaces. Begins with an empty line; empty: none.
+    std::string_view note;
+};
+const OptionGroupRow& row_of(OptionGroup group);
+
+/// By group, in the order of OptionGroup.
 std::span<const Option> option_table();
 /// nullptr: there is none of that name.
 const Option* find_option(std::string_view name);

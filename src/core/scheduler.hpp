@@ -63,7 +63,6 @@ class Scheduler {
         std::uint32_t unprocessed = 0;     ///< events that were done, but perhaps not processed
     };
     [[nodiscard]] const std::vector<Loss>& losses() const { return losses_; }
-    [[nodiscard]] bool is_lost(ConsumerId consumer) const { return consumers_.at(consumer.value).lost; }
     /// Of consumers in lives that ended with their loss: what was done, and stands in no ledger.
     [[nodiscard]] const Tally& done_by_lost() const { return done_by_lost_; }
     /// Of a consumer in its present life: what was done, whether or not that was too late.

@@ -26,8 +26,6 @@ class QueuePair final : public Flow {
     void on_timeout(Picoseconds now) override;
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
 
-    [[nodiscard]] ReactionPoint& reaction() { return reaction_; }
-
   private:
     void update() override {
         has_packet_ =

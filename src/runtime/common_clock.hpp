@@ -27,6 +27,12 @@ inline std::int64_t wall_clock_ns() {
     return std::int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
 }
 
+/// When all ranks are ready: their loops begin with the warm-up, second 0 follows it.
+struct Start {
+    std::int64_t second_zero_ns = 0;       ///< on the leader's monotonic clock
+    std::int64_t second_zero_unix_ns = 0;  ///< label only
+};
+
 class CommonClock {
   public:
     /// The rate of the common clock differs from that of this host's clock by at most this. So it never goes

@@ -15,17 +15,19 @@
 
 #include "core/plan.hpp"
 #include "runtime/clock_follower.hpp"
+#include "runtime/common_clock.hpp"
 #include "runtime/mailbox.hpp"
 #include "runtime/mpi_job.hpp"
-#include "runtime/other_groups.hpp"
 #include "runtime/record_keeper.hpp"
 #include "runtime/watchdog.hpp"
 #include "telemetry/job_live_view.hpp"
 #include "telemetry/job_record.hpp"
+#include "telemetry/run_record.hpp"
+#include "telemetry/second_collector.hpp"
 
 namespace weir::runtime {
 
-class GroupJob final : public OtherGroups {
+class GroupJob {
   public:
     struct Parts {
         MpiJob& world;    ///< all ranks of the job
@@ -46,12 +48,24 @@ class GroupJob final : public OtherGroups {
     /// written as that of a job which has not ended. Returns why it cannot be; empty: it could.
     std::string begin_record(const telemetry::RunRecord& run_of_group_0);
 
-    Start agree_on_start(core::Duration ahead, const std::function<void()>& waiting) override;
-    [[nodiscard]] core::Duration start_limit() const override;
-    void show(const telemetry::ClusterSecond& second) override;
-    void look() override;
-    void take_record(const telemetry::RunRecord& record, int exit_status) override;
-    [[noreturn]] void hold(int exit_status) override;
+    // For the run of the group, on its leader. Groups share nothing while they measure: only the beginning,
+    // what is shown, and the end are common.
+
+    /// The group is ready, and needs `ahead` until second 0. Returns the instant that is common to all groups
+    /// that got ready. `waiting`: called again and again meanwhile. Throws JobError if the others have
+    /// started without this group.
+    Start agree_on_start(core::Duration ahead, const std::function<void()>& waiting);
+    /// Longest that agree_on_start() takes; for ranks that wait for their leader meanwhile.
+    [[nodiscard]] core::Duration start_limit() const;
+    void show(const telemetry::ClusterSecond& second);
+    /// Several times a second while it measures.
+    void look();
+    /// How the group's run has ended; the last one counts.
+    void take_record(const telemetry::RunRecord& record, int exit_status);
+
+    /// On any rank: the group's run has ended before its time, and this process would end. Waits until the
+    /// other groups have ended, because a process that ends takes the whole job with it.
+    [[noreturn]] void hold(int exit_status);
 
     /// On all ranks, when the group's run has ended in order: waits for the others. Returns the exit status
     /// of the job. Does not return (ends the job) if a group has not ended in order.

@@ -16,6 +16,7 @@
 #include "core/units.hpp"
 #include "runtime/job_news.hpp"
 #include "runtime/notice.hpp"
+#include "transport/meeting.hpp"
 
 namespace weir::runtime {
 
@@ -72,7 +73,7 @@ struct Objection {
     std::string text;
 };
 
-class Job {
+class Job : public transport::Meeting {
   public:
     /// Longest that the start may take: thousands of ranks take a minute or two; where ranks cannot reach
     /// each other, or may not lock memory, MPI can hang.
@@ -80,12 +81,7 @@ class Job {
     /// Longest wait for the other ranks in one exchange, at first: they may still be allocating memory.
     static constexpr core::Duration initial_exchange_limit = core::Duration::seconds(60);
 
-    Job() = default;
-    Job(const Job&) = delete;
-    Job& operator=(const Job&) = delete;
-    virtual ~Job() = default;
-
-    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int rank() const final { return rank_; }
     [[nodiscard]] int size() const { return size_; }
 
     /// What starts the ranks, for people: "Open MPI v4.1.4, ...".
@@ -105,8 +101,6 @@ class Job {
 
     // Collective; `what` is the exchange, for messages; a literal. They throw JobError and its kinds.
 
-    /// Every rank's text, by rank, on every rank.
-    virtual std::vector<std::string> share(const std::string& text, const char* what) = 0;
     /// Every rank's bytes to `root`, which hands them to `receive` one rank after the other.
     virtual void gather(std::span<const std::byte> bytes, int root, const char* what,
                         const std::function<void(int rank, std::span<const std::byte>)>& receive) = 0;
@@ -123,6 +117,9 @@ class Job {
     virtual void begin_round(std::span<const std::byte> mine, const char* what) = 0;
     /// Nothing: the round has not ended. Valid until the next one begins.
     virtual std::optional<std::span<const std::byte>> end_round(const char* what) = 0;
+
+    void begin_barrier() final { begin_round({}, last_barrier); }
+    [[nodiscard]] bool barrier_done() final { return end_round(last_barrier).has_value(); }
 
     // Point to point, between the leader and any other rank.
 
@@ -224,6 +221,8 @@ class Job {
     int size_ = 0;
 
   private:
+    static constexpr const char* last_barrier = "end of the transport";
+
     int leader_ = 0;
     core::Duration exchange_limit_ = initial_exchange_limit;
     std::function<void()> waiting_hook_;

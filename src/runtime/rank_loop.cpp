@@ -240,7 +240,7 @@ void RankLoop::carry_out() {
         parts_.transport.send_chunk(chunk);
     }
     for (const core::SendResult& result : actions_.results) {
-        send_result(parts_.transport, {parts_.settings.scheduler_rank()}, result, packet_);
+        send_result(parts_.transport, {parts_.settings.leader_rank()}, result, packet_);
     }
     for (const core::SendMessage& message : actions_.messages) {
         outbox_.add(message);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/common_clock.hpp"
+#include "runtime/group_job.hpp"
 #include "runtime/record_keeper.hpp"
 #include "runtime/signals.hpp"
 #include "telemetry/final_summary.hpp"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "participant/exit_status.hpp"
+#include "runtime/group_job.hpp"
 #include "runtime/run_job_parts.hpp"
 #include "runtime/signals.hpp"
 

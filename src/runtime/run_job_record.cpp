@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "participant/exit_status.hpp"
+#include "runtime/group_job.hpp"
 #include "runtime/run_job_parts.hpp"
 
 namespace weir::runtime {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "participant/exit_status.hpp"
+#include "runtime/group_job.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/mpi_choice.hpp"
 #include "runtime/run_job_parts.hpp"

@@ -11,12 +11,13 @@
 #include "participant/run_description.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/idle.hpp"
-#include "runtime/other_groups.hpp"
 #include "telemetry/live_view.hpp"
 #include "transport/datagram_transport.hpp"
 #include "transport/disturbing_transport.hpp"
 
 namespace weir::runtime {
+
+class GroupJob;
 
 struct RunSettings : participant::RunDescription {
     std::vector<Place> places;            ///< by rank
@@ -32,14 +33,12 @@ struct RunSettings : participant::RunDescription {
     std::vector<transport::Disturbance> faults;  ///< to be injected, in tests
 
     std::string command = "weir run";  ///< how messages of this run begin
-    OtherGroups* groups = nullptr;     ///< of this run's job; nullptr: it is the only one. Not owned
+    GroupJob* groups = nullptr;        ///< of this run's job; nullptr: it is the only one. Not owned
     int job_ranks_here = 0;            ///< of all groups on this rank's host; 0: of this group alone
 
-    /// The leader collects reports, keeps the clock, decides ends and writes the record; the scheduler
-    /// grants. Today one rank is both, so that the leader is the rank whose host and process users call the
-    /// scheduler's.
+    /// The leader collects reports, keeps the clock, decides ends and writes the record. It is on the rank of
+    /// the scheduler, which grants: the rank whose host and process users call the scheduler's.
     [[nodiscard]] int leader_rank() const { return roles.scheduler_rank(); }
-    [[nodiscard]] int scheduler_rank() const { return roles.scheduler_rank(); }
 
     [[nodiscard]] const std::string& host_of(int rank) const {
         return places.at(static_cast<std::size_t>(rank)).host;

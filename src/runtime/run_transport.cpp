@@ -18,7 +18,7 @@ using participant::exit_ok;
 bool RunTransport::make(const Agree& agree) {
     std::string objection;
     try {
-        base_ = transport::make_transport(comm_, meeting_, settings_.roles, settings_.plan,
+        base_ = transport::make_transport(comm_, job_, settings_.roles, settings_.plan,
                                           {settings_.datagrams, settings_.engine});
     } catch (const std::runtime_error& error) {
         objection = error.what();

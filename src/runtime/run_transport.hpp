@@ -10,7 +10,6 @@
 
 #include "runtime/idle.hpp"
 #include "runtime/job.hpp"
-#include "runtime/job_meeting.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/watchdog.hpp"
 #include "transport/disturbing_transport.hpp"
@@ -26,7 +25,7 @@ class RunTransport {
 
     /// All arguments outlive this object. `comm`: of the job; MPI_COMM_NULL without MPI.
     RunTransport(Job& job, MPI_Comm comm, Watchdog& watchdog, const RunSettings& settings)
-        : job_(job), comm_(comm), meeting_(job), watchdog_(watchdog), settings_(settings) {}
+        : job_(job), comm_(comm), watchdog_(watchdog), settings_(settings) {}
     RunTransport(const RunTransport&) = delete;
     RunTransport& operator=(const RunTransport&) = delete;
     ~RunTransport() { watchdog_.set_explanation({}); }
@@ -66,7 +65,6 @@ class RunTransport {
 
     Job& job_;
     MPI_Comm comm_;
-    JobMeeting meeting_;
     Watchdog& watchdog_;
     const RunSettings& settings_;
     std::unique_ptr<transport::TransportBase> base_;

@@ -18,7 +18,6 @@ namespace weir::runtime {
 
 class Sha256 {
   public:
-    static constexpr std::size_t digest_bytes = 32;
     static constexpr std::size_t block_bytes = 64;
 
     void add(std::string_view bytes);

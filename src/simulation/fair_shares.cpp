@@ -133,7 +133,6 @@ void FairShares::collect(Instant now) {
         }
     }
     involved_flows_ = flows;
-    flows_solved_ += flows;
 }
 
 FairShares::Share FairShares::share_of(std::uint32_t link) const {

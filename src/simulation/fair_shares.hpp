@@ -78,14 +78,8 @@ class FairShares {
     }
     [[nodiscard]] core::BitRate rate(FlowId flow) const { return {rate(flows_[flow.value])}; }
     [[nodiscard]] core::BitRate capacity(LinkId link) const { return {links_[link.value].capacity}; }
-    [[nodiscard]] std::uint32_t flows_on(LinkId link) const {
-        return static_cast<std::uint32_t>(links_[link.value].flows.size());
-    }
     /// Sum of the rates on a link.
     [[nodiscard]] core::BitRate load(LinkId link) const;
-
-    /// Flows whose rate was computed, in all solutions so far: the work done.
-    [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
   private:
     static constexpr std::uint32_t no_hub = std::numeric_limits<std::uint32_t>::max();
@@ -191,7 +185,6 @@ class FairShares {
     std::vector<std::uint32_t> involved_links_;
     std::size_t involved_flows_ = 0;
     std::vector<Share> shares_;
-    std::uint64_t flows_solved_ = 0;
     std::function<void(FlowId)> watcher_;
     std::uint64_t watch_ = 1;
 };

@@ -85,7 +85,6 @@ bool FairShares::share_out_hub(Instant now) {
     hub.moved = moved(hub, now);
     hub.since = now;
     hub.rate = rate;
-    flows_solved_ += link.flows.size();
     for (const std::uint32_t changed : dirty_) {
         links_[changed].dirty = false;
         if (changed != index) {

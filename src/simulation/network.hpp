@@ -23,7 +23,6 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "simulation/event_queue.hpp"
-#include "simulation/network_counters.hpp"
 #include "telemetry/producer_recorder.hpp"
 
 namespace weir::simulation {
@@ -127,6 +126,8 @@ class NetworkClient {
     virtual void record_moving(FlatNode node, core::Bytes bytes, core::Instant since) = 0;
 };
 
+class SwitchedCounters;
+
 class Network {
   public:
     Network() = default;
@@ -165,7 +166,7 @@ class Network {
     virtual void handle(core::Instant now, const Event& event) = 0;
 
     /// What its devices count; nullptr: it has none.
-    [[nodiscard]] virtual NetworkCounters* counters() { return nullptr; }
+    [[nodiscard]] virtual SwitchedCounters* counters() { return nullptr; }
 
     // Disturbances.
 

@@ -14,7 +14,7 @@ using core::Duration;
 using core::Instant;
 using telemetry::Phase;
 
-bool NetworkRecorder::start(NetworkCounters* counters, Instant now) {
+bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
     counters_ = counters;
     if (counters_ == nullptr) {
         return false;

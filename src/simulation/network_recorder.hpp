@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "simulation/network_counters.hpp"
+#include "simulation/switched_counters.hpp"
 #include "telemetry/csv_log.hpp"
 #include "telemetry/host_counters.hpp"
 #include "telemetry/switch_counters.hpp"
@@ -29,7 +29,7 @@ class NetworkRecorder {
     explicit NetworkRecorder(Setup setup) : setup_(std::move(setup)) {}
 
     /// False: there is nothing to record (`counters` is nullptr), and no other call has an effect.
-    bool start(NetworkCounters* counters, core::Instant now);
+    bool start(SwitchedCounters* counters, core::Instant now);
     [[nodiscard]] core::Duration row_length() const { return setup_.row_length; }
 
     /// At the end of every second, and of every row.
@@ -52,7 +52,7 @@ class NetworkRecorder {
     [[nodiscard]] telemetry::Phase phase_at(core::Instant begin) const;
 
     Setup setup_;
-    NetworkCounters* counters_ = nullptr;
+    SwitchedCounters* counters_ = nullptr;
     core::Instant second_begin_;
     core::Instant row_begin_;
 

@@ -79,9 +79,6 @@ class Simulator final : private NetworkClient {
     [[nodiscard]] const participant::ProducerNode& producer_node(core::ProducerId producer) const {
         return producers_[producer.value];
     }
-    [[nodiscard]] const participant::ConsumerNode& consumer_node(core::ConsumerId consumer) const {
-        return consumers_[consumer.value];
-    }
     /// For each of core::Scheduler::losses(): since when the consumer had been silent.
     [[nodiscard]] const std::vector<core::Instant>& silent_since() const { return silent_since_; }
     /// Of all nodes together.

@@ -3,17 +3,18 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "core/network_plan.hpp"
 #include "packet/packet_network.hpp"
 #include "packet/topology.hpp"
 #include "simulation/network.hpp"
-#include "simulation/network_counters.hpp"
+#include "telemetry/switch_counters.hpp"
 
 namespace weir::simulation {
 
-class SwitchedCounters final : public NetworkCounters {
+class SwitchedCounters {
   public:
     struct Setup {
         const packet::Topology& topology;
@@ -25,13 +26,22 @@ class SwitchedCounters final : public NetworkCounters {
     /// What `setup` refers to must outlive it.
     explicit SwitchedCounters(const Setup& setup);
 
-    [[nodiscard]] std::vector<std::string> hosts() const override;
-    [[nodiscard]] std::vector<std::string> host_columns() const override;
-    [[nodiscard]] std::vector<telemetry::SwitchDescription> switches() const override;
+    // Fixed from the beginning.
 
-    void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values) override;
-    [[nodiscard]] telemetry::LossRecovery loss_recovery() const override;
-    void read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading) override;
+    [[nodiscard]] std::vector<std::string> hosts() const;
+    /// Counters of every host, as columns of hosts/NAME.csv.
+    [[nodiscard]] std::vector<std::string> host_columns() const;
+    [[nodiscard]] std::vector<telemetry::SwitchDescription> switches() const;
+
+    // Readings, at the ends of seconds and rows (network_recorder.hpp). `at` does not go back, and all that
+    // happens before it has happened.
+
+    /// Running counts of a host, by column. Replaces `values`.
+    void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values);
+    /// What senders did about losses so far.
+    [[nodiscard]] telemetry::LossRecovery loss_recovery() const;
+    /// What a switch has counted since the last reading. Replaces `reading`.
+    void read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading);
 
   private:
     struct Host {

@@ -31,7 +31,7 @@ class SwitchedNetwork final : public SeparateControl {
     [[nodiscard]] core::Instant next(core::Instant now, core::Instant until) override;
     void advance(core::Instant now) override;
 
-    [[nodiscard]] NetworkCounters* counters() override { return &counters_; }
+    [[nodiscard]] SwitchedCounters* counters() override { return &counters_; }
 
     std::optional<core::SocketState> read_socket(FlatNode node) override;
 

@@ -335,17 +335,11 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["faults"] = list_of(record.faults);
     json["lost_range_count"] = std::max(record.lost_range_count, std::uint64_t{record.lost.size()});
     json["lost"] = list_of(record.lost);
-    if (!record.phases.empty()) {
-        json["phases"] = Json::array();
-        for (const PhaseSummary& phase : record.phases) {
-            json["phases"].push_back(to_json(phase));
-        }
+    for (const PhaseSummary& phase : record.phases) {
+        json["phases"].push_back(to_json(phase));
     }
-    if (!record.size_classes.empty()) {
-        json["size_classes"] = Json::array();
-        for (const SizeClass& sizes : record.size_classes) {
-            json["size_classes"].push_back(to_json(sizes));
-        }
+    for (const SizeClass& sizes : record.size_classes) {
+        json["size_classes"].push_back(to_json(sizes));
     }
     if (record.recovery) {
         json["recovery"] = to_json(*record.recovery);

@@ -34,26 +34,6 @@ bool in_bounds(std::uint64_t event_bytes, std::uint64_t length, const core::Chun
 
 }  // namespace
 
-const char* header_state_name(HeaderState state) {
-    switch (state) {
-        case HeaderState::intact:
-            return "intact";
-        case HeaderState::truncated:
-            return "truncated";
-        case HeaderState::wrong_magic:
-            return "wrong magic number";
-        case HeaderState::wrong_version:
-            return "wrong version";
-        case HeaderState::wrong_checksum:
-            return "wrong checksum";
-        case HeaderState::wrong_length:
-            return "wrong length";
-        case HeaderState::out_of_bounds:
-            return "out of bounds";
-    }
-    return "unknown";
-}
-
 void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDescription& chunk,
                    std::uint64_t payload_checksum, core::Verify verify) {
     WEIR_ASSERT(chunk.length.count >= 0 && chunk.length.count <= std::numeric_limits<std::int32_t>::max());

@@ -56,9 +56,6 @@ enum class HeaderState : std::uint8_t {
     out_of_bounds,   ///< a field that no chunk of this run can have
 };
 
-/// "intact", "truncated", ...
-const char* header_state_name(HeaderState state);
-
 /// What decode_header() found.
 struct DecodedHeader {
     HeaderState state = HeaderState::truncated;

@@ -87,17 +87,6 @@ void stamp_payload(std::span<std::byte> payload, core::EventId event, core::Byte
     }
 }
 
-bool stamps_match(std::span<const std::byte> payload, core::EventId event, core::Bytes offset) {
-    for (std::size_t page = 0; page < payload.size(); page += stamp_distance_bytes) {
-        const Stamp stamp = stamp_at(event, offset, page);
-        if (std::memcmp(payload.data() + page, stamp.data(), std::min(stamp_bytes, payload.size() - page)) !=
-            0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 std::uint64_t payload_checksum(std::span<const std::byte> payload, core::EventId event, core::Bytes offset) {
     return sum_of_pages(payload, event, offset,
                         [](std::size_t, std::span<const std::byte> body) { return page_sum(body); });

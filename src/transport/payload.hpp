@@ -37,9 +37,6 @@ void fill_payload(std::span<std::byte> out, std::uint64_t seed);
 /// Marks every page of the payload of one chunk, whose first byte is byte `offset` of `event`.
 void stamp_payload(std::span<std::byte> payload, core::EventId event, core::Bytes offset);
 
-/// Whether all stamps are those of this chunk.
-[[nodiscard]] bool stamps_match(std::span<const std::byte> payload, core::EventId event, core::Bytes offset);
-
 /// Checksum of the payload of one chunk. Never 0, which in a header means "not computed".
 [[nodiscard]] std::uint64_t payload_checksum(std::span<const std::byte> payload, core::EventId event,
                                              core::Bytes offset);

@@ -182,13 +182,16 @@ void ChunkWarmup::open_places() {
 }
 
 void ChunkWarmup::receive(const ChunkArrived& chunk) {
-    // What it holds is not looked at: where producers have more buffers than consumers, two may write into
-    // one.
+    // Where producers have more buffers than a consumer, two may put into one at a time.
+    const bool is_whole = parts_.plan.transport != core::TransportKind::put ||
+                          data_total() <= static_cast<std::int64_t>(parts_.buffers.count());
+    const bool is_expected = chunk.header_intact && chunk.chunk.event_bytes == parts_.plan.slot_size;
     const core::NodeId from = parts_.roles.node(chunk.source.value);
-    if (from.role != core::Role::producer || ++pairs_[from.index].chunks > per_pair_) {
-        throw TransportError(
-            "warm-up", chunk.source,
-            "it sent more than " + std::to_string(per_pair_) + " messages: do all ranks run the same plan?");
+    if (from.role != core::Role::producer || ++pairs_[from.index].chunks > per_pair_ ||
+        (is_whole && !is_expected)) {
+        throw TransportError("warm-up", chunk.source,
+                             "it sent a message that is none of the " + std::to_string(per_pair_) +
+                                 " that this rank expects: do all ranks run the same plan?");
     }
     ++done_;
     count_work(parts_.buffers.message_bytes());

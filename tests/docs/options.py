@@ -42,7 +42,8 @@ def python_options():
 
 def script_options():
     """Those that the scripts of bench/, results/, slurm/, tests/ and src/manual mention."""
-    scripts = [*(SOURCE / "bench").rglob("*"), *(SOURCE / "results").rglob("*.py"), *(SOURCE / "slurm/switch-readers").glob("*"), SOURCE / "tests/run", *(SOURCE / "src/manual").glob("*.py")]
+    scripts = [*(SOURCE / "bench").rglob("*"), *(SOURCE / "results").rglob("*.py"),
+               *(SOURCE / "slurm/switch-readers").glob("*"), SOURCE / "tests/run", *(SOURCE / "src/manual").glob("*.py")]
     return {option for script in scripts if script.is_file() and script.suffix not in (".cpp", ".png")
             for option in re.findall(OPTION, script.read_text(encoding="utf-8", errors="replace"))}
 

@@ -14,6 +14,7 @@ import re
 import sys
 
 LONGEST_FILE = 500
+LONGEST_FUNCTION = 70
 LONGEST_LINE = 110
 
 # What each directory may include besides itself. Includes point inward only.
@@ -72,6 +73,32 @@ def code_of(text):
     return COMMENT_OR_LITERAL.sub(lambda match: " " + "\n" * match.group(0).count("\n"), text)
 
 
+NO_FUNCTION = re.compile(r"(?:if|for|while|switch|else|do|catch|try|namespace|class|struct|enum|union|extern)\b")
+
+
+def functions_of(code):
+    """First line and number of lines of each function. A lambda is part of the function that it stands in."""
+    depth, inside, begin, line, head, head_line = 0, None, 0, 1, "", 1
+    for part in re.split(r"([;{}\n])", code):
+        if part == "\n":
+            line += 1
+        elif part == "{":
+            text = head.strip()
+            if inside is None and ")" in text and not NO_FUNCTION.match(text) and "=" not in text.split("(")[0]:
+                inside, begin = depth, head_line
+            depth += 1
+        elif part == "}":
+            depth -= 1
+            if depth == inside:
+                yield begin, line - begin + 1
+                inside = None
+        if part in ";{}":
+            head = ""
+        elif part.strip():
+            head_line = head_line if head else line
+            head += part
+
+
 def check_include(directory, path, quoted, name):
     """Why this include is wrong, or None."""
     if name in FORBIDDEN_EVERYWHERE["headers"]:
@@ -121,7 +148,8 @@ def check_file(root, file):
     original = text.splitlines()
     if len(original) > LONGEST_FILE:
         yield f"{path}:{len(original)}: {len(original)} lines; more than {LONGEST_FILE} in a file are too many"
-    code = code_of(text).splitlines()
+    code_text = code_of(text)
+    code = code_text.splitlines()
     for number, line in enumerate(original, start=1):
         if len(line) > LONGEST_LINE and "NOLINT" not in line and "://" not in line:
             yield f"{path}:{number}: {len(line)} characters; a line has {LONGEST_LINE} at most"
@@ -131,6 +159,9 @@ def check_file(root, file):
             problem = check_include(directory, path, include.group(1) == '"', include.group(2))
             if problem:
                 yield f"{path}:{number}: {problem}"
+    for number, lines in functions_of(code_text):
+        if lines > LONGEST_FUNCTION:
+            yield f"{path}:{number}: a function of {lines} lines; more than {LONGEST_FUNCTION} are too many"
     for number, line in enumerate(code, start=1):
         for problem in check_names(directory, path, line):
             yield f"{path}:{number}: {problem}"

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import check_structure
+import check_used
 
 
 class StructureCheck(unittest.TestCase):
@@ -100,6 +101,51 @@ class StructureCheck(unittest.TestCase):
             self.assertEqual(list(check_structure.check_tests(root)), [])
             (root / "a_test.cpp").write_text("int a;\nauto b = Catch::Contains(c);\n")
             self.assertEqual([found[:18] for found in check_structure.check_tests(root)], ["tests/a_test.cpp:2"])
+
+    def test_long_functions(self):
+        body = "    int a = b;\n"
+        self.assert_clean("core/a.cpp", "int f() {\n" + body * 68 + "}\n")
+        self.assert_found("core/a.cpp", "int a;\nint f() {\n" + body * 69 + "}\n", "core/a.cpp:2:", "71 lines")
+        self.assert_found("core/a.cpp", "class A {\n    void f(\n        int b) const {\n" + body * 69 + "    }\n};\n", "core/a.cpp:2:")
+        self.assert_clean("core/a.cpp", "class A {\n" + body * 80 + "};\n")
+        self.assert_found("core/a.cpp", "A::A() : a_(1) {\n    run([] {\n" + body * 69 + "    });\n}\n", "core/a.cpp:1:", "73 lines")
+
+    def unused(self, files):
+        with tempfile.TemporaryDirectory() as name:
+            top = pathlib.Path(name)
+            for path, text in files.items():
+                (top / path).parent.mkdir(parents=True, exist_ok=True)
+                (top / path).write_text(text)
+            return [found.split(": ")[0] + " " + found.split(": ")[1]
+                    for check in (check_used.unused_declarations, check_used.unused_python) for found in check(top)]
+
+    def test_declarations_that_only_tests_use(self):
+        header = "struct A {\n    int used() const;\n    int left() const { return 1; }\n};\nA make(int b);\n"
+        source = "int A::used() const {\n    return 2;\n}\nA make(int b) {\n    return {b};\n}\n"
+        tests = {"tests/a_test.cpp": "int main() { return make(1).left(); }\n"}
+        self.assertEqual(self.unused({"src/core/a.hpp": header, "src/core/a.cpp": source, **tests}),
+                         ["src/core/a.hpp:2 used", "src/core/a.hpp:3 left", "src/core/a.hpp:5 make"])
+        self.assertEqual(self.unused({"src/core/a.hpp": header, "src/core/a.cpp": source, **tests,
+                                      "src/cli/b.cpp": "int f() {\n    A a = make(3);  // left()\n    return a.used();\n}\n"}),
+                         ["src/core/a.hpp:3 left"])
+        self.assertEqual(self.unused({"src/core/a.hpp": "inline constexpr int most = 3;\nusing B = int;\n"}),
+                         ["src/core/a.hpp:1 most", "src/core/a.hpp:2 B"])
+
+    def test_python_that_only_tests_use(self):
+        self.assertEqual(self.unused({"src/report/a.py": "def f():\n    pass\n\n\ndef g():\n    f()  # g\n",
+                                      "tests/report/test_a.py": "g()\n"}), ["src/report/a.py:5 g"])
+
+    def test_files_without_a_reader(self):
+        files = {"src/core/a.hpp": "", "src/core/a.cpp": '#include "core/a.hpp"\n', "src/core/b.hpp": '#include "core/c.hpp"\n',
+                 "src/core/c.hpp": "", "tests/a_test.cpp": '#include "core/a.hpp"\n#include "core/b.hpp"\n', "bench/run": "", "bench/data.toml": "",
+                 "docs/a.md": "`bench/run`\n"}
+        with tempfile.TemporaryDirectory() as name:
+            top = pathlib.Path(name)
+            for path, text in files.items():
+                (top / path).parent.mkdir(parents=True, exist_ok=True)
+                (top / path).write_text(text)
+            self.assertEqual([found.split(":")[0] for found in check_used.unread_files(top)],
+                             ["src/core/a.hpp", "src/core/b.hpp", "bench/data.toml"])
 
     def test_unknown_directory_and_empty_tree(self):
         self.assert_found("helpers/a.cpp", "int a;\n", "helpers/")

@@ -49,7 +49,6 @@ TEST_CASE("the scheduler grants what a lost consumer had anew, and takes its cre
     CHECK(scheduler->outstanding() == 0);
     CHECK(scheduler->free_slots() == 0);
     CHECK(scheduler->waiting_events() == 1);
-    CHECK(scheduler->is_lost({0}));
     CHECK_FALSE(scheduler.standings.consumers[0].present);
     CHECK(scheduler.lost(0).messages.empty());
 
@@ -87,7 +86,6 @@ TEST_CASE("an event that is done before the loss is done, and its producer is to
     const auto admitted = of_kind<Admit>(late);
     REQUIRE(admitted.size() == 1);
     CHECK(admitted[0].message.epoch == 1);
-    CHECK_FALSE(scheduler->is_lost({0}));
     CHECK(scheduler->losses()[0].back_at == scheduler.now);
 
     // Credits of the life before are refused, those of this one count.
@@ -123,7 +121,6 @@ TEST_CASE("a run is closed without the ledger of a consumer that is lost, whenev
     const auto finish = of_kind<Finish>(scheduler.drained(1));
     CHECK(finish.size() == 4);  // two producers, two consumers
     CHECK(scheduler.message({Role::consumer, 2}, Join{}).messages.empty());
-    CHECK(scheduler->is_lost({2}));
     scheduler.report(scheduler_test::producer_0, {});
     scheduler.report(scheduler_test::producer_1, {});
     scheduler.report(scheduler_test::consumer_0, {});
@@ -140,7 +137,6 @@ TEST_CASE("after the last epoch that there is a consumer stays out") {
         REQUIRE(of_kind<Admit>(scheduler.message(scheduler_test::consumer_0, Join{})).size() == 1);
     }
     CHECK(scheduler.message(scheduler_test::consumer_0, Join{}).messages.empty());
-    CHECK(scheduler->is_lost({0}));
 }
 
 TEST_CASE("without --on-failure continue nobody joins and nothing is revoked") {

@@ -93,7 +93,7 @@ TEST_CASE("a header is not read beyond the bytes that arrived") {
             const auto expected =
                 size < transport::header_bytes ? HeaderState::truncated : HeaderState::wrong_length;
             if (decoded.state != expected) {
-                FAIL("cut to " << size << " bytes: " << transport::header_state_name(decoded.state));
+                FAIL("cut to " << size << " bytes: state " << static_cast<int>(decoded.state));
             }
         }
         auto longer = message;
@@ -146,10 +146,4 @@ TEST_CASE("fields that no chunk of the run can have are refused at every verify 
         chunk.sequence = 3;
     }
     CHECK(state_of(chunk, verify) == HeaderState::out_of_bounds);
-}
-
-TEST_CASE("every header state has a name") {
-    for (int state = 0; state <= static_cast<int>(HeaderState::out_of_bounds); ++state) {
-        CHECK(std::string(transport::header_state_name(static_cast<HeaderState>(state))) != "unknown");
-    }
 }

@@ -1,42 +1,45 @@
-#include "cli/group_notes.hpp"
+#include <iterator>
 
-namespace weir::cli {
+#include "config/option_rows.hpp"
+#include "config/option_table.hpp"
 
-using config::OptionGroup;
+namespace weir::config {
 
-std::string_view group_note(OptionGroup group) {
-    switch (group) {
-        case OptionGroup::layout:
-            return R"(
+namespace {
+
+/// In the order of OptionGroup.
+constexpr OptionGroupRow rows[] = {
+    {"layout", "which rank has which role", layout_options,
+     R"(
 By default the first rank is the scheduler and half of the others are producers. Examples:
   mpirun -np 8 weir run --producers 3 --consumers 4
   mpirun ... weir run --producer-hosts 'eb[01-14]' --consumer-hosts 'fn[01-72]'
   mpirun -np 1 weir run --role scheduler : -np 3 weir run --role producer : ...
 A layout that does not match the ranks exactly is refused.
-)";
-        case OptionGroup::data:
-            return R"(
+)"},
+    {"data", "what producers generate", data_options,
+     R"(
 Sizes of events:
   16MiB  normal:MEAN,deviation=SIZE  lognormal:MEAN,deviation=SIZE  trace:FILE
 normal and lognormal also ,max=SIZE. A trace file has one size per line; # begins a comment.
 
 Units are required. Sizes: B kB MB GB TB (1000), KiB MiB GiB TiB (1024);
 rates: b/s kb/s Mb/s Gb/s Tb/s; times: ns us ms s min h.
-)";
-        case OptionGroup::transfer:
-            return R"(
+)"},
+    {"transfer", "how data is transferred", transfer_options,
+     R"(
 Shaping of each producer:
   bucket:20Mb/s,burst=64KiB   a token bucket for payload; burst is 64KiB unless given
   in-step:25us,tick=2.5ms     a chunk per 25us; every tick of the scheduler restarts the grid, so
                               that producers stay in step; a tick every 100 chunks unless given
-)";
-        case OptionGroup::building:
-            return R"(
+)"},
+    {"building", "event building, pull, and limits on credits", building_options,
+     R"(
 With --pattern build, a slot has room for a fragment of every producer. Events that lose a fragment
 (datagram) are given up and reported.
-)";
-        case OptionGroup::busy:
-            return R"(
+)"},
+    {"busy", "how long consumers work on an event", busy_options,
+     R"(
 Times per event, MEAN being a time such as 1.2s:
   none  fixed:MEAN  exponential:MEAN  lognormal:MEAN,deviation=TIME  pareto:MEAN,shape=2.5
   poisson:MEAN,quantum=TIME   a Poisson-distributed number of quanta;
@@ -45,19 +48,19 @@ Times per event, MEAN being a time such as 1.2s:
 All but none, fixed and trace also ,max=TIME. A consumer works on one event at a time and continues
 to receive into its free slots; without a free slot it is blocked.
 Results: as sizes of events, and mixture:28B,large=64KiB,every=200 (about every 200th is large).
-)";
-        case OptionGroup::run:
-            return R"(
+)"},
+    {"run", "what to measure, how long, and what must hold", run_options,
+     R"(
 Precedence: defaults, then the scenario, then options; --scale and --time-scale apply to the result.
 --time-scale keeps rates, and scales the interval, duration, warm-up, a given drain, busy times, and
 sizes of events, slots, buffers and results: the same with fewer bytes, for the packet network.
-)";
-        case OptionGroup::output:
-            return R"(
+)"},
+    {"output", "what is written, and where", output_options,
+     R"(
 Also: --json for --output json, -q or --quiet for --output quiet. The verdict is always in run.json.
-)";
-        case OptionGroup::network:
-            return R"(
+)"},
+    {"network", "what a simulation assumes (only weir simulate)", network_options,
+     R"(
 fluid: links of this speed to a switch without limits; transfers share links fairly.
 packet: see group switch.
 Some links of another speed: --consumer-link 100Gb/s,0-3=25Gb/s,7=400Gb/s
@@ -72,9 +75,9 @@ Disturbances (--fault); times count from second 0; default: from the beginning, 
   delay:extra=1ms                         control messages take up to 1 ms longer, in order
   drift:producer=3,ppm=-50                its clock is slow by 50 ppm; shaping in-step
   flood:consumer=3,at=1s,for=20ms         datagrams for it also go to all other hosts: no MAC entry
-)";
-        case OptionGroup::switches:
-            return R"(
+)"},
+    {"switch", "switch and NICs with --network packet (only weir simulate)", switch_options,
+     R"(
 Packets have a model of their own: buffers of a switch, pauses, marks, losses. Built in:
   shallow  16 MB for all ports, like a QFX5200-32C
   deep     4 GB, at most 125 MB for a queue, like a switch with a Jericho
@@ -83,10 +86,15 @@ Packets have a model of their own: buffers of a switch, pauses, marks, losses. B
   gigabit      256 KiB for a port of 1 Gb/s, plain flow control (802.3x)
 All numbers of a switch can be set in a file: `weir switches shallow` prints one to begin with.
 With --framing tcp, connections take the place of queue pairs.
-)";
-        default:
-            return "";
-    }
+)"},
+    {"testing", "for weir's own tests", testing_options, ""},
+};
+static_assert(std::size(rows) == static_cast<std::size_t>(OptionGroup::testing) + 1);
+
+}  // namespace
+
+const OptionGroupRow& row_of(OptionGroup group) {
+    return rows[static_cast<std::size_t>(group)];
 }
 
-}  // namespace weir::cli
+}  // namespace weir::config
