@@ -10,12 +10,14 @@ from ..basics.child import Child, Stop
 from ..basics.errors import ReportError
 from ..basics.programs import PACKAGE_ROOT
 from ..basics.units import counted
-from .find_worker import FindWorker
 from .worker import Worker
 
 
 def worker_for(world, number, job, say=print):
-    return (FindWorker if world.plan.find else Worker)(world, number, job, say)
+    if world.plan.find:
+        from .find_worker import FindWorker  # what most commands need not load
+        return FindWorker(world, number, job, say)
+    return Worker(world, number, job, say)
 
 
 def work(world, number, job, count, say):
