@@ -26,7 +26,7 @@ import studies
 from studies import TOP
 
 sys.path.append(str(TOP / "src/report"))
-from weir_report.traffic_slowdown import quantile, read_transfers  # noqa: E402
+from weir_report.traffic.slowdown import quantile, read_transfers  # noqa: E402
 
 NAMES = ("part", "workload", "network", "policy", "more", "seed", "status", "phases", "incomplete_transfers", "over_ideal_median",
          "over_ideal_worst", "completion_us_median", "slowdown_median", "slowdown_p99", "slowdown_worst", "others_slowdown_median",

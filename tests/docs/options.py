@@ -163,7 +163,7 @@ class Files(unittest.TestCase):
         self.assertGreater(checked, 60)
 
     def test_every_field_of_a_job_with_several_groups_is_described(self):
-        schema = json.loads((SOURCE / "src/report/weir_report/groups.schema.json").read_text(encoding="utf-8"))
+        schema = json.loads((SOURCE / "src/report/weir_report/runs/groups.schema.json").read_text(encoding="utf-8"))
         page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
         section = page.split("\n## A job with several groups\n")[1].split("\n## ")[0]
         own = {name for place in (schema, *(schema["definitions"][name] for name in ("verdict", "verdict_of_the_job", "group")))

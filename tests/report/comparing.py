@@ -8,7 +8,7 @@ import pytest
 from conftest import RUNS
 
 from weir_report import compare_command
-from weir_report.capacity import Capacity, Search, Setting, Trial
+from weir_report.runs.capacity import Capacity, Search, Setting, Trial
 
 BEGINNING = datetime.datetime(2026, 11, 20, 12, 0, tzinfo=datetime.timezone.utc)
 

@@ -24,7 +24,7 @@ def stored(tmp_path):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Figure files take longer than all else, and only tests of them need what is in them."""
-    from weir_report import matplotlib_figures
+    from weir_report.figures import matplotlib_figures
     monkeypatch.setattr(matplotlib_figures, "rendered", lambda chart, formats, title=None: dict.fromkeys(formats, b"picture"))
 
 

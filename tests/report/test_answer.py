@@ -9,11 +9,12 @@ import pytest
 from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
 from conftest import ROOT, RUNS
 
-from weir_report import answer_lines, answer_text, units, victims
-from weir_report.answer import make_answer
-from weir_report.figure_results import Settings
-from weir_report.run import read_run
-from weir_report.run_groups import Group
+from weir_report.basics import units
+from weir_report.compare import answer_lines, answer_text, victims
+from weir_report.compare.answer import make_answer
+from weir_report.compare.figure_results import Settings
+from weir_report.compare.run_groups import Group
+from weir_report.runs.run import read_run
 
 EXAMPLE = RUNS.parent / "capacity" / "capacity.json"
 

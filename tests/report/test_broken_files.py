@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from weir_report import counter_charts, heat_maps, latency_charts, time_charts
-from weir_report.errors import ReportError
-from weir_report.key_figures import key_figures
-from weir_report.report_page import section
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.figures import counter_charts, heat_maps, latency_charts, time_charts
+from weir_report.pages.report_page import section
+from weir_report.runs.key_figures import key_figures
+from weir_report.runs.run import read_run
 
 SECONDS_EACH = 3
 CHARTS = (time_charts.slowest_sets, time_charts.buffers, time_charts.throughput, time_charts.by_events,

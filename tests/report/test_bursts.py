@@ -5,10 +5,11 @@ import shutil
 import numpy as np
 import pytest
 
-from weir_report import burst_charts, burst_rows, steps
-from weir_report.errors import ReportError
-from weir_report.report_page import write_report
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.figures import burst_charts
+from weir_report.pages.report_page import write_report
+from weir_report.runs import burst_rows, steps
+from weir_report.runs.run import read_run
 
 # Sets of 1 MB at the beginning of each second; consumers that are busy for longer than they may be.
 SMALL = ("--producers", "3", "--consumers", "2", "--rate", "8Mb/s", "--event-size", "100kB", "--duration", "5s", "--warmup", "1s",

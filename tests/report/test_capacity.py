@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from weir_report import capacity_estimates, capacity_ranking
-from weir_report.capacity import Capacity, Search, Setting, Trial, as_record, from_record, read_capacity, write_capacity
-from weir_report.errors import ReportError
-from weir_report.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings
+from weir_report.basics.errors import ReportError
+from weir_report.compare import capacity_estimates, capacity_ranking
+from weir_report.compare.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings
+from weir_report.runs.capacity import Capacity, Search, Setting, Trial, as_record, from_record, read_capacity, write_capacity
 
 EXAMPLE = Path(__file__).parent / "capacity" / "capacity.json"
 

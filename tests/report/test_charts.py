@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from weir_report import charts, counter_charts, heat_maps, latency_charts, series, svg_heat_maps, time_charts
-from weir_report.key_figures import key_figures
-from weir_report.run import read_run
+from weir_report.figures import charts, counter_charts, heat_maps, latency_charts, svg_heat_maps, time_charts
+from weir_report.runs import series
+from weir_report.runs.key_figures import key_figures
+from weir_report.runs.run import read_run
 
 
 def test_the_series_of_events_is_drawn(stored):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from comparing import compared, make, run  # noqa: F401 (a fixture)
 
-from weir_report import run_pairs
-from weir_report.key_figures import KEY_FIGURES
-from weir_report.run import read_run
+from weir_report.compare import run_pairs
+from weir_report.runs.key_figures import KEY_FIGURES
+from weir_report.runs.run import read_run
 
 
 @pytest.fixture

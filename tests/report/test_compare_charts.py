@@ -11,10 +11,11 @@ from comparing import capacity_of, make  # noqa: F401
 from comparing import run as compare_runs
 from conftest import ROOT
 
-from weir_report import answer_charts, axis_curves, charts, compare, run_charts, shown_runs, svg_figures, svg_plots
-from weir_report.compare_page import page_text
-from weir_report.run import read_run
-from weir_report.run_groups import Group
+from weir_report.compare import answer_charts, axis_curves, comparison, run_charts, shown_runs
+from weir_report.compare.page import page_text
+from weir_report.compare.run_groups import Group
+from weir_report.figures import charts, svg_figures, svg_plots
+from weir_report.runs.run import read_run
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def compared_runs(make):  # noqa: F811
                                                          **{key: values[name] for key, values in more.items() if name in values}))
                                            for index, value in enumerate(goodputs)])
                   for place, (name, goodputs) in enumerate(settings.items())]
-        return compare.compare(groups[0], groups[1:], compare.Settings(decide_by="goodput"))
+        return comparison.compare(groups[0], groups[1:], comparison.Settings(decide_by="goodput"))
     return build
 
 
@@ -85,7 +86,7 @@ def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
     groups = [Group(f"switch={name}", [read_run(make(f"{name}-{number}-{end}", goodput=0.1 + number + place, plan={"rate": f"{place}b/s"}))
                                        for number in range(3) for end in ("held", "failed")])
               for place, name in enumerate(list(limits)[:2])]  # of the third no run is left
-    report = compare.compare_capacities(capacity_of(limits), groups)
+    report = comparison.compare_capacities(capacity_of(limits), groups)
     chart = answer_charts.ranking_chart(report.answer, shown_runs.shown_runs(report).every, report.capacity)
     assert [row.name for row in chart.rows] == ["switch=100kB", "switch=1MB", "switch=20kB"] and chart.unit == "Gb/s"
     best = chart.rows[0]

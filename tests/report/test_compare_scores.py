@@ -8,8 +8,8 @@ import pytest
 from comparing import compared, make, run  # noqa: F401 (a fixture)
 from conftest import ROOT, RUNS
 
-from weir_report import host_counters
-from weir_report.key_figures import KEY_FIGURES
+from weir_report.runs import host_counters
+from weir_report.runs.key_figures import KEY_FIGURES
 
 CNPS = {"mlx5_0": {"cnp_sent": 0, "cnp_handled": 0}, "eth0": {"pause_frames_received": 0, "pause_frames_sent": 0}}
 

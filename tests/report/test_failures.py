@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
 
-from weir_report import run_order, sweep_collect, sweep_plan
-from weir_report.capacity import write_capacity
-from weir_report.run import read_run
-from weir_report.sweep_campaign import PointState
-from weir_report.sweep_collect import Measured
+from weir_report.compare import run_order
+from weir_report.runs.capacity import write_capacity
+from weir_report.runs.run import read_run
+from weir_report.sweep import collect as sweep_collect, run_plan
+from weir_report.sweep.campaign import PointState
+from weir_report.sweep.collect import Measured
 
 
 def directories(make, name, complete, failed=0, goodput=1.0, minutes=None, seed=1, **more):
@@ -129,12 +130,12 @@ def test_the_next_runs_take_turns(order, following):
 
 
 def test_a_campaign_names_a_setting_whose_runs_died(make):
-    settings = [sweep_plan.Setting(index, f"switch={name}", (("switch", name),), name, (), (), ()) for index, name in enumerate("ab")]
-    points = [sweep_plan.Point(number + 1, number % 2, number // 2 + 1, 1) for number in range(6)]
+    settings = [run_plan.Setting(index, f"switch={name}", (("switch", name),), name, (), (), ()) for index, name in enumerate("ab")]
+    points = [run_plan.Point(number + 1, number % 2, number // 2 + 1, 1) for number in range(6)]
     measured = [Measured(point, PointState(point, "failed", "srun exited with 1"))
                 if point.setting else Measured(point, PointState(point, "complete"), read_run(make(point.name, goodput=1 + point.number / 1000)))
                 for point in points]
-    plan = sweep_plan.Plan("sweep", 1, 3, 1, tuple(settings), tuple(points), ("switch",))
+    plan = run_plan.Plan("sweep", 1, 3, 1, tuple(settings), tuple(points), ("switch",))
     report = sweep_collect.comparison(sweep_collect.Collection(plan, "local", ("switch",), measured, {}, []))
     assert "b has no complete run, all 3 failed: srun exited with 1." in report.answer.headline
     assert [(row.setting, row.complete, row.failed) for row in report.answer.ranking] == [("a", 3, 0), ("b", 0, 3)]

@@ -6,8 +6,8 @@ import signal
 import numpy as np
 import pytest
 
-from weir_report import figure_files, matplotlib_figures
-from weir_report.charts import Line, Panel, PanelChart
+from weir_report.figures import files as figure_files, matplotlib_figures
+from weir_report.figures.charts import Line, Panel, PanelChart
 
 
 def charts_of(count):
@@ -18,7 +18,7 @@ def charts_of(count):
 
 @pytest.fixture
 def cores(monkeypatch):
-    return lambda count: monkeypatch.setattr(figure_files, "_cores", lambda: count)
+    return lambda count: monkeypatch.setattr(figure_files, "cores", lambda: count)
 
 
 @pytest.fixture

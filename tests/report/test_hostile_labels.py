@@ -6,9 +6,9 @@ import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
 
 from weir_report import report_command
-from weir_report.errors import ReportError
-from weir_report.input_file import read_json
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.basics.input_file import read_json
+from weir_report.runs.run import read_run
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202eevil\u2066"
 

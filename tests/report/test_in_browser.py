@@ -12,9 +12,10 @@ import jobs
 import pytest
 from comparing import capacity_of
 
-from weir_report import compare, compare_command, compare_page, report_command
-from weir_report.run import read_run
-from weir_report.run_groups import Group
+from weir_report import compare_command, report_command
+from weir_report.compare import comparison, page as compare_page
+from weir_report.compare.run_groups import Group
+from weir_report.runs.run import read_run
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 # No sandbox as root, no network, no profile of anybody.
@@ -150,7 +151,7 @@ def test_limits_and_curves_fit_every_screen(simulate, layout, tmp_path):
             (copy / "run.json").write_text(json.dumps(record))
         groups.append(Group(f"switch={name}", [read_run(copy) for copy in copies]))
     page = tmp_path / "limits.html"
-    compare_page.write_page(compare.compare_capacities(capacity_of(limits), groups), page, "")
+    compare_page.write_page(comparison.compare_capacities(capacity_of(limits), groups), page, "")
     found = layout(page)
     check_layout(found)
     assert all(one["plots"] >= 1 + 2 * 4 * 3 for one in found.values())

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from weir_report import input_file, sweep_claims
-from weir_report.errors import ReportError
-from weir_report.run import Run, read_run
+from weir_report.basics import input_file
+from weir_report.basics.errors import ReportError
+from weir_report.runs.run import Run, read_run
+from weir_report.sweep import claim_files
 
 COMMANDS = {"weir-report": "report_command", "weir-compare": "compare_command", "weir-sweep": "sweep_command"}
 
@@ -38,7 +39,7 @@ def test_what_is_no_file_is_refused(tmp_path, kind, words):
     path = put(tmp_path / "x", kind)
     with pytest.raises(ReportError, match=f"x: {words}; a thing is expected"):
         input_file.read_bytes(path, "a thing")
-    assert sweep_claims.read_json(path) is None
+    assert claim_files.read_json(path) is None
 
 
 def test_what_is_read_is_bounded(tmp_path):

@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 from test_broken_files import damaged
 
-from weir_report import compare_command, job, job_charts, job_page, report_command, traffic_command
-from weir_report.errors import ReportError
-from weir_report.run import read_record, read_run
+from weir_report import compare_command, report_command, traffic_command
+from weir_report.basics.errors import ReportError
+from weir_report.figures import job_charts
+from weir_report.pages import job_page
+from weir_report.runs import job
+from weir_report.runs.run import read_record, read_run
 
 # Group 1 does not keep up, and nothing came from group 3.
 GROUPS = ((), jobs.TOO_BUSY, (), None, ("--busy", "poisson:5ms"))

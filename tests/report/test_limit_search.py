@@ -6,10 +6,12 @@ import statistics
 
 import pytest
 
-from weir_report import capacity_estimates, limit_calibration
-from weir_report.known_limits import Case, campaign
-from weir_report.limit_search import LimitSearch, Space, contradictions, later_runs, most_runs
-from weir_report.search_order import Searches
+import limit_calibration
+from known_limits import Case, campaign
+from weir_report.compare import capacity_estimates
+from weir_report.runs.capacity import contradictions
+from weir_report.sweep.limit_search import LimitSearch, Space, later_runs, most_runs
+from weir_report.sweep.search_order import Searches
 
 RATES = Space(50.0, 50.0 / 16, 50.0 * 16)
 

@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
-from weir_report import lost_consumers, time_charts
-from weir_report.report_page import write_report
-from weir_report.run import read_run
+from weir_report.figures import lost_consumers, time_charts
+from weir_report.pages.report_page import write_report
+from weir_report.runs.run import read_run
 
 SMALL = ("--producers", "2", "--consumers", "3", "--rate", "8Mb/s", "--generation", "steady", "--event-size", "100kB", "--duration", "12s",
          "--warmup", "0s", "--producer-link", "32Mb/s", "--consumer-link", "32Mb/s", "--on-failure", "continue", "--silence-timeout", "1s")

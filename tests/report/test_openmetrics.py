@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, RUNS
-from weir_report import openmetrics, report_command, run_metrics, switch_reader
-from weir_report.errors import ReportError
+from weir_report import report_command
+from weir_report.basics.errors import ReportError
+from weir_report.runs import metrics as run_metrics, openmetrics
+from weir_report.sweep import switch_reader
 
 NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
 LABEL = rf'{NAME}="(?:[^"\\\n]|\\["\\n])*"'

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from weir_report import report_command, time_charts
-from weir_report.run import read_run
+from weir_report import report_command
+from weir_report.figures import time_charts
+from weir_report.runs.run import read_run
 
 SOURCE = Path(report_command.__file__).parents[1]
 FIGURES = ("buffers", "over-time", "heat-map", "where-the-time-went")

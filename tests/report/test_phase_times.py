@@ -2,10 +2,11 @@
 
 import pytest
 
-from weir_report import phase_charts, phase_times, transfer_sizes
-from weir_report.errors import ReportError
-from weir_report.report_page import write_report
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.figures import phase_charts
+from weir_report.pages.report_page import write_report
+from weir_report.runs import phase_times, transfer_sizes
+from weir_report.runs.run import read_run
 
 LINKS = ("--producer-link", "1Gb/s", "--consumer-link", "1Gb/s", "--framing", "none", "--interval", "200ms", "--warmup", "0s", "--duration", "1s",
          "--event-size", "100kB")
@@ -97,7 +98,7 @@ def test_many_phases_are_drawn_as_the_slowest_of_neighbours(simulate, tmp_path, 
 
 def test_tables_that_are_missing_too_large_or_broken(simulate, tmp_path, monkeypatch):
     directory = run_of(simulate, tmp_path).directory
-    monkeypatch.setattr("weir_report.run.LARGEST_TABLE_BYTES", 10)
+    monkeypatch.setattr("weir_report.runs.run.LARGEST_TABLE_BYTES", 10)
     run = read_run(directory)
     assert phase_charts.over_time(run) is None and phase_charts.rows(run).rows[0].marks == []
     assert run.remarks == [f"{directory}/phases.csv is too large: it is not drawn.", f"{directory}/transfers.csv is too large: it is not drawn."]

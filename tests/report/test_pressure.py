@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
 
-from weir_report import sweep_check, sweep_command, sweep_plan
-from weir_report.sweep_file import parse_sweep
+from weir_report import sweep_command
+from weir_report.sweep import dry_runs, run_plan
+from weir_report.sweep.file import parse_sweep
 
 PFC = {"setting": "pfc", "port": "consumer", "queue_bytes": 3200000, "acts_at_bytes": 4000000, "pressure": 0.8, "can_act": False,
        "text": "PFC pauses from 4.000 MB in a consumer's port on, and at most 3.200 MB can wait there (pressure 0.8)",
@@ -139,12 +140,12 @@ acts-at = "8MB"
 
 
 def test_acts_at_is_an_option_of_measured_runs_alone():
-    made = sweep_plan.make_plan(parse_sweep(Path("some.toml"), SWEEP.replace('"none"', '{ name = "none", simulate = {} }')))
+    made = run_plan.make_plan(parse_sweep(Path("some.toml"), SWEEP.replace('"none"', '{ name = "none", simulate = {} }')))
     assert [dict(setting.options)["acts-at"] for setting in made.settings] == ["8MB", "100kB", "8MB"]
-    assert ("acts-at", "100kB") in sweep_check.in_world(made.settings[1], (), False)
-    assert all("acts-at" not in dict(sweep_check.in_world(setting, (), True)) for setting in made.settings)
+    assert ("acts-at", "100kB") in dry_runs.in_world(made.settings[1], (), False)
+    assert all("acts-at" not in dict(dry_runs.in_world(setting, (), True)) for setting in made.settings)
     # In the simulator none and ecn are one setting here.
-    assert len(sweep_plan.simulated_settings(made)) == 2
+    assert len(run_plan.simulated_settings(made)) == 2
 
 
 def test_the_plan_of_a_sweep_says_what_cannot_act(weir, tmp_path, capsys):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from weir_report import calibration, known_truth, ranking, statistics
-from weir_report.key_figures import KEY_FIGURES
+import calibration
+import known_truth
+from weir_report.compare import ranking, statistics
+from weir_report.runs.key_figures import KEY_FIGURES
 
 FIGURES = {figure.name: figure for figure in KEY_FIGURES}
 CASES = {case.title: case for case in (*known_truth.EQUAL, *known_truth.UNEQUAL)}

@@ -1,5 +1,5 @@
 """Reasons that a comparison gives: options that differ first, with sizes, and "because" only of what is proved. The whole bench, whose
-table is in src/report/statistics.md, is weir_report.reason_calibration; here are three of its cases."""
+table is in src/report/statistics.md, is reason_calibration; here are three of its cases."""
 
 import os
 import signal
@@ -11,10 +11,11 @@ import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
 from conftest import ROOT
 
-from weir_report import proofs, reason_calibration, reasons
-from weir_report.key_figures import KEY_FIGURES
-from weir_report.run import read_run
-from weir_report.run_groups import Group
+import reason_calibration
+from weir_report.compare import proofs, reasons
+from weir_report.compare.run_groups import Group
+from weir_report.runs.key_figures import KEY_FIGURES
+from weir_report.runs.run import read_run
 
 GOODPUT = next(figure for figure in KEY_FIGURES if figure.name == "goodput")
 

@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from weir_report import counter_charts, latency_charts
-from weir_report.errors import ReportError
-from weir_report.key_figures import key_figures
-from weir_report.report_page import section
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.figures import counter_charts, latency_charts
+from weir_report.pages.report_page import section
+from weir_report.runs.key_figures import key_figures
+from weir_report.runs.run import read_run
 
 
 def test_rows_are_those_of_the_files(stored):
@@ -86,7 +86,7 @@ def test_ranks_that_begin_and_end_at_other_seconds_keep_theirs(stored, monkeypat
     paths[1].write_text("".join(last[:-1]))
     found = []
     for files in (1, 2, 256):
-        monkeypatch.setattr("weir_report.rows.BATCH_FILES", files)
+        monkeypatch.setattr("weir_report.runs.rows.BATCH_FILES", files)
         found.append(read_run(directory).rows("consumer"))
     for rows in found:
         assert list(rows.seconds) == list(found[0].seconds) and list(rows.phases) == list(found[0].phases)

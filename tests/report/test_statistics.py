@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from weir_report import calibration, statistics
+import calibration
+from weir_report.compare import statistics
 
 # Rates are counted in this many data sets: their own standard error is 0.3 points at 5 %.
 DRAWS = 4000

@@ -5,10 +5,12 @@ import shutil
 import numpy as np
 import pytest
 
-from weir_report import burst_charts, heat_maps, run_charts, steps, time_charts
-from weir_report.report_page import section, write_report
-from weir_report.run import read_run
-from weir_report.run_groups import Group
+from weir_report.compare import run_charts
+from weir_report.compare.run_groups import Group
+from weir_report.figures import burst_charts, heat_maps, time_charts
+from weir_report.pages.report_page import section, write_report
+from weir_report.runs import steps
+from weir_report.runs.run import read_run
 
 SMALL = ("--producers", "3", "--consumers", "2", "--rate", "80Mb/s", "--interval", "100ms", "--event-size", "100kB", "--warmup", "100ms",
          "--drain", "1s", "--producer-link", "400Mb/s", "--consumer-link", "400Mb/s", "--chunk-size", "10kB", "--busy", "fixed:3ms")

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from weir_report import figure_files, heat_maps, report_command, svg_figures, svg_heat_maps, svg_plots
-from weir_report.charts import Area, HeatMap, HeatView, Line, Panel, PanelChart, rule
+from weir_report import report_command
+from weir_report.figures import files as figure_files, heat_maps, svg_figures, svg_heat_maps, svg_plots
+from weir_report.figures.charts import Area, HeatMap, HeatView, Line, Panel, PanelChart, rule
 
 
 def chart_of(*panels, **more):

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from weir_report import sweep_claims, sweep_slurm, whole_file
-from weir_report.sweep_campaign import Campaign
+from weir_report.basics import whole_file
+from weir_report.sweep import claim_files, slurm_jobs
+from weir_report.sweep.campaign import Campaign
 
 # Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory say what is to go wrong.
 LAUNCHER = """#!/bin/sh
@@ -280,21 +281,21 @@ def test_a_damaged_campaign_is_refused(sweep):
 
 
 def test_a_claim_that_appears_between_two_looks_is_not_damaged(tmp_path, monkeypatch):
-    read = sweep_claims.read_json
+    read = claim_files.read_json
 
     def read_and_then_another_claims(path):
         record = read(path)
         if record is None and path.name == "0001-1.json":
-            sweep_claims.create_claim(tmp_path, "0001", 0)
+            claim_files.create_claim(tmp_path, "0001", 0)
         return record
 
-    monkeypatch.setattr(sweep_claims, "read_json", read_and_then_another_claims)
-    assert [claim.number for claim in sweep_claims.claims(tmp_path, "0001")] == [1]
+    monkeypatch.setattr(claim_files, "read_json", read_and_then_another_claims)
+    assert [claim.number for claim in claim_files.claims(tmp_path, "0001")] == [1]
 
 
 def test_one_of_many_gets_a_claim(tmp_path):
-    script = ("import sys; from weir_report import sweep_claims\n"
-              "won = sum(sweep_claims.create_claim(sys.argv[1], f'{n}', 0) is not None for n in range(200))\nprint(won)")
+    script = ("import sys; from weir_report.sweep import claim_files\n"
+              "won = sum(claim_files.create_claim(sys.argv[1], f'{n}', 0) is not None for n in range(200))\nprint(won)")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src/report")}
     several = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True,
                                 env=environment) for _ in range(4)]
@@ -304,22 +305,22 @@ def test_one_of_many_gets_a_claim(tmp_path):
 
 
 def test_who_is_alive(monkeypatch):
-    mine = sweep_claims.this_holder()
-    assert sweep_claims.is_alive(mine, None) is True
-    assert sweep_claims.is_alive({**mine, "started": 1}, None) is False  # the number is used again
-    assert sweep_claims.is_alive({**mine, "boot": "another"}, None) is False
-    assert sweep_claims.is_alive({**mine, "host": "elsewhere"}, None) is None
+    mine = claim_files.this_holder()
+    assert claim_files.is_alive(mine, None) is True
+    assert claim_files.is_alive({**mine, "started": 1}, None) is False  # the number is used again
+    assert claim_files.is_alive({**mine, "boot": "another"}, None) is False
+    assert claim_files.is_alive({**mine, "host": "elsewhere"}, None) is None
     asked = []
 
     def answer(job):
         asked.append(job)
         return {"1": True, "2": False}.get(job)
-    assert [sweep_claims.is_alive({**mine, "job": job}, answer) for job in ("1", "2", "3")] == [True, False, None]
+    assert [claim_files.is_alive({**mine, "job": job}, answer) for job in ("1", "2", "3")] == [True, False, None]
     monkeypatch.setenv("SLURM_JOB_ID", "1")
     monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
     # The same job after a requeue holds nothing of what it held before.
-    assert sweep_claims.is_alive({**mine, "job": "1", "restart": 0}, answer) is False
-    assert sweep_claims.is_alive({**mine, "job": "1", "restart": 1}, answer) is True
+    assert claim_files.is_alive({**mine, "job": "1", "restart": 0}, answer) is False
+    assert claim_files.is_alive({**mine, "job": "1", "restart": 1}, answer) is True
     assert asked == ["1", "2", "3"]
 
 
@@ -339,13 +340,13 @@ def test_a_file_is_there_as_a_whole_or_not(tmp_path, monkeypatch):
 
 
 def test_slurms_words():
-    assert sweep_slurm.duration_s("2-03:04:05\n") == 2 * 86400 + 3 * 3600 + 245
-    assert sweep_slurm.duration_s("59:59") == 3599 and sweep_slurm.duration_s("infinite") is None
-    assert sweep_slurm.duration_s("") is None
+    assert slurm_jobs.duration_s("2-03:04:05\n") == 2 * 86400 + 3 * 3600 + 245
+    assert slurm_jobs.duration_s("59:59") == 3599 and slurm_jobs.duration_s("infinite") is None
+    assert slurm_jobs.duration_s("") is None
     error = "sbatch: error: invalid partition specified: nope\nallocation failure: Invalid partition name specified\n"
-    assert sweep_slurm.reason(error) == "invalid partition specified: nope; Invalid partition name specified"
+    assert slurm_jobs.reason(error) == "invalid partition specified: nope; Invalid partition name specified"
     error = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified\n"
-    assert sweep_slurm.reason(error) == "Invalid account or account/partition combination specified"
+    assert slurm_jobs.reason(error) == "Invalid account or account/partition combination specified"
 
 
 def test_slurm_that_refuses_an_account(sweep):

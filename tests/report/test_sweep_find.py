@@ -9,12 +9,14 @@ import sys
 import pytest
 
 from test_sweep_campaign import sweep, until  # noqa: F401, a fixture
-from weir_report import capacity_ranking, quantities, sweep_find
-from weir_report.capacity import read_capacity
-from weir_report.capacity_estimates import limit
-from weir_report.errors import ReportError
-from weir_report.figure_results import Settings
-from weir_report.sweep_file import parse_sweep
+from weir_report.basics import quantities
+from weir_report.basics.errors import ReportError
+from weir_report.compare import capacity_ranking
+from weir_report.compare.capacity_estimates import limit
+from weir_report.compare.figure_results import Settings
+from weir_report.runs.capacity import read_capacity
+from weir_report.sweep import find_values
+from weir_report.sweep.file import parse_sweep
 
 # Each of two producers has a link of 1 Gb/s, or of 700 Mb/s: in the simulator, and where the launcher takes mpirun's place.
 LINK = """{{ name = "{name}", environment = {{ LINK = "{link}" }}, simulate = {{ producer-link = "{link}" }} }}"""
@@ -69,13 +71,13 @@ def test_the_limit_is_that_of_the_link_wherever_the_search_begins(find):
         for name, link in LINKS.items():
             found = limit(capacity, capacity.setting(f"link={name}"))
             # Framing and headers of RoCE take 2.4 % of the link at most, and nothing else is in the way.
-            value = sweep_find.value_of(capacity.quantity, link)
+            value = find_values.value_of(capacity.quantity, link)
             assert found.low < value and found.high > 0.95 * value
         winners.append(capacity_ranking.rank(capacity, Settings()).winner)
     assert winners == [0] * 3 and capacity.events == "hold" and capacity.settings[0].run_s == 2.0
     # Events keep their size: what is nearest with whole events in each set, here of half of a set and more.
     plans = [json.loads(path.read_text())["plan"] for path in find.sweep.directory.glob("400/simulation/runs/*/run.json")]
-    sizes = [quantities.size(plan["event-size"]) for plan in plans if sweep_find.value_of(capacity.quantity, plan["rate"]) > 300e6]
+    sizes = [quantities.size(plan["event-size"]) for plan in plans if find_values.value_of(capacity.quantity, plan["rate"]) > 300e6]
     assert len(set(sizes)) > 10 and all(0.85 * 400e3 < size < 1.15 * 400e3 for size in sizes)
 
 
@@ -228,8 +230,8 @@ def test_a_buffer_that_limits_the_rate_is_warned_of(find):
     ("rate", "hold", {"rate": "4Gb/s", "event-size": "normal:8MB,deviation=1MB", "interval": "100ms"}, 2e9, {"rate": "2Gb/s"}),
 ])
 def test_options_of_a_value(what, events, given, value, text):
-    find = sweep_find.Find(what, 3, events=events)
-    assert dict(sweep_find.options_at(find, given, value)) == text
+    find = find_values.Find(what, 3, events=events)
+    assert dict(find_values.options_at(find, given, value)) == text
 
 
 def test_a_campaign_of_an_older_search_is_not_continued(find):

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from weir_report import sweep_command, sweep_names, whole_file
-from weir_report.errors import ReportError
-from weir_report.sweep_campaign import Campaign
+from weir_report import sweep_command
+from weir_report.basics import whole_file
+from weir_report.basics.errors import ReportError
+from weir_report.sweep import pack_names
+from weir_report.sweep.campaign import Campaign
 
 # In mpirun's place: launcher -np 5 WEIR run OPTIONS, or WEIR check OPTIONS.
 LAUNCHER = """#!/bin/sh
@@ -143,7 +145,7 @@ def test_no_name_is_left_and_equal_names_stay_equal(campaign, tmp_path, capsys):
 
 
 def test_nothing_is_packed_while_a_name_is_left(campaign, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sweep_names.Names, "replaced", lambda self, text: text)
+    monkeypatch.setattr(pack_names.Names, "replaced", lambda self, text: text)
     assert sweep_command.main(["pack", str(campaign), "--archive", str(tmp_path / "a.tar.gz"), "--replace-names"]) == 2
     assert "nothing was packed" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -177,7 +179,7 @@ def test_a_job_with_several_groups_is_not_packed_and_not_collected(campaign, tmp
     ("10.0.0.1 fe80::1:2 0xb8599f0003123456", "ip-2 ip-1 guid-1"),
     ("/home/u/x and /usr/lib/x", "/path-1 and /usr/lib/x")])
 def test_words_and_forms(text, expected):
-    names = sweep_names.Names()
+    names = pack_names.Names()
     names.add("host", "eb01.daq.org")
     names.add_forms(text)
     assert names.replaced(text) == expected
@@ -185,7 +187,7 @@ def test_words_and_forms(text, expected):
 
 
 def test_a_user_without_a_name_of_his_own_is_not_replaced():
-    names = sweep_names.Names()
+    names = pack_names.Names()
     names.add("user", "root")
     assert names.replacements == {}
     with pytest.raises(ReportError):

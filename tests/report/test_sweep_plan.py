@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from weir_report import sweep_check, sweep_plan
-from weir_report.errors import ReportError
-from weir_report.sweep_file import parse_sweep, read_sweep_file
+from weir_report.basics.errors import ReportError
+from weir_report.sweep import dry_runs, run_plan
+from weir_report.sweep.file import parse_sweep, read_sweep_file
 
 AXES = """
 [axes]
@@ -31,7 +31,7 @@ def parse(text):
 
 
 def plan(text):
-    return sweep_plan.make_plan(parse(text))
+    return run_plan.make_plan(parse(text))
 
 
 def switches(made):
@@ -57,17 +57,17 @@ settings = [{ name = "pfc", simulate = { pfc = "on" } }, { name = "ecn", simulat
 
 def test_simulate_makes_a_switch_setting_one_of_the_simulator():
     made = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n" + SIMULATED)
-    assert sweep_plan.axes_without_options(made) == [] and len(sweep_plan.simulated_points(made)[0]) == len(made.points) == 12
+    assert run_plan.axes_without_options(made) == [] and len(run_plan.simulated_points(made)[0]) == len(made.points) == 12
     first, last = made.settings[0], made.settings[-1]
     assert first.simulate == (("pfc", "on"),) and last.simulate == (("ecn", "on"), ("pfc", "off"))
     assert first.options == (("rate", "1Gb/s"), ("policy", "balanced"))  # of the measurement
     world = (("pfc", "headroom"), ("rate", "2Gb/s"))
-    assert sweep_check.in_world(last, world, True) == (("policy", "token"), ("rate", "2Gb/s"), ("ecn", "on"), ("pfc", "off"))
-    assert sweep_check.in_world(last, world, False) == (("policy", "token"), *world)
-    assert sweep_plan.from_record(json.loads(json.dumps(sweep_plan.as_record(made)))).settings[-1].simulate == last.simulate
+    assert dry_runs.in_world(last, world, True) == (("policy", "token"), ("rate", "2Gb/s"), ("ecn", "on"), ("pfc", "off"))
+    assert dry_runs.in_world(last, world, False) == (("policy", "token"), *world)
+    assert run_plan.from_record(json.loads(json.dumps(run_plan.as_record(made)))).settings[-1].simulate == last.simulate
     # It makes no other campaign of what was measured.
     without = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n[switch]\nsettings = [\"pfc\", \"ecn\"]\n")
-    assert sweep_plan.difference(without, made) is None and sweep_plan.axes_without_options(without) == ["switch"]
+    assert run_plan.difference(without, made) is None and run_plan.axes_without_options(without) == ["switch"]
 
 
 @pytest.mark.parametrize("settings, words", [
@@ -130,8 +130,8 @@ def test_more_repetitions_change_nothing_that_was_planned():
     for text in (AXES, AXES + SWITCH):
         few, many = plan("repetitions = 3\n" + text), plan("repetitions = 7\n" + text)
         assert many.points[:len(few.points)] == few.points
-        assert sweep_plan.difference(few, many) is None
-        assert "had 7 repetitions and has 3" in sweep_plan.difference(many, few)
+        assert run_plan.difference(few, many) is None
+        assert "had 7 repetitions and has 3" in run_plan.difference(many, few)
 
 
 def test_what_cannot_go_on_is_named():
@@ -140,36 +140,36 @@ def test_what_cannot_go_on_is_named():
                        ("seed = 9\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its seed was 1 and is 9"),
                        ("name = \"b\"\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its name was some and is b"),
                        ("[run]\nrate = \"1Gb/s\"\n", "its settings changed: without policy=balanced")):
-        assert part in sweep_plan.difference(made, plan(text)), text
+        assert part in run_plan.difference(made, plan(text)), text
 
 
 def test_a_plan_is_the_same_after_its_travel():
     made = plan("baseline = \"x\"\n" + AXES + SWITCH)
-    again = sweep_plan.from_record(json.loads(json.dumps(sweep_plan.as_record(made))))
+    again = run_plan.from_record(json.loads(json.dumps(run_plan.as_record(made))))
     assert again == made and again.baseline == "x"
-    for broken in ({}, {"schema": "weir-sweep/2"}, {**sweep_plan.as_record(made), "settings": []}):
+    for broken in ({}, {"schema": "weir-sweep/2"}, {**run_plan.as_record(made), "settings": []}):
         with pytest.raises((KeyError, TypeError, ValueError)):
-            sweep_plan.from_record(broken)
+            run_plan.from_record(broken)
 
 
 def test_jobs_and_changes():
     sweep = parse("repetitions = 4\n" + AXES + SWITCH)
-    made = sweep_plan.make_plan(sweep)
-    assert sweep_plan.runs_per_job(made, sweep.slurm) == 16
-    assert sweep_plan.runs_per_job(made, dataclasses.replace(sweep.slurm, runs_per_job=5)) == 5
-    jobs = sweep_plan.split(made.points, 16)
+    made = run_plan.make_plan(sweep)
+    assert run_plan.runs_per_job(made, sweep.slurm) == 16
+    assert run_plan.runs_per_job(made, dataclasses.replace(sweep.slurm, runs_per_job=5)) == 5
+    jobs = run_plan.split(made.points, 16)
     assert [len(job) for job in jobs] == [16] * 4
-    assert [sweep_plan.changes(made, job) for job in jobs] == [4] * 4
+    assert [run_plan.changes(made, job) for job in jobs] == [4] * 4
 
 
 def test_the_simulator_knows_no_switch():
     made = plan("repetitions = 2\n" + AXES + SWITCH)
-    points, stands_for = sweep_plan.simulated_points(made)
+    points, stands_for = run_plan.simulated_points(made)
     assert len(made.points) == 32 and len(points) == 8
-    assert sweep_plan.axes_without_options(made) == ["switch"]
+    assert run_plan.axes_without_options(made) == ["switch"]
     for point in made.points:
         other = made.points[stands_for[point.number] - 1]
-        assert sweep_plan.simulation_key(made, point) == sweep_plan.simulation_key(made, other)
+        assert run_plan.simulation_key(made, point) == run_plan.simulation_key(made, other)
 
 
 @pytest.mark.parametrize("text,part", [
@@ -225,10 +225,10 @@ def test_parts_of_a_job():
 def test_placeholders_of_a_site_file_are_refused_on_a_cluster():
     sites = sorted((ROOT / "slurm" / "sites").glob("*.toml"))
     words = {text for path in sites for text in re.findall(r'"([A-Z][A-Z ,-]{3,})"', path.read_text())}
-    assert words and words <= set(sweep_check.PLACEHOLDERS)
+    assert words and words <= set(dry_runs.PLACEHOLDERS)
     with pytest.raises(ReportError, match="--account=ACCOUNT, --partition=PARTITION, tags.switch-model"):
-        sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "roce-comparison.toml"))
-    sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ethernet-tcp.toml"))
+        dry_runs.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "roce-comparison.toml"))
+    dry_runs.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ethernet-tcp.toml"))
     # Without SLURM, too, but for what is SLURM's.
     with pytest.raises(ReportError, match="left out: tags.switch-model = .*VERSION\"$"):
-        sweep_check.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ten-minutes.toml"), "local")
+        dry_runs.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ten-minutes.toml"), "local")

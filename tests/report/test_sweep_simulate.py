@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from weir_report import sweep_simulate
-from weir_report.sweep_check import Forecast
+from weir_report.sweep import simulate as sweep_simulate
+from weir_report.sweep.dry_runs import Forecast
 
 SWEEP = """
 repetitions = 3

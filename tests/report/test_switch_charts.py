@@ -2,8 +2,9 @@
 
 import pytest
 
-from weir_report import network_mechanisms, switch_charts
-from weir_report.run import read_run
+from weir_report.compare import network_mechanisms
+from weir_report.figures import switch_charts
+from weir_report.runs.run import read_run
 
 HEADER = ("begin_s,covered_s,phase,port,peer,priority,sent_packets,sent_bytes,queue_peak_bytes,queue_mean_bytes,marked_packets,"
           "dropped_packets,dropped_bytes,pauses_sent,pausing_s,pauses_received,paused_s,pool_peak_bytes\n")

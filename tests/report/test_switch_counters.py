@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, RUNS
-from weir_report import switch_counters, switch_reader, switch_reading
-from weir_report.errors import ReportError
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.runs import switch_counters, switch_reading
+from weir_report.runs.run import read_run
+from weir_report.sweep import switch_reader
 
 
 # --- What is printed.
@@ -209,8 +210,8 @@ def test_the_page_and_the_terminal_show_them(tmp_path, no_pictures, capsys):
 
 
 def test_they_explain_a_setting(tmp_path):
-    from weir_report import answer_why
-    from weir_report.run_groups import Group
+    from weir_report.compare import answer_why
+    from weir_report.compare.run_groups import Group
     run = run_with(tmp_path, *((when, "p1", 3, name, value * factor) for when, factor in (("before", 1), ("after", 2))
                                for name, value in (("pauses_sent", 70), ("marked_packets", 25), ("sent_packets", 1000), ("paused_s", 0.5))),
                    ("before", "p1", 3, "dropped_packets", 9), ("after", "p1", 3, "dropped_packets", 1))
@@ -225,7 +226,7 @@ def test_they_explain_a_setting(tmp_path):
 
 
 def test_readings_during_a_run_are_drawn(tmp_path):
-    from weir_report import switch_reading_charts
+    from weir_report.figures import switch_reading_charts
     run = run_with(tmp_path, ("before", "p1", 3, "pauses_sent", 0))
     # Second 0 of this run began at 12:35:19.36 UTC.
     rows = [f"2026-11-21T12:35:{second}.360Z,{when},{port},3,{name},{value}"

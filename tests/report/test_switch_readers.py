@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, RUNS
-from weir_report import switch_counters, switch_reader, switch_reading
-from weir_report.run import read_run
+from weir_report.runs import switch_counters, switch_reading
+from weir_report.runs.run import read_run
+from weir_report.sweep import switch_reader
 
 READERS = ROOT / "slurm/switch-readers"
 OUTPUT = Path(__file__).parent / "switch_output"

@@ -5,9 +5,10 @@ import os
 
 import pytest
 
-from weir_report import traffic_command, traffic_files, traffic_isolate
-from weir_report.errors import ReportError
-from weir_report.traffic import Matrix, Phase, Sequence, Trace
+from weir_report import traffic_command
+from weir_report.basics.errors import ReportError
+from weir_report.traffic import files as traffic_files, isolate as traffic_isolate
+from weir_report.traffic.model import Matrix, Phase, Sequence, Trace
 
 MATRIX = "producer,consumer,bytes\n"
 TRACE = "time_us,producer,consumer,bytes\n"

@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from weir_report import traffic_command, traffic_flows, traffic_replay
-from weir_report.errors import ReportError
-from weir_report.traffic_flows import LEAD_NS
+from weir_report import traffic_command
+from weir_report.basics.errors import ReportError
+from weir_report.traffic import flows as traffic_flows, replay
+from weir_report.traffic.flows import LEAD_NS
 
 FLOWS = "3\n0 1 3 100 1000 2.000000000\n2 1 3 100 500 2.0000015\n0 1 3 101 7 2.000000000\n9 9 9 this is more than was announced"
 
@@ -57,9 +58,9 @@ def test_what_is_wrong_is_refused(write, text, said):
 
 def test_options_of_the_caller_take_the_place_of_its_own(write):
     flows = traffic_flows.read(write("flow.txt", FLOWS))
-    words = traffic_replay.command("weir", "t.csv", flows, "out", 10**11, 8, ["--slots", "3", "--network=fluid"])
+    words = replay.command("weir", "t.csv", flows, "out", 10**11, 8, ["--slots", "3", "--network=fluid"])
     assert words.count("--slots") == 1 and "packet" not in words and "--control-network" not in words
-    words = traffic_replay.command("weir", "t.csv", flows, "out", 10**11, 8, [])
+    words = replay.command("weir", "t.csv", flows, "out", 10**11, 8, [])
     assert words[words.index("--slots") + 1] == "16" and words[words.index("--streams") + 1] == "8"
     assert words[words.index("--event-size") + 1] == "1000B" and words[words.index("--producers") + 1] == "3"
 

@@ -7,9 +7,11 @@ import random
 
 import pytest
 
-from weir_report import quantities, traffic_command, traffic_experts, traffic_files, traffic_inference, traffic_patterns
-from weir_report.errors import ReportError
-from weir_report.traffic import Matrix, ideal_ns, sums
+from weir_report import traffic_command
+from weir_report.basics import quantities
+from weir_report.basics.errors import ReportError
+from weir_report.traffic import experts, files as traffic_files, inference, patterns
+from weir_report.traffic.model import Matrix, ideal_ns, sums
 
 MIB = 2**20
 
@@ -73,7 +75,7 @@ def test_permutations(make):
 
 
 def test_all_derangements_are_equally_likely():
-    drawn = [tuple(traffic_patterns.derangement(4, generator)) for generator in [random.Random(1)] for _ in range(9000)]
+    drawn = [tuple(patterns.derangement(4, generator)) for generator in [random.Random(1)] for _ in range(9000)]
     assert len(set(drawn)) == 9  # of 4: !4
     assert all(drawn.count(one) == pytest.approx(1000, abs=150) for one in set(drawn))
 
@@ -123,9 +125,9 @@ def test_the_skew_is_reached(make, workers, skew):
 @pytest.mark.parametrize("workers, copies", [(3, 1), (7, 100), (40, 33), (2, 1000)])
 def test_every_sender_has_all_its_tokens(workers, copies):
     for skew in (1.0, 1.5, float(workers)):
-        shares = traffic_experts.popularity(workers, skew)
+        shares = experts.popularity(workers, skew)
         assert sum(shares) == pytest.approx(1.0) and shares[0] * workers == pytest.approx(skew, rel=1e-6)
-        counts = traffic_experts.token_counts(workers, copies, shares)
+        counts = experts.token_counts(workers, copies, shares)
         assert all(sum(row) == copies and min(row) >= 0 for row in counts)
         for column, share in enumerate(shares):
             assert sum(row[column] for row in counts) == pytest.approx(workers * copies * share, abs=1.5)
@@ -146,7 +148,7 @@ def test_layers_have_popular_experts_of_their_own_and_sizes(make):
 
 
 def test_bytes_per_token_of_the_default_model(make):
-    assert traffic_inference.bytes_per_token(80, 8, 128, 2) == 320 * 1024
+    assert inference.bytes_per_token(80, 8, 128, 2) == 320 * 1024
     trace, found = make("prefill-to-decode", "--prefill-workers", 2, "--decode-workers", 3, "--prompt", "1000", "--requests", 10)
     assert {size for _, size in trace.transfers()} == {1000 * 320 * 1024}
     assert trace.interval_ns == 10**10 and found["kind"] == "trace" and found["ideal_s"] is None
@@ -183,28 +185,28 @@ def test_layers_apart_move_the_same_bytes_during_the_prefill(make):
 
 
 def options(**changed):
-    return argparse.Namespace(**{"prefill_workers": 1, "decode_workers": 2, "prompt": traffic_inference.PromptLength("100"), "requests": 1.0,
+    return argparse.Namespace(**{"prefill_workers": 1, "decode_workers": 2, "prompt": inference.PromptLength("100"), "requests": 1.0,
                                  "prefill_rate": 1000.0, "token_bytes": 10, "layers": 4, "layers_apart": False, "decode_choice": "round-robin",
                                  "interval_ns": 10**11, "seed": 3, **changed})
 
 
 def test_a_worker_computes_one_prompt_at_a_time():
-    rows = traffic_inference.prefill_to_decode(options(requests=8.0, layers_apart=True)).rows
+    rows = inference.prefill_to_decode(options(requests=8.0, layers_apart=True)).rows
     times = [time_ns for time_ns, *_ in rows if time_ns > 10**10]  # without those of the repetition before
     assert min(after - before for before, after in zip(times, times[1:])) >= 25_000_000 - 1  # a layer takes 25 ms
     assert 0.7 < 0.1 * len(rows) / 4 / 100 < 0.9  # used for 80 %
 
 
-@pytest.mark.parametrize("choice", traffic_inference.CHOICES)
+@pytest.mark.parametrize("choice", inference.CHOICES)
 def test_prompts_are_spread_over_decode_workers(choice):
-    trace = traffic_inference.prefill_to_decode(options(decode_choice=choice, decode_workers=4, requests=5.0))
+    trace = inference.prefill_to_decode(options(decode_choice=choice, decode_workers=4, requests=5.0))
     received = sums(trace).received
     spread = max(received) - min(received)
     assert spread <= (1000 if choice != "random" else 0.5 * max(received))
 
 
 def test_what_ends_after_the_interval_stands_at_its_beginning():
-    trace = traffic_inference.prefill_to_decode(options(requests=9.0, interval_ns=10**10, seed=1, prompt=traffic_inference.PromptLength("110")))
+    trace = inference.prefill_to_decode(options(requests=9.0, interval_ns=10**10, seed=1, prompt=inference.PromptLength("110")))
     assert all(0 <= time_ns < 10**10 for time_ns, *_ in trace.rows) and list(trace.rows) == sorted(trace.rows)
     assert trace.rows[0][0] < 110_000_000  # no prompt that came at 0 is over so early
 
@@ -286,4 +288,4 @@ def test_quantities():
 
 def test_a_limit_of_pairs():
     with pytest.raises(ReportError, match="at most 1000000"):
-        traffic_patterns.check_pairs(1_000_001, "--workers", 1001)
+        patterns.check_pairs(1_000_001, "--workers", 1001)

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from weir_report import traffic_command, traffic_slowdown
-from weir_report.traffic_slowdown import COLUMNS
+from weir_report import traffic_command
+from weir_report.traffic import slowdown as traffic_slowdown
+from weir_report.traffic.slowdown import COLUMNS
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import json
 import subprocess
 
 import pytest
-from weir_report import twin
-from weir_report.errors import ReportError
-from weir_report.report_page import write_report
-from weir_report.run import read_run
+from weir_report.basics.errors import ReportError
+from weir_report.pages.report_page import write_report
+from weir_report.runs import twin
+from weir_report.runs.run import read_run
 
 LATE = ("--producers", "2", "--consumers", "2", "--duration", "3s", "--warmup", "1s", "--rate", "800Mb/s", "--event-size", "4MB", "--slots", "1",
         "--busy", "exponential:30ms", "--producer-link", "3Gb/s", "--consumer-link", "3Gb/s", "--explain", "off")

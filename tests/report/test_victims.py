@@ -6,11 +6,11 @@ import json
 import pytest
 from conftest import RUNS
 
-from weir_report.compare import compare
-from weir_report.compare_record import as_record
-from weir_report.run import read_run
-from weir_report.run_groups import Group
-from weir_report.victims import find_victims
+from weir_report.compare.comparison import compare
+from weir_report.compare.record import as_record
+from weir_report.compare.run_groups import Group
+from weir_report.compare.victims import find_victims
+from weir_report.runs.run import read_run
 
 LOAD = ("--network", "packet", "--producers", "6", "--consumers", "4", "--rate", "3.5Gb/s", "--interval", "100ms",
         "--event-size", "normal:10MB,deviation=2MB", "--producer-link", "10Gb/s", "--consumer-link", "10Gb/s", "--duration", "2s",

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what the compiler cannot: which directory of src/ may include which, and what each must not use.
+"""Checks what the compiler cannot: which directory of src/ may include which, which room of the Python package may
+import which, and what each must not use.
 
     check_structure.py DIRECTORY      the directory that holds core/, transport/, ...
 
@@ -9,6 +10,7 @@ The text is searched, without comments and string literals; nothing is compiled.
 near enough for calls: a name that only looks like a forbidden one can be given another name.
 """
 
+import ast
 import pathlib
 import re
 import sys
@@ -31,6 +33,18 @@ MAY_INCLUDE = {
     "config": {"core"},
     "runtime": {"core", "transport", "telemetry", "counters", "preflight", "participant"},
     "cli": {"core", "transport", "telemetry", "counters", "preflight", "participant", "simulation", "twin", "config", "runtime"},
+}
+
+# What each room of src/report/weir_report may import besides itself, the version, and what Python has. The commands on top may
+# import all rooms, and no room a command. A campaign's table is a comparison of its settings: sweep uses compare.
+MAY_IMPORT = {
+    "basics": set(),
+    "runs": {"basics"},
+    "figures": {"basics", "runs"},
+    "pages": {"basics", "runs", "figures"},
+    "compare": {"basics", "runs", "figures"},
+    "sweep": {"basics", "runs", "compare"},
+    "traffic": {"basics", "runs"},
 }
 
 MAY_USE_MPI = {"transport", "runtime", "cli"}
@@ -174,6 +188,50 @@ def check(root):
     return [violation for file in files for violation in check_file(root, file)]
 
 
+def imports_of(package, file):
+    """(line, module) of what a file imports of its own package, also inside functions; a module is a path: sweep/worker, version."""
+    here = file.relative_to(package).parent.parts
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            of_module = tuple(node.module.split(".")) if node.module else ()
+            named = [of_module + (alias.name,) for alias in node.names]
+            if node.level:
+                start = ("weir_report", *here)[:2 + len(here) - node.level]
+                named = [start + path for path in named]
+        elif isinstance(node, ast.Import):
+            named = [tuple(alias.name.split(".")) for alias in node.names]
+        else:
+            continue
+        for top, *path in named:
+            if top == "weir_report":
+                while path and not (package / "/".join(path)).with_suffix(".py").is_file():
+                    path.pop()
+                yield node.lineno, "/".join(path)
+
+
+def check_package(package):
+    """Rooms import as MAY_IMPORT says, and modules import each other in no circle."""
+    graph = {}
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(package).as_posix()
+        room = path.split("/")[0] if "/" in path else None
+        if room is not None and room not in MAY_IMPORT:
+            yield f"{path}:1: {room}/ is no room that this test knows: add it to MAY_IMPORT"
+            continue
+        graph[path.removesuffix(".py")] = found = list(imports_of(package, file))
+        for line, module in found:
+            target = module.split("/")[0]
+            if room is not None and target not in {room, "version", *MAY_IMPORT[room]}:
+                yield f"{path}:{line}: {module or 'weir_report'}: {room} may import {', '.join(sorted(MAY_IMPORT[room])) or 'nothing but itself'}"
+    # Modules that import nothing that is left are taken away, until only circles and what imports them are left.
+    left = {module: {target for _, target in found if target in graph} for module, found in graph.items()}
+    while free := [module for module, targets in left.items() if not targets & left.keys()]:
+        for module in free:
+            del left[module]
+    if left:
+        yield f"{min(left)}.py:1: imports in a circle, or imports what does: {', '.join(sorted(left))}"
+
+
 def check_tests(root):
     """Catch2 has two versions, with other names in its namespace: what tests need of it is in tests/catch.hpp."""
     for file in sorted(root.rglob("*_test.cpp")):
@@ -187,7 +245,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     source = pathlib.Path(sys.argv[1])
-    violations = [*check(source), *check_tests(source.parent / "tests")]
+    violations = [*check(source), *check_package(source / "report/weir_report"), *check_tests(source.parent / "tests")]
     print("\n".join(violations) if violations else "structure: no violations")
     return 1 if violations else 0
 

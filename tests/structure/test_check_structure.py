@@ -49,6 +49,32 @@ class StructureCheck(unittest.TestCase):
             with self.subTest(name=name, included=included):
                 self.assert_found(name, f'\n#include "{included}"\n', ":2:", included)
 
+    def package(self, files):
+        with tempfile.TemporaryDirectory() as directory:
+            package = pathlib.Path(directory)
+            for name, text in {"runs/a.py": "", "compare/a.py": "", "compare/b.py": "", "sweep/a.py": "", "version.py": "", **files}.items():
+                (package / name).parent.mkdir(exist_ok=True)
+                (package / name).write_text(text)
+            return list(check_structure.check_package(package))
+
+    def test_imports_of_rooms(self):
+        for name, text in [("sweep/a.py", "import numpy\nfrom . import b\nfrom ..compare import a\nfrom ..runs.a import b\nfrom ..version import V\n"),
+                           ("command.py", "from .sweep import a\nfrom weir_report.compare.a import b\nfrom .version import V\n")]:
+            self.assertEqual(self.package({"sweep/b.py": "", name: text}), [])
+        for name, text in [("runs/a.py", "from ..sweep import a\n"), ("runs/a.py", "def f():\n    from ..compare.a import b\n"),
+                           ("compare/a.py", "import weir_report.sweep.a\n"), ("compare/a.py", "from weir_report.sweep import a\n"),
+                           ("sweep/a.py", "from ..command import main\n"), ("sweep/a.py", "from .. import command\n")]:
+            with self.subTest(name=name, text=text):
+                found = self.package({"command.py": "", name: text})
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(f"{name}:{text.count(chr(10))}: ", found[0])
+        self.assertIn("cellar/", self.package({"cellar/a.py": ""})[0])
+
+    def test_imports_in_a_circle(self):
+        circle = self.package({"compare/a.py": "from . import b\n", "compare/b.py": "def f():\n    from .a import g\n", "sweep/a.py": "from ..compare import a\n"})
+        self.assertEqual(len(circle), 1)
+        self.assertIn("compare/a, compare/b, sweep/a", circle[0])
+
     def test_include_without_directory(self):
         self.assert_found("core/a.cpp", '#include "a.hpp"\n', "from src/")
         self.assert_found("core/a.cpp", '#include "weir_version.hpp"\n', "from src/")

@@ -1,1 +1,1 @@
-"""Reads run directories of weir, draws them, and compares them. Start in run.py, charts.py and compare.py."""
+"""Reads run directories of weir, draws them, and compares them. Start in runs/run.py, figures/charts.py and compare/comparison.py."""

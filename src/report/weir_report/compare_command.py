@@ -8,14 +8,15 @@ import shlex
 import sys
 from pathlib import Path
 
-from . import compare_text
-from .compare import BETTER, INCONCLUSIVE, WORSE, Settings, compare
-from .compare_inputs import compare_campaign, grouped, is_campaign, read_runs, two_groups
-from .compare_record import as_csv, as_record
-from .errors import ReportError, naming, status_of
-from .input_file import shown
-from .key_figures import KEY_FIGURES
-from .quantities import time_ns
+from .basics.errors import ReportError, naming, status_of
+from .basics.input_file import shown
+from .basics.quantities import time_ns
+from .compare import terminal as compare_terminal
+from .compare.comparison import BETTER, INCONCLUSIVE, WORSE, Settings, compare
+from .compare.inputs import compare_limits, grouped, is_campaign, read_runs, two_groups
+from .compare.record import as_csv, as_record
+from .runs.capacity import FILE_NAME
+from .runs.key_figures import KEY_FIGURES
 from .version import VERSION
 
 # --fail-on: of the deciding figure; with any- of every key figure. cannot-tell is the older name of inconclusive.
@@ -131,7 +132,7 @@ def _compare(options):
             "--by and --against exclude each other; with --by, --baseline VALUE names the baseline")
     prover = _prover(options.prove_limit) if options.prove else None
     if not options.by and not options.against and len(options.runs) == 1 and is_campaign(Path(options.runs[0])):
-        return compare_campaign(Path(options.runs[0]), settings, options.baseline, prover)
+        return _compare_campaign(Path(options.runs[0]), settings, options.baseline, prover)
     for path in (*options.runs, *(options.against or ())):
         if not Path(path).exists():
             raise ReportError(f"{path}: no such directory; a run directory, one that holds run directories, or a campaign is expected")
@@ -149,16 +150,27 @@ def _compare(options):
     return compare(*two_groups(read_runs(options.against), runs), settings, prover=prover)
 
 
+def _compare_campaign(path, settings, baseline, prover):
+    """Of measured capacities, or of the campaign's complete runs at fixed rates."""
+    if path.is_dir() and not (path / FILE_NAME).is_file():
+        # Only campaigns need what reads them.
+        from .sweep.collect import compare_runs
+        return compare_runs(path, baseline, settings, prover)
+    if prover is not None:
+        raise ReportError("--prove: what was searched for has no single rate at which a run could be made again; give it runs at one rate")
+    return compare_limits(path, settings)
+
+
 def _prover(limit_s):
     # What simulates is only needed here.
-    from .proofs import Prover
+    from .compare.proofs import Prover
     return Prover(limit_s, lambda line: print(f"weir-compare: {line}", file=sys.stderr, flush=True))
 
 
 def _write(report, options):
     if options.page:
         # jinja2 is only needed here.
-        from .compare_page import write_page
+        from .compare.page import write_page
         write_page(report, Path(options.page), f"Written by weir-compare {VERSION}: {options.command_line}")
     if options.json:
         _put(options.json,
@@ -175,8 +187,8 @@ def _write(report, options):
 
 def _on_screen(report, colour, with_table):
     if not with_table or not report.comparisons:
-        return compare_text.answer(report, colour)
-    return f"{compare_text.answer(report, colour, hints=False)}\n\n{compare_text.table(report, colour)}"
+        return compare_terminal.answer(report, colour)
+    return f"{compare_terminal.answer(report, colour, hints=False)}\n\n{compare_terminal.table(report, colour)}"
 
 
 def _put(where, content):

@@ -6,15 +6,16 @@ import sys
 import time
 from pathlib import Path
 
-from . import openmetrics, run_metrics, switch_counters, whole_file
-from .errors import ReportError, status_of
-from .figure_files import formats_of
-from .job import job_of, worst_first
-from .job_page import GROUP_PAGES, group_verdict, write_job
-from .job_record import first_group, is_job
-from .report_page import short_verdict, write_report
-from .run import read_record, run_of
-from .units import counted
+from .basics import whole_file
+from .basics.errors import ReportError, status_of
+from .basics.units import counted
+from .figures.files import formats_of
+from .pages.job_page import GROUP_PAGES, group_verdict, write_job
+from .pages.report_page import short_verdict, write_report
+from .runs import metrics as run_metrics, openmetrics, switch_counters
+from .runs.job import job_of, worst_first
+from .runs.job_record import first_group, is_job
+from .runs.run import read_record, run_of
 from .version import VERSION
 
 # Groups of a job that the terminal names.

@@ -7,11 +7,13 @@ import os
 import sys
 from pathlib import Path
 
-from . import capacity, sweep_find_command, sweep_find_text, sweep_simulate, sweep_slurm, sweep_submit, sweep_text, whole_file
-from .errors import ReportError, status_of
-from .sweep_campaign import FAILED, Campaign
-from .sweep_file import read_sweep_file
-from .units import counted
+from .basics import whole_file
+from .basics.errors import ReportError, status_of
+from .basics.units import counted
+from .runs import capacity
+from .sweep import find_command, find_text, simulate as sweep_simulate, slurm_jobs, submission, text as sweep_text
+from .sweep.campaign import FAILED, Campaign
+from .sweep.file import read_sweep_file
 from .version import VERSION
 
 DESCRIPTION = """Runs weir for all combinations of some settings, repeatedly, and in an order that keeps drift from looking
@@ -72,7 +74,7 @@ def parser():
     collect.add_argument("--by", metavar="AXIS", help="group runs by the values of one axis")
     collect.add_argument("--quiet", action="store_true", help="print errors only")
 
-    sweep_find_command.add_parser(commands, where, EPILOG)
+    find_command.add_parser(commands, where, EPILOG)
 
     command("read", "the switch's counters, once",
             "Calls read of [switch] once and prints the counters as they would be kept: a trial of the command. Nothing is stored.")
@@ -105,7 +107,7 @@ def parser():
 
 
 def main(argv=None):
-    words, plan = sweep_find_command.split(list(sys.argv[1:] if argv is None else argv))
+    words, plan = find_command.split(list(sys.argv[1:] if argv is None else argv))
     options = parser().parse_args(words)
     if plan:
         options.options = plan
@@ -140,19 +142,19 @@ def _directory_of(options):
 
 
 def _prepare(options):
-    return sweep_submit.prepare(_sweep_of(options), options.world or "slurm", _directory_of(options))
+    return submission.prepare(_sweep_of(options), options.world or "slurm", _directory_of(options))
 
 
 def _plan(options):
     prepared = _prepare(options)
-    search = sweep_submit.prepare_search(prepared)
+    search = submission.prepare_search(prepared)
     if options.json:
         print(whole_file.json_text(sweep_text.plan_record(prepared, search)), end="")
     else:
         print("\n".join(sweep_text.plan_lines(prepared, search=search)))
-    if prepared.world == "slurm" and sweep_slurm.is_here():
+    if prepared.world == "slurm" and slurm_jobs.is_here():
         sys.stdout.flush()
-        sweep_submit.check_slurm(prepared)
+        submission.check_slurm(prepared)
     return 0
 
 
@@ -165,12 +167,12 @@ def _submit(options):
     prepared = _prepare(options)
     print("\n".join(sweep_text.plan_lines(prepared, with_points=False)) + "\n", flush=True)
     if prepared.world == "slurm":
-        return sweep_submit.submit(prepared, options.retry_failed, print)
+        return submission.submit(prepared, options.retry_failed, print)
     if not simulated:
-        return sweep_submit.run_here(prepared, options.retry_failed, print)
+        return submission.run_here(prepared, options.retry_failed, print)
     if options.slurm:
         return sweep_simulate.submit(prepared, options.retry_failed, print)
-    return sweep_submit.run_here(prepared, options.retry_failed, print, sweep_simulate.processes(prepared, options.jobs))
+    return submission.run_here(prepared, options.retry_failed, print, sweep_simulate.processes(prepared, options.jobs))
 
 
 def _campaign(options):
@@ -184,7 +186,7 @@ def _campaign(options):
 def _status(options):
     campaign = _campaign(options)
     worlds = campaign.worlds_begun()
-    all_states = [(world, world.states(sweep_slurm.Jobs().is_running)) for world in worlds]
+    all_states = [(world, world.states(slurm_jobs.Jobs().is_running)) for world in worlds]
     if options.json:
         print(json.dumps({"schema": "weir-sweep-status/1", "directory": str(campaign.directory), "name": campaign.plan.name,
                           "worlds": [sweep_text.status_record(world, states) for world, states in all_states]}, indent=1,
@@ -198,16 +200,17 @@ def _status(options):
 def _collectors():
     """Modules that only `collect` needs: jobs must run without their libraries."""
     try:
-        from . import compare_text, sweep_collect, sweep_page
+        from .compare import terminal as compare_terminal
+        from .sweep import collect as sweep_collect, page as sweep_page
     except ImportError as error:
         raise ReportError(f"collect needs the Python package {error.name}, as weir-report does: bench/install-dependencies "
                           "--report, or pip install") from error
-    return compare_text, sweep_collect, sweep_page
+    return compare_terminal, sweep_collect, sweep_page
 
 
 def _collect(options, lists=True):
     """`lists`: also every setting with its limit."""
-    compare_text, sweep_collect, sweep_page = _collectors()
+    compare_terminal, sweep_collect, sweep_page = _collectors()
     campaign = _campaign(options)
     directory = campaign.directory
     collection = sweep_collect.collect(campaign, options.world)
@@ -228,9 +231,9 @@ def _collect(options, lists=True):
         whole_file.replace(written[-1], sweep_page.page_text(collection, report, footer, options.by))
     if not options.quiet:
         if report:
-            print(compare_text.answer(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False) + "\n")
+            print(compare_terminal.answer(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False) + "\n")
         if collection.capacity and lists:
-            print("\n".join(sweep_find_text.limit_lines(collection.capacity)))
+            print("\n".join(find_text.limit_lines(collection.capacity)))
         elif not collection.capacity:
             print("\n".join(sweep_page.overview_lines(collection, options.by)))
         if not report and not collection.capacity:
@@ -244,7 +247,7 @@ def _collect(options, lists=True):
 
 def _find(options):
     """A sweep file out of the command line, its campaign, and the answer."""
-    options.sweep, options.out = sweep_find_command.write_sweep_file(options)
+    options.sweep, options.out = find_command.write_sweep_file(options)
     _collectors()  # before the runs
     options.slurm, options.baseline, options.by, options.on_change, options.quiet = False, None, None, None, False
     status = _submit(options)
@@ -255,7 +258,8 @@ def _find(options):
 
 
 def _read(options):
-    from . import switch_reader, switch_reading
+    from .runs import switch_reading
+    from .sweep import switch_reader
     sweep = read_sweep_file(options.sweep)
     if not sweep.switch or not sweep.switch.read:
         raise ReportError(f"{sweep.path}: no command reads the switch; add read = \"COMMAND\" to [switch]")
@@ -279,14 +283,14 @@ def _read(options):
 
 
 def _write_limits(directory, collection):
-    from . import sweep_collect, sweep_find_collect
+    from .sweep import collect as sweep_collect, find_collect
     path = directory / "limits.csv"
-    whole_file.replace(path, sweep_collect.as_csv(sweep_find_collect.rows(collection.capacity, collection.predicted_capacity)))
+    whole_file.replace(path, sweep_collect.as_csv(find_collect.rows(collection.capacity, collection.predicted_capacity)))
     return [path, capacity.write_capacity(directory, collection.capacity)]
 
 
 def _pack(options, world=None):
-    from . import sweep_pack
+    from .sweep import pack as sweep_pack
     campaign = _campaign(options)
     archive = options.archive or campaign.directory.with_name(campaign.directory.name + ".tar.gz")
     print("\n".join(sweep_pack.pack(campaign, archive, options.replace_names, options.replace,
@@ -306,10 +310,10 @@ def _all(options):
     if status > 1:
         return status
     if prepared.world == "slurm":
-        sweep_submit.wait(prepared, POLL_S, lambda line: print(line, flush=True))
+        submission.wait(prepared, POLL_S, lambda line: print(line, flush=True))
     campaign = _campaign(options)
     world = campaign.world(prepared.world)
-    states = world.states(sweep_slurm.Jobs().is_running)
+    states = world.states(slurm_jobs.Jobs().is_running)
     print("\n" + "\n".join(sweep_text.status_lines(world, states, False)) + "\n", flush=True)
     if not any(state.directory for state in states):
         print("weir-sweep: no run is complete, so there is nothing to compare or to pack", file=sys.stderr)
@@ -321,12 +325,12 @@ def _all(options):
 
 
 def _work(options):
-    from . import sweep_worker
+    from .sweep import processes
     campaign = Campaign(options.sweep)
     campaign.plan = campaign.read_plan()
     if campaign.plan is None:
         raise ReportError(f"{options.sweep}: no plan.json; jobs of weir-sweep submit run this")
-    return sweep_worker.work_in_job(campaign.world("simulation" if options.simulate else "slurm"), options.number)
+    return processes.work_in_job(campaign.world("simulation" if options.simulate else "slurm"), options.number)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What every room needs and what is not about weir: numbers with units, messages, files, programs."""

@@ -1,0 +1,43 @@
+"""Where weir, its SLURM script and the launcher of one machine are, and how many cores there are for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from .errors import ReportError
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]  # the directory that holds weir_report
+
+
+def programs():
+    """The directory of weir-sweep's launcher; None if there was no launcher."""
+    named = os.environ.get("WEIR_PROGRAMS")
+    return Path(named) if named else None
+
+
+def find_weir():
+    """$WEIR, the one beside the program, or that of the PATH."""
+    if named := os.environ.get("WEIR"):
+        if not os.access(named, os.X_OK):
+            raise ReportError(f"WEIR: '{named}' is not a program")
+        return str(Path(named).resolve())
+    beside = programs() / "weir" if programs() else None
+    found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which("weir")
+    if not found:
+        raise ReportError("no weir was found beside this program or in the PATH; set the variable WEIR to its path")
+    return found
+
+
+def find_script(name):
+    """weir.sbatch or mpirun-local, in the source tree or where both were installed (share/weir); None: not there."""
+    source, share = PACKAGE_ROOT.parents[1], PACKAGE_ROOT.parent
+    for directory in (share / "slurm", share / "bench", source / "slurm", source / "bench"):
+        if (directory / name).is_file():
+            return str(directory / name)
+    return None
+
+
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,70 @@
+"""What a headline says of runs that are not there, and of settings whose runs are of two kinds."""
+
+from __future__ import annotations
+
+import collections
+
+from ..basics.units import counted
+from . import modes, statistics
+from .answer_text import amount, plain
+
+# A reason is cut after so many letters; the notes have all of it.
+REASON_MAX = 120
+MODES_MAX = 2
+
+
+def sentences(found):
+    """Of answer_text.Findings: failures and missing runs by setting, settings that are not judged, and modes."""
+    if found.capacity:
+        return _stopped(found)
+    said = []
+    for row in found.rows:
+        group = found.groups[row.index]
+        failed = _failed(row.setting, group)
+        if failed:
+            said.append(failed)
+        elif not row.judged and found.is_judged:
+            said.append(f"{row.setting} is not judged: it has {counted(len(group.runs), 'complete run')}, "
+                        f"{statistics.FEWEST_RUNS} are the least.")
+        if group.missing and not failed:
+            said.append(f"Of {row.setting}, {counted(sum(group.missing.values()), 'run')} "
+                        f"{'is' if sum(group.missing.values()) == 1 else 'are'} missing ({_states(group)}).")
+    return said + _modes(found)
+
+
+def _stopped(found):
+    """Of a search: settings whose runs failed, of which no more are made."""
+    return [f"The search of {name} stopped after {sum(search.complete for search in setting.searches)} of {found.capacity.rounds} rounds: "
+            f"{_short(setting.stopped)}." for name, setting in zip(found.names, found.capacity.settings) if setting.stopped]
+
+
+def _short(why):
+    return (why if len(why) <= REASON_MAX else why[:REASON_MAX - 3] + "...").rstrip(".")
+
+
+def _failed(name, group):
+    if not group.failed:
+        return None
+    why, _ = collections.Counter(failure.why for failure in group.failed).most_common(1)[0]
+    missing = f"; missing: {_states(group)}" if group.missing else ""
+    if not group.runs:
+        return f"{name} has no complete run, {'its only one' if group.made == 1 else f'all {group.made}'} failed: {_short(why)}{missing}."
+    return f"{len(group.failed)} of {group.made} runs of {name} failed: {_short(why)}{missing}."
+
+
+def _states(group):
+    return ", ".join(f"{number} {state}" for state, number in group.missing.items())
+
+
+def _modes(found):
+    """By the first number of the chain in which any setting has two modes."""
+    said = []
+    for figure in [figure for figure in (found.ranked.decided_by, *found.ranked.chain) if figure and figure.kind != "share"]:
+        for row in found.rows:
+            two = modes.find_modes(found.values.get(figure.name, [[]] * (row.index + 1))[row.index], found.settings.relevant)
+            if two is not None:
+                said.append(f"{two.fewer} of {two.runs} runs of {row.setting} are in another mode: {plain(figure)} is "
+                            f"{amount(figure, two.there)} there and {amount(figure, two.rest)} in the others.")
+        if said:
+            break
+    return said[:MODES_MAX]

@@ -1,0 +1,205 @@
+"""The sentences of an answer by measured capacities: headline, what could not be told, what to do next.
+
+What every run held comes first: it is what a network can be planned with. Settings are ranked by what half of the runs hold, which
+has an interval; it is named so."""
+
+from __future__ import annotations
+
+from ..basics import units
+from . import answer_failures, reasons, statistics
+from .answer_text import amount, capital, difference, listed
+from .capacity_estimates import ABOVE
+from .figure_results import NO_DIFFERENCE
+
+PORTS_MAX = 2
+_EVENTS = {"hold": "Events keep their size at every rate.", "scale": "Events grow with the rate: as many in each set."}
+
+
+def headline(found, suffering=()):
+    """A few sentences out of answer_text.Findings of a capacity, and of ports that stand out."""
+    known = [row for row in found.rows if (limit := found.limits[row.index]) is not None and limit.bound is None and limit.is_answer]
+    parts = []
+    if found.ranked.winner is not None:
+        parts.append(_winner(found))
+    elif len(found.rows) == 1 and known and found.ranked.judged[0]:
+        parts.append(f"{_sustains(found, known)}; {_half(found, known)}.")
+    elif found.is_judged:
+        parts += _no_winner(found)
+    elif known:
+        parts += [f"{_sustains(found, known)}; {_half(found, known)}.", _too_few(found)]
+    elif found.few and not any(found.limits):
+        parts.append(_too_few(found))
+    parts += [_outside(found, row) for row in found.rows]
+    parts += answer_failures.sentences(found)
+    parts += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
+    parts.append(_EVENTS.get(found.capacity.events))
+    return " ".join(part for part in parts if part)
+
+
+def _winner(found):
+    judged = [row for row in found.rows if row.judged]
+    best, second = judged[:2]
+    return (f"{_sustains(found, judged[:2])}; {_half(found, judged[:2])} (difference {_apart(found, best, second)}, certain)"
+            f"{reasons.text(found, second, best)}.")
+
+
+def _no_winner(found):
+    leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
+    parts = [f"{_sustains(found, [*leaders, *others[:1]])}; {_half(found, [*leaders, *others[:1]])}."]
+    if others:
+        parts.append(f"{others[0].setting} is behind ({_apart(found, leaders[0], others[0])}, certain)"
+                     f"{reasons.text(found, others[0], leaders[0])}.")
+    if len(leaders) > 1:
+        names = listed([row.setting for row in leaders])
+        relevant = _relevant(found)
+        if are_equal(found, leaders):
+            parts.append(f"{names} are equal: their difference is below {relevant}, with 95 % confidence.")
+        else:
+            parts.append(f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: {_seen(found, leaders)}.")
+    return parts
+
+
+def _pair(found, one, other):
+    return found.ranked.of_figure(found.ranked.decided_by, one.index, other.index)
+
+
+def are_equal(found, leaders):
+    """Whether the differences of all pairs are shown to be smaller than what is relevant."""
+    pairs = [_pair(found, one, other) for place, one in enumerate(leaders) for other in leaders[place + 1:]]
+    return bool(pairs) and all(pair is not None and pair.result.call == NO_DIFFERENCE for pair in pairs)
+
+
+def _seen(found, leaders):
+    pair = _pair(found, leaders[0], leaders[-1])
+    if pair is None or pair.result.difference is None:
+        return "not told"
+    result = pair.result
+    if pair.is_called:
+        return (f"they differ by {difference(pair.figure, result.difference)}, which is certain but less than the "
+                f"{_relevant(found)} that count")
+    least = f"; {difference(pair.figure, result.detectable)} or more would have been found" if result.detectable is not None else ""
+    return f"not told, {difference(pair.figure, result.difference)} was seen{least}"
+
+
+def _relevant(found):
+    return f"{100.0 * found.settings.relevant:g} %"
+
+
+def _apart(found, one, other):
+    pair = _pair(found, one, other)
+    return difference(pair.figure, pair.result.difference) + (" round by round" if pair.result.paired else "")
+
+
+def _sustains(found, rows):
+    """pfc sustains 8.4 Gb/s per producer in every run, ecn 7.1 Gb/s (runs of 20 s)"""
+    figure, capacity = found.ranked.decided_by, found.capacity
+    values = [found.limits[row.index].every_run for row in rows]
+    texts = ["nothing" if value is None else amount(figure, value) for value in values]
+    parts = [f"{rows[0].setting} {_carries(capacity, texts[0])}"]
+    parts += [f"{row.setting} {text}" for row, text in zip(rows[1:], texts[1:])]
+    return ", ".join(parts) + _length(found, rows)
+
+
+def _carries(capacity, text):
+    """What every run held."""
+    if text == "nothing":
+        return "has no value that every run held"
+    on_time = capacity.criterion == "on-time"
+    if capacity.find == "rate":
+        return f"carries {text} per producer on time in every run" if on_time else f"sustains {text} per producer in every run"
+    what = "to be on time" if on_time else "to sustain the load"
+    if capacity.find == "busy":
+        return f"allows a mean processing time of {text}{' on time' if on_time else ''} in every run"
+    per = {"slots": " per consumer", "streams": " per producer"}.get(capacity.find, "")
+    return f"needs {text}{per} {what} in every run"
+
+
+def _length(found, rows):
+    lengths = sorted({setting.run_s for setting in (found.capacity.settings[row.index] for row in rows) if setting.run_s})
+    if not lengths:
+        return ""
+    return f" (runs of {' to '.join(units.text(length, 's') for length in dict.fromkeys((lengths[0], lengths[-1])))})"
+
+
+def _half(found, rows):
+    """half of the runs hold 8.6 Gb/s and 7.4 Gb/s"""
+    figure = found.ranked.decided_by
+    return f"half of the runs hold {listed([amount(figure, found.limits[row.index].value) for row in rows])}"
+
+
+def _outside(found, row):
+    """Of a limit that was not found, a sentence; None."""
+    limit = found.limits[row.index]
+    if limit is None:
+        return None
+    if limit.bound is not None:
+        return (f"The limit of {row.setting} is {limit.bound} {amount(found.ranked.decided_by, limit.value)}, the end of the range: it is "
+                "ranked against nothing.")
+    if not limit.is_answer:
+        return f"No answer for {row.setting}: {scatter_text(limit)}."
+    return None
+
+
+def scatter_text(limit):
+    """runs scatter by 34 % (13 of 61 outcomes contradict the others)"""
+    against = f" ({limit.contradictions} of {limit.runs} outcomes contradict the others)" if limit.runs else ""
+    return f"runs scatter by {units.percent(limit.scatter)}{against}"
+
+
+def _too_few(found):
+    few = [row.setting for row in found.rows if (limit := found.limits[row.index]) is None or limit.rounds < statistics.FEWEST_RUNS]
+    if not few:
+        return None
+    return (f"Not judged: {statistics.FEWEST_RUNS} or more rounds per setting are needed, {listed(few)} "
+            f"{'has' if len(few) == 1 else 'have'} fewer.")
+
+
+# --- What could not be told, and what to do next.
+
+
+def not_told(found, one, other):
+    """Of two rows that are not told apart, a sentence; None: they are equal."""
+    pair = _pair(found, one, other)
+    if pair is None or pair.is_called or pair.result.threshold is None or pair.result.call == NO_DIFFERENCE:
+        return None
+    needed = _more_rounds(pair)
+    more = f"about {units.counted(needed, 'more round')} would tell" if needed else "more rounds would hardly tell, it is too small"
+    return (f"Whether {one.setting} and {other.setting} differ: {difference(pair.figure, pair.result.difference)} was seen, "
+            f"{difference(pair.figure, pair.result.detectable)} could have been found; {more}.")
+
+
+def _more_rounds(pair, most=50):
+    """So many more would tell two settings apart, if their difference is what it seems; None."""
+    result = pair.result
+    size = min(len(result.baseline.values), len(result.new.values))
+    if result.estimate is None or result.level is None or abs(result.difference) <= result.figure.resolution * (result.scale or 0.0):
+        return None
+    needed = statistics.runs_needed(result.estimate, size, abs(result.difference), result.level, most)
+    return needed - size if needed and needed > size else None
+
+
+def next_step(found):
+    """One piece of advice."""
+    capacity, leaders = found.capacity, found.leaders
+    outside = [row for row in found.rows if (limit := found.limits[row.index]) is not None and limit.bound is not None]
+    if found.ranked.winner is None and any(setting.stopped for setting in capacity.settings):
+        return "Find out why runs of the search failed, and let weir-sweep submit make them again (--retry-failed)."
+    if outside and found.ranked.winner is None:
+        end = "most" if found.limits[outside[0].index].bound == ABOVE else "least"
+        return f"Search in a wider range ({end} in [find] of the sweep file): the limit of {outside[0].setting} lies outside of it."
+    scattered = next((row for row in found.rows if (limit := found.limits[row.index]) is not None and not limit.is_answer), None)
+    if scattered is not None and found.ranked.winner is None:
+        return (f"Find out why runs of {scattered.setting} differ from each other: longer runs (duration) scatter less, runs that fail at "
+                "any value or that have two modes have a reason of their own.")
+    if not found.is_judged and _too_few(found):
+        return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file, --rounds of weir-sweep find): one round does not show "
+                "how much a limit spreads.")
+    margin = "plan with a margin to what every run held, and check that with a long run"
+    if len(found.rows) == 1 or found.ranked.winner is not None:
+        return f"Use {leaders[0].setting}; {margin}." if len(found.rows) > 1 else f"{capital(margin)}."
+    instead = "choose by the latency at the rate that you need: a sweep at that rate, without find"
+    if are_equal(found, leaders):
+        return f"Take {listed([row.setting for row in leaders])} for equal in capacity, and {instead}."
+    pair = _pair(found, leaders[0], leaders[-1]) if len(leaders) > 1 else None
+    needed = _more_rounds(pair) if pair is not None else None
+    return f"Make about {units.counted(needed, 'more round')}, or {instead}." if needed else capital(f"{instead}.")

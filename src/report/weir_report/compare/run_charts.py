@@ -1,0 +1,176 @@
+"""Charts of a comparison that come from the runs themselves: seconds (or steps, see runs/steps.py) of a typical run of each setting side by
+side, and all runs of each setting by every key figure. Data only; figures/svg_figures.py draws them."""
+
+import dataclasses
+import re
+
+import numpy as np
+
+from ..basics import units
+from ..figures.charts import (BLUE, FLAT_BELOW, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, Line, Mark, Panel, PlotRow, Row,
+                              RowChart, rule)
+from ..runs import series, steps
+
+# One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
+# Plots are narrow: longer runs are drawn with the lowest and the highest of each few seconds.
+POINTS_MAX = 240
+# Of a whole page; with many settings, lines have fewer points.
+POINTS_OF_PAGE = 60_000
+# Runs in the background of one plot.
+PALE_MAX = 8
+# Axes of values cover at least this share of the largest, so that the spread of equal runs does not look large.
+LEAST_SPAN = 0.1
+# Seconds outside of the measured ones are left out if less than this was covered.
+SHORT_S = 0.5
+
+
+def colour(index):
+    return COLOURS[index % len(COLOURS)]
+
+
+def typical(values):
+    """Index of the run in the middle: the median, or with an even number the lower one of the two in the middle. Values that
+    are absent are left out; 0 if all are."""
+    known = [index for index, value in enumerate(values) if value is not None]
+    if not known:
+        return 0
+    return sorted(known, key=lambda index: (values[index], index))[(len(known) - 1) // 2]
+
+
+def side_by_side(groups, chosen, colours):
+    """Rows of plots, one per setting. `chosen`: the index of each group's typical run. `groups`: named as they are to be shown, each with
+    its colour."""
+    lines = sum(min(len(group.runs), PALE_MAX + 1) for group in groups)
+    most = max(20, min(POINTS_MAX, POINTS_OF_PAGE // max(1, 4 * lines)))
+    occupancy, rates, blocked = (make(groups, chosen, colours) for make in (_occupancy, _rates, _blocked))
+    rows = [row for row in (occupancy, _closer(occupancy), rates, blocked, _closer(blocked)) if row]
+    return [dataclasses.replace(row, points_max=most) for row in rows]
+
+
+def _closer(row):
+    """The plots that the scale of all makes flat, on a scale of their own; None if there are none, or nothing is to be seen in them."""
+    if row is None:
+        return None
+    tops = [max((float(np.nanmax(line.y)) for line in plot.series), default=0.0) for plot in row.plots]
+    small = [plot for plot, top in zip(row.plots, tops) if plot.lines and top < FLAT_BELOW * max(tops) and plot.constant is None]
+    own = "on a scale of their own" if len(small) > 1 else "on a scale of its own"
+    return dataclasses.replace(row, title=f"{row.title}, {own}", plots=small) if small else None
+
+
+def _occupancy(groups, chosen, colours):
+    row = _row("Fullest producer: occupancy", "", groups, chosen, colours, "producer", _occupancies, np.nanmax)
+    if row:
+        row.least_top = 1.1
+        _add_rule(row, 1.0, "full buffer")
+    return row
+
+
+def _rates(groups, chosen, colours):
+    # In a short step a consumer may receive nothing and be none the slower.
+    in_steps = any(isinstance(steps.drawn(run), steps.InSteps) for group in groups for run in group.runs)
+    row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", groups, chosen, colours,
+               "consumer", lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")),
+               np.nanmean if in_steps else np.nanmin, "too few events for a rate")
+    if not row:
+        return None
+    targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
+    if len(targets) == 1 and None not in targets:
+        _add_rule(row, targets.pop(), "planned rate")
+    return _scaled(row)
+
+
+def _blocked(groups, chosen, colours):
+    row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, "consumer", _blocked_shares, np.nanmean)
+    if not row or not any(np.nan_to_num(line.y).any() for line in row.series):
+        return None
+    row.least_top = 0.05
+    return _scaled(row)
+
+
+def _add_rule(row, value, name):
+    for plot in row.plots:
+        if plot.lines:
+            plot.lines.append(rule(name, value, "limit", INK))
+
+
+def _scaled(row):
+    """In a unit that keeps the numbers short."""
+    factor, row.unit = (0.01, "%") if row.unit == "%" else units.scale(row.unit, row.y_range()[1])
+    for plot in row.plots:
+        for line in plot.lines:
+            line.y = line.y / factor
+    row.least_top /= factor
+    return row
+
+
+def _occupancies(run):
+    return series.column(run, "producer", "occupancy_peak")
+
+
+def _blocked_shares(run):
+    return _without_short_ends(run, "consumer", series.per_second(run, "consumer", "blocked_s"))
+
+
+def _without_short_ends(run, role, values):
+    """Of a fraction of a second before or after the measured ones, a rate is that of what happened to come in it."""
+    rows, ends = run.rows(role), series.measured_seconds(run)
+    if values is None or ends is None:
+        return values
+    outside = (rows.seconds < ends[0]) | (rows.seconds > ends[1])
+    return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length(run)), np.nan, values)
+
+
+def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="not recorded"):
+    """The typical run of each group in its colour, others pale behind it; None if no run has such values. `missing`: of a typical run
+    without any."""
+    plots = []
+    for group, middle, colour_of in zip(groups, chosen, colours):
+        others = [run for position, run in enumerate(group.runs) if position != middle][:PALE_MAX]
+        lines = []
+        if not group.runs:
+            plots.append(Panel(group.name, "", lines, colour=colour_of))
+            continue
+        for run in (*others, group.runs[middle]):
+            shown = steps.drawn(run)
+            values = values_of(shown)
+            if values is None or not np.isfinite(values).any():
+                continue
+            x, y = shown.rows(role).seconds, series.over_ranks(values, how)
+            is_typical = run is group.runs[middle]
+            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY))
+        ends = series.measured_seconds(steps.drawn(group.runs[middle]))
+        is_drawn = any(line.style != "member" for line in lines)
+        plots.append(Panel(group.name, "", lines, note=_short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"),
+                           colour=colour_of, measured=ends))
+    lengths = {steps.length(steps.drawn(run)) for group in groups for run in group.runs}
+    return PlotRow(title, unit, plots, holds=lengths.pop() if len(lengths) == 1 else 0.0) if any(plot.lines for plot in plots) else None
+
+
+def _short_name(run):
+    """The number of a sweep's run, of which the name repeats the setting; of others the name."""
+    match = re.fullmatch(r"(\d{4,})-.*-r\d+", run.directory.name)
+    return f"run {match[1] if match else run.directory.name}"
+
+
+def every_run(figures, groups, values, colours):
+    """A RowChart of each figure that is not the same in all runs: a dot per run, a bar at the median. `values`: figures of each
+    run of each group."""
+    made = []
+    for figure in figures:
+        sides = [[of_run.get(figure.name) for of_run in side] for side in values]
+        known = [value for side in sides for value in side if value is not None]
+        if figure.kind == "share" or len(set(known)) < 2:
+            continue
+        largest = max(abs(value) for value in known)
+        factor, unit = (0.01, "%") if figure.unit == "%" else units.scale(figure.unit, largest)
+        rows = []
+        for group, side, colour_of in zip(groups, sides, colours):
+            marks = [Mark(value / factor, f"{run.directory.name}: {units.text(value, figure.unit)}")
+                     for run, value in zip(group.runs, side) if value is not None]
+            rows.append(Row(group.name, colour_of, float(np.median([mark.value for mark in marks])) if marks else None,
+                            marks=marks, missing="" if marks else "not measured"))
+        made.append(RowChart(figure.title, "" if unit == "1" else unit, rows, least_span=LEAST_SPAN * largest / factor))
+        if figure.is_scored and (leaders := made[-1].leaders()):
+            made.append(dataclasses.replace(leaders, title=f"{figure.title}, the best {len(leaders.rows)} on a scale of their own"))
+    return made

@@ -1,0 +1,1 @@
+"""The pages of a run and of a job: weir-report."""

@@ -1,0 +1,45 @@
+"""What `weir explain` found about a run, from the explain.json beside its run.json: how near its twin comes, and what would help."""
+
+import json
+import shlex
+
+from ..basics.errors import ReportError
+from ..basics.input_file import read_text
+from ..basics.units import text
+from .run import check_fields, check_schema
+
+HEADER = ("", "run", "twin", "deviation", "tolerance")
+
+
+def of_run(run):
+    """What the page shows of it; None if the run was not explained. Raises ReportError."""
+    path = run.directory / "explain.json"
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(read_text(path, "what weir explain found"))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ReportError(f"{path}: {error}; the file is damaged: make it anew with weir explain") from error
+    check_schema(path, found, "weir-explain", "what weir explain found")
+    check_fields(path, found, "explain.schema.json")
+    return {"near": found["near"], "sentences": found["text"].strip().split("\n"),
+            "rows": [_row(figure) for figure in found["figures"]], "header": HEADER,
+            "command": shlex.join(["weir", "simulate", *(word for one in found["twin"] for word in (f"--{one['option']}", one["value"]))])}
+
+
+def _row(figure):
+    return {"cells": [figure["name"], *(_value(figure, figure[side]) for side in ("run", "twin")),
+                      _share(figure, figure["deviation"], "+") , _share(figure, figure["tolerance"], "")],
+            "near": figure["near"]}
+
+
+def _value(figure, value):
+    return f"{value:.1f} %" if figure["unit"] == "%" else text(value, figure["unit"])
+
+
+def _share(figure, value, sign):
+    """A deviation or a tolerance: of the run's value, or in its unit."""
+    if figure["relative"]:
+        return "> 999 %" if abs(value) > 9.99 else f"{100 * value:{sign}.0f} %"
+    words = _value(figure, abs(value))
+    return ("-" if value < 0 else sign) + words

@@ -1,0 +1,1 @@
+"""Campaigns: plans, submissions, workers, searches for limits, tables: weir-sweep."""

@@ -1,0 +1,208 @@
+"""The directory of a campaign, and the state of each point, which is read from these files:
+
+    CAMPAIGN/plan.json            settings, points, order
+    CAMPAIGN/sweep.toml           the sweep file as it was last submitted
+    CAMPAIGN/WORLD/               slurm, local or simulation
+      settings.json               the options in force of each setting, from weir's dry run
+      runs/POINT-SETTING-rN/      run directories (-try2: a second attempt)
+      output/                     what was printed, one file for each attempt
+      hooks/                      what the hook printed
+      check/                      what `weir check` printed before the runs of a switch setting
+      switch/                     readings of the switch, until they are moved into the run's directory
+      claims/POINT-N.json         attempts, see claim_files.py
+      submissions/submission-N.json, job scripts and what jobs printed
+      turns/turn-N.json           the worker that may run, where one at a time may
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime
+import functools
+from pathlib import Path
+
+from ..basics import whole_file
+from ..basics.errors import ReportError
+from . import claim_files, find_state, run_plan
+
+WORLDS = ("slurm", "local", "simulation")
+SUBDIRECTORIES = ("runs", "output", "hooks", "check", "switch", "claims", "submissions", "turns")
+# In the order in which `status` shows them.
+STATES = ("complete", "running", "unknown", "waiting", "interrupted", "failed", "hook failed")
+# What the next submission does by itself, and what only with --retry-failed.
+TO_DO = ("waiting", "interrupted")
+FAILED = ("failed", "hook failed")
+
+
+@dataclasses.dataclass
+class PointState:
+    point: run_plan.Point
+    state: str  # one of STATES
+    reason: str = ""
+    attempts: tuple = ()  # of Claim
+    directory: Path | None = None  # of the complete run
+
+    @property
+    def last(self):
+        return self.attempts[-1] if self.attempts else None
+
+
+class Campaign:
+    """A campaign's directory; it need not exist before `begin`."""
+
+    def __init__(self, directory, plan=None):
+        self.directory = Path(directory)
+        self.plan = plan
+
+    def begin(self, plan, sweep_text):
+        """Writes the plan, or checks that this one continues what is there. Raises ReportError, OSError."""
+        existing = self.read_plan()
+        if existing is not None:
+            why = run_plan.difference(existing, plan)
+            if why:
+                raise ReportError(f"{self.directory} was started with another sweep: {why}. Undo that, or start a new "
+                                  "campaign with --out DIRECTORY")
+        self.directory.mkdir(parents=True, exist_ok=True)
+        whole_file.replace(self.directory / "plan.json", whole_file.json_text(run_plan.as_record(plan)))
+        whole_file.replace(self.directory / "sweep.toml", sweep_text)
+        self.plan = plan
+
+    def read_plan(self):
+        """None if there is none yet."""
+        path = self.directory / "plan.json"
+        if not path.exists():
+            return None
+        record = claim_files.read_json(path)
+        try:
+            if record is None:
+                raise ValueError("this is not JSON")
+            return run_plan.from_record(record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ReportError(f"{path}: damaged ({error}); it is written by weir-sweep submit") from error
+
+    def world(self, name):
+        return World(self, name)
+
+    def worlds_begun(self):
+        return [self.world(name) for name in WORLDS if (self.directory / name / "settings.json").exists()]
+
+
+class World:
+    """One way of running a campaign, with runs of its own."""
+
+    def __init__(self, campaign, name):
+        self.campaign = campaign
+        self.name = name
+        self.directory = campaign.directory / name
+
+    @property
+    def plan(self):
+        return self.campaign.plan
+
+    def begin(self, expected_plans, ranges=None):
+        """`expected_plans`: of each setting the options in force, {option: text}. `ranges`: with `find`, the least and the
+        most value by the setting's name."""
+        for name in SUBDIRECTORIES:
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+        whole_file.replace(self.directory / "settings.json", whole_file.json_text({
+            "schema": run_plan.SCHEMA,
+            "plans": {setting.name: expected for setting, expected in zip(self.plan.settings, expected_plans)},
+            "ranges": ranges or {}
+        }))
+
+    def expected_plans(self):
+        record = claim_files.read_json(self.directory / "settings.json")
+        if record is None or not isinstance(record.get("plans"), dict):
+            raise ReportError(f"{self.directory / 'settings.json'}: missing or damaged; weir-sweep submit writes it")
+        return record["plans"]
+
+    def ranges(self):
+        """(least, most) by the name of a setting, as given to `begin`."""
+        record = claim_files.read_json(self.directory / "settings.json") or {}
+        return {name: tuple(pair) for name, pair in record.get("ranges", {}).items()}
+
+    def points(self):
+        """Those that are run here; with `find`, those that were begun."""
+        if self.plan.find:
+            return find_state.points(self.plan, self.directory / "claims")
+        return run_plan.simulated_points(self.plan)[0] if self.name == "simulation" else list(self.plan.points)
+
+    def run_directory(self, point, attempt):
+        suffix = "" if attempt == 1 else f"-try{attempt}"
+        return self.directory / "runs" / (self.plan.run_name(point, self.axes_left_out()) + suffix)
+
+    @functools.cache
+    def axes_left_out(self):
+        """Axes that make no difference here."""
+        return tuple(run_plan.axes_without_options(self.plan)) if self.name == "simulation" else ()
+
+    def output_file(self, point, attempt):
+        return self.directory / "output" / (self.run_directory(point, attempt).name + ".txt")
+
+    def states(self, job_is_alive):
+        """Of all points of this world, in the order of the plan. `job_is_alive`: see sweep_claims.is_alive."""
+        expected = self.expected_plans()
+        return [self._state(point, expected, job_is_alive) for point in self.points()]
+
+    def state(self, point, job_is_alive):
+        return self._state(point, self.expected_plans(), job_is_alive)
+
+    def _state(self, point, expected, job_is_alive):
+        attempts = tuple(claim_files.claims(self.directory / "claims", point.name))
+        foreign = ""
+        for claim in attempts:
+            directory = self.run_directory(point, claim.number)
+            record = claim_files.read_json(directory / "run.json")
+            if record is not None and record.get("status") == "complete":
+                foreign = self._not_this_point(point, directory, record, expected)
+                if not foreign:
+                    return PointState(point, "complete", "", attempts, directory)
+        if not attempts:
+            return PointState(point, "waiting")
+        last = attempts[-1]
+        if last.end is not None:
+            outcome = last.end.get("outcome")
+            if foreign or outcome == "complete":
+                return PointState(point, "failed", foreign or "its run directory does not exist", attempts)
+            state = outcome if outcome in STATES else "failed"
+            return PointState(point, state, last.end.get("reason", ""), attempts)
+        who = claim_files.holder_text(last.holder)
+        alive = claim_files.is_alive(last.holder, job_is_alive)
+        if alive:
+            return PointState(point, "running", who, attempts)
+        if alive is None:
+            return PointState(point, "unknown", f"claimed by {who}, whose state is unknown here", attempts)
+        return PointState(point, "interrupted", f"{who} ended without a record", attempts)
+
+    def _not_this_point(self, point, directory, record, expected):
+        """Why a complete run is not one of this point; empty if it is."""
+        setting = self.plan.setting_of(point)
+        labels = record.get("labels") or {}
+        if labels.get("point") != point.name or labels.get("sweep") != self.plan.name:
+            return f"{directory.name} is the run of another point"
+        there = record.get("plan") or {}
+        in_force = point.expected if point.expected is not None else expected.get(setting.name, {})
+        simulated = (record.get("environment") or {}).get("world") == "simulation"
+        for option, value in {**in_force, "seed": str(point.run_seed)}.items():
+            if simulated and option not in there:
+                continue  # it means nothing in a simulation, as --engine
+            if there.get(option) != value:
+                return f"{directory.name} has --{option} {there.get(option)}, not {value}"
+        return ""
+
+    # --- Submissions.
+
+    def submissions(self):
+        return claim_files.claims(self.directory / "submissions", "submission")
+
+    def submission_file(self, number, ending):
+        return self.directory / "submissions" / f"submission-{number}{ending}"
+
+
+def counts(states):
+    return collections.Counter(state.state for state in states)
+
+
+def now_text():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,129 @@
+"""Claims on a point, on a submission, on the switch: which worker has it. They are files on a shared file system.
+
+A claim is one file, NAME-1.json, created so that one of several that try succeeds (whole_file.create). It names its holder;
+NAME-1.end.json beside it records how that ended. Files are never removed or reused: a worker that wants a claim whose holder
+is dead creates the next number, NAME-2.json, and again one of several succeeds. So a claim survives its holder's death, and
+a live holder keeps it. (Locks of the file system were the alternative: they vanish with their holder, but many parallel
+file systems do not have them, and they do not record their holder.)
+
+A holder is a SLURM job (alive according to SLURM) or a process of a host.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import socket
+from pathlib import Path
+
+from ..basics import whole_file
+from ..basics.errors import ReportError
+from ..basics.input_file import read_text
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    name: str
+    number: int
+    path: Path
+    record: dict
+    end: dict | None
+
+    @property
+    def holder(self):
+        return self.record["holder"]
+
+    def finish(self, **record):
+        """Ends the claim; the first recorded end counts."""
+        return whole_file.create(self.path.with_suffix(".end.json"), whole_file.json_text(record))
+
+
+def claims(directory, name):
+    """All claims of a name, in order. Numbers have no gaps."""
+    found = []
+    while True:
+        path = Path(directory) / f"{name}-{len(found) + 1}.json"
+        record = _claim_record(path)
+        if record is None and path.exists():
+            record = _claim_record(path)  # another worker may have created it since
+            if record is None:
+                raise ReportError(f"{path}: damaged; it is the record of a worker. Check that this one has ended, then remove it and "
+                                  "those with higher numbers")
+        if record is None:
+            return found
+        found.append(Claim(name, len(found) + 1, path, record, read_json(path.with_suffix(".end.json"))))
+
+
+def _claim_record(path):
+    record = read_json(path)
+    return record if record is not None and isinstance(record.get("holder"), dict) else None
+
+
+def last_claim(directory, name):
+    found = claims(directory, name)
+    return found[-1] if found else None
+
+
+def create_claim(directory, name, after, **record):
+    """Makes the claim that follows number `after` (0: none yet). None if another worker was first."""
+    path = Path(directory) / f"{name}-{after + 1}.json"
+    record = {"holder": this_holder(), **record}
+    if not whole_file.create(path, whole_file.json_text(record)):
+        return None
+    return Claim(name, after + 1, path, record, None)
+
+
+def read_json(path):
+    """The object in a file, or None if there is none."""
+    try:
+        record = json.loads(read_text(path, "a record of weir"))
+    except (ReportError, ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def this_holder():
+    """This process, or the SLURM job in which it runs."""
+    holder = {"host": socket.gethostname(), "boot": _boot(), "pid": os.getpid(), "started": _started(os.getpid())}
+    if job := os.environ.get("SLURM_JOB_ID"):
+        holder["job"] = job
+        holder["restart"] = int(os.environ.get("SLURM_RESTART_COUNT") or 0)
+        if task := os.environ.get("SLURM_ARRAY_TASK_ID"):
+            holder["array"] = f"{os.environ.get('SLURM_ARRAY_JOB_ID')}_{task}"
+    return holder
+
+
+def is_alive(holder, job_is_alive):
+    """True, False, or None if that is unknown here. `job_is_alive`: the same for the number of a SLURM job."""
+    if "job" in holder:
+        if holder["job"] == os.environ.get("SLURM_JOB_ID"):
+            # The same job after a requeue: what ran before is gone.
+            return holder.get("restart", 0) == int(os.environ.get("SLURM_RESTART_COUNT") or 0)
+        return job_is_alive(holder["job"])
+    if holder.get("host") != socket.gethostname():
+        return None
+    return holder.get("boot") == _boot() and holder.get("started") == _started(holder.get("pid"))
+
+
+def holder_text(holder):
+    """job 41_3 on n1; process 4711 on n1"""
+    who = f"job {holder.get('array', holder['job'])}" if "job" in holder else f"process {holder.get('pid')}"
+    return f"{who} on {holder.get('host')}"
+
+
+def _boot():
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _started(pid):
+    """When a process began, in the kernel's ticks: process numbers are used again. None: there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in ("Z", "X") else int(fields[19])

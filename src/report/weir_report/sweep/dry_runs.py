@@ -1,0 +1,165 @@
+"""Checks the settings of a campaign before anything is started: each goes through a dry run of weir. All errors are reported
+together."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import json
+import os
+import re
+import subprocess
+
+from ..basics.errors import ReportError
+from . import run_plan
+from .file import seconds_of
+
+# A row of a rank's file, and what there is once per run and rank (measured: 60 to 170 and some 1200 bytes).
+ROW_BYTES = 200
+RANK_BYTES = 2000
+# What the campaign itself keeps of a run, in blocks of the file system.
+RUN_BYTES = 32000
+MESSAGES_MAX = 20
+# A run that is late by this much hangs.
+GRACE_S = 300.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Forecast:
+    """Of one setting. Times in seconds; None: the number of ranks decides, which is not known before."""
+
+    plan: dict  # options in force
+    producers: int | None
+    consumers: int | None
+    expected_s: float
+    limit_s: float  # after which a run is ended
+    warnings: tuple
+    # Of one simulation.
+    memory_bytes: float = 0.0
+    cpu_s: float | None = None  # known with packets only
+    burst_bytes: float = 0.0  # of one run, with --row-interval
+    pressure: dict | None = None  # as in the dry run; None: the layout is not known
+
+    @property
+    def ranks(self):
+        return self.producers + self.consumers + 1 if self.producers and self.consumers else None
+
+    def disk_bytes(self):
+        seconds = seconds_of(self.plan["duration"]) + seconds_of(self.plan["warmup"]) + 2
+        return int(RUN_BYTES + self.burst_bytes + (self.ranks or 1) * (RANK_BYTES + seconds * ROW_BYTES))
+
+
+def in_world(setting, world_options, simulated, of_point=()):
+    """A setting's options where [local] or [simulation] change some, in the simulator what stands for the switch, and what one
+    point changes."""
+    options = _changed(run_plan.simulated_options(setting) if simulated else setting.options, world_options)
+    return _changed(_changed(options, setting.simulate) if simulated else options, of_point)
+
+
+def _changed(options, by):
+    changed = {key for key, _ in by}
+    return tuple(pair for pair in options if pair[0] not in changed) + tuple(by)
+
+
+def check_world_options(sweep, world, options):
+    """An axis that [local] overrides would not be one."""
+    for key, _ in options:
+        for axis in sweep.all_axes:
+            if any(key == option for value in axis.values for option, _ in value.options):
+                raise ReportError(f"{sweep.path}: {world}.{key}: the axis {axis.name} sets it; leave it out here")
+
+
+def forecasts(weir, command, plan, world_options, start_s, directory):
+    """Of all settings, by `weir run --dry-run` or `weir simulate --dry-run` (`command`) in `directory`. Raises ReportError
+    that lists every setting that is refused."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        results = list(pool.map(lambda setting: dry_run(
+            weir, command, in_world(setting, world_options, command == "simulate"), directory,
+            label_words(plan, setting.values, setting.tags)), plan.settings))
+    refused = {}
+    for setting, (_, message) in zip(plan.settings, results):
+        if message:
+            refused.setdefault(message, []).append(setting.name)
+    if refused:
+        raise ReportError(_refusal(refused, len(plan.settings)))
+    return [_forecast(document, start_s) for document, _ in results]
+
+
+# What slurm/sites leaves to be filled in, in capitals.
+PLACEHOLDERS = ("ACCOUNT", "PARTITION", "VENDOR MODEL, OPERATING SYSTEM AND VERSION", "KMIN-KMAX-PMAX", "MODEL AND FIRMWARE")
+_IN_COMMANDS = re.compile(r"(?:^|[@ ])LEAF\b|(?:^| )/path/to/")
+
+
+def refuse_placeholders(sweep, world="slurm"):
+    """Raises ReportError if a sweep file that is for a cluster, or for hosts without SLURM, still has some. In the simulator they do no
+    harm."""
+    parts = [sweep.slurm, *(part for _, part in sweep.slurm.parts)] if world == "slurm" else []
+    found = [option for part in parts for option in part.sbatch if option.partition("=")[2] in PLACEHOLDERS]
+    found += [f"tags.{name} = \"{value}\"" for name, value in sweep.tags if value in PLACEHOLDERS]
+    commands = {"on-change": sweep.switch.on_change, "read": sweep.switch.read} if sweep.switch else {}
+    found += [f"switch.{name} = \"{command}\"" for name, command in commands.items() if command and _IN_COMMANDS.search(command)]
+    if found:
+        raise ReportError(f"{sweep.path}: what is in capitals is a placeholder, to be filled in or left out: {', '.join(found)}")
+
+
+def label_words(plan, values, tags):
+    """The options by which runs are told apart: `values` of axes, tags, and the sweep's name."""
+    words = ["--label", " ".join(f"{axis}={value}" for axis, value in values) or plan.name]
+    for key, value in (*tags, ("sweep", plan.name)):
+        words += ["--tag", f"{key}={value}"]
+    return words
+
+
+def dry_run(weir, command, options, directory, labels=()):
+    """(what the dry run printed, None), or (None, why it failed). `labels`: what the runs are called, which weir checks, too."""
+    line = [weir, command, *option_words(options), *labels, "--dry-run", "--json"]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=directory,
+                              stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            lines = done.stderr.strip().splitlines()
+            return None, lines[-1] if lines else f"weir {command} --dry-run exited with {done.returncode}"
+        return json.loads(done.stdout), None
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        return None, f"{weir} {command} --dry-run: {error}"
+
+
+def option_words(options):
+    return [word for key, value in options for word in (f"--{key}", value)]
+
+
+def _refusal(refused, number):
+    """One line if one thing is wrong everywhere, else a line for each."""
+    bad = sum(len(names) for names in refused.values())
+    lines = []
+    for message, names in refused.items():
+        where = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        if bad == number and len(refused) == 1:
+            return f"every setting is refused: {message}"
+        lines.append(f"  {where}: {message}")
+    more = [f"  and {len(lines) - MESSAGES_MAX} more"] if len(lines) > MESSAGES_MAX else []
+    return "\n".join([f"{bad} of {number} settings cannot be run:", *lines[:MESSAGES_MAX], *more])
+
+
+def _forecast(document, start_s):
+    plan = document["plan"]
+    times = {key: seconds_of(plan[key]) for key in ("warmup", "duration", "drain")}
+    planned = times["warmup"] + times["duration"]
+    return Forecast(plan=plan,
+                    producers=int(plan["producers"]) if plan.get("producers") else None,
+                    consumers=int(plan["consumers"]) if plan.get("consumers") else None,
+                    expected_s=planned + start_s,
+                    limit_s=planned + times["drain"] + start_s + GRACE_S,
+                    warnings=tuple(document.get("warnings", ())),
+                    memory_bytes=_memory_bytes(document),
+                    cpu_s=(document.get("packets") or {}).get("cpu_seconds"),
+                    burst_bytes=(document.get("bursts") or {}).get("bytes") or 0.0,
+                    pressure=document.get("pressure"))
+
+
+def _memory_bytes(document):
+    """Of a simulation: 130 MB were measured for 4501 ranks without packets."""
+    ranks = (document.get("all") or {}).get("ranks") or 0
+    bursts = document.get("bursts") or {}
+    of_bursts = 20e3 * ranks + 112.0 * (bursts.get("rows_per_second") or 0.0) if bursts else 0.0
+    return 32e6 + 32e3 * ranks + of_bursts + 2.0 * ((document.get("packets") or {}).get("memory_bytes") or 0.0)

@@ -1,0 +1,230 @@
+"""What a sweep file looks for (find = "rate", or a table [find]), the range of values, and weir's options for a value.
+
+When the rate changes, events keep their size: what is found then does not depend on the rate at which the search begins. Where a set
+is cut into events of one size, it is that with which sets have whole events, for what is left of a set is an event as well, and may
+take a consumer as long as a large one. With `events = "scale"` the number of events per set is kept, and they grow with the rate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from fractions import Fraction
+
+from ..basics.errors import ReportError
+from ..basics.quantities import BYTES, RATES, TIMES_NS, rate_text
+from ..runs.capacity import CRITERIA, EVENTS, QUANTITIES
+from .limit_search import Space
+
+# Of what a search does with the same outcomes. Campaigns of others cannot be continued: rounds of two kinds would be compared.
+RULES = 2
+# How far from the value of the sweep file it is looked for, unless the file has a range.
+RANGE = 64.0
+ROUNDS_MAX = 100
+_NUMBER = r"(\d+(?:\.\d+)?)"
+
+
+@dataclasses.dataclass(frozen=True)
+class Find:
+    what: str  # a name of QUANTITIES
+    rounds: int
+    resolution: float = 0.02
+    criterion: str = "sustained"
+    events: str | None = None  # of EVENTS; None: it is not the rate
+    least: float | None = None  # in the quantity's unit; None: a part or a multiple of the file's value
+    most: float | None = None
+    rules: int = RULES
+
+    @property
+    def quantity(self):
+        return QUANTITIES[self.what]
+
+    def question(self):
+        """largest rate per producer that is sustained"""
+        return f"{self.quantity.title} that is {'sustained' if self.criterion == 'sustained' else 'on time'}"
+
+
+# --- From the sweep file.
+
+
+def read_find(top, repetitions):
+    """Of the file's outermost table; None if the file has no `find`. `repetitions`: the rounds, unless [find] has others."""
+    given = top.read("find", None, (str, dict), f"one of {', '.join(QUANTITIES)}, or a table ([find])")
+    if given is None:
+        return None
+    rounds = min(repetitions, ROUNDS_MAX)
+    if isinstance(given, str):
+        what = _one_of(f"{top.path}: find", given, QUANTITIES)
+        return Find(what, rounds, events=EVENTS[0] if what == "rate" else None)
+    table = type(top)(top.path, "find", given)
+    what = _one_of(table.where("what"), table.text("what", "rate"), QUANTITIES)
+    quantity = QUANTITIES[what]
+    least, most = (_end(table, key, quantity) for key in ("least", "most"))
+    if least is not None and most is not None and least >= most:
+        raise ReportError(f"{table.where('least')}: it is not below most")
+    events = table.choice("events", EVENTS)
+    if events and what != "rate":
+        raise ReportError(f"{table.where('events')}: only with what = \"rate\", which changes the size of events")
+    events = events or (EVENTS[0] if what == "rate" else None)
+    resolution = table.text("resolution", None)
+    if resolution is not None and quantity.whole:
+        raise ReportError(f"{table.where('resolution')}: {what} are whole numbers and searched exactly; leave it out")
+    found = Find(what, table.integer("rounds", rounds, 1, ROUNDS_MAX),
+                 0.02 if resolution is None else _percent(table.where("resolution"), resolution),
+                 table.choice("criterion", CRITERIA) or "sustained", events, least, most)
+    table.no_others()
+    return found
+
+
+def check_with(sweep):
+    """Raises ReportError where the rest of the file contradicts `find`."""
+    what = sweep.find.what
+    for axis in sweep.all_axes:
+        if any(what == key for value in axis.values for key, _ in value.options):
+            raise ReportError(f"{sweep.path}: axes: {axis.name} sets {what}, which find varies; leave it out")
+    if sweep.slurm.concurrent > 1:
+        raise ReportError(f"{sweep.path}: slurm.concurrent: runs with find go one after the other, because each depends on those "
+                          "before; leave it out")
+
+
+def _one_of(where, value, choices):
+    if value not in choices:
+        raise ReportError(f"{where}: '{value}' is not one of {', '.join(choices)}")
+    return value
+
+
+def _percent(where, text):
+    match = re.fullmatch(_NUMBER + r" ?%", text)
+    value = float(match[1]) / 100.0 if match else math.nan
+    if not 0.001 <= value <= 0.5:
+        raise ReportError(f"{where}: '{text}' is not from 0.1% to 50%, such as \"2%\"")
+    return value
+
+
+def _end(table, key, quantity):
+    example = {"rate": '"40Gb/s"', "busy": '"20ms"'}.get(quantity.name, "4")
+    value = table.read(key, None, (str, int), f"a value of {quantity.name}, such as {example}")
+    if value is None:
+        return None
+    number = value_of(quantity, str(value))
+    if number is None or number <= 0:
+        raise ReportError(f"{table.where(key)}: '{value}' is not a value of {quantity.name}, such as {example}")
+    return number
+
+
+# --- Values and weir's options.
+
+
+def value_of(quantity, text):
+    """An option's text as a number in the quantity's unit: "62.5Gb/s", "4", "poisson:100ms,quantum=20ms" (the mean). None: it
+    has none."""
+    if quantity.whole:
+        return float(text) if re.fullmatch(r"\d{1,9}", text) else None
+    units = RATES if quantity.name == "rate" else TIMES_NS
+    match = re.fullmatch(rf"(?:[a-z]+:)?{_NUMBER}({'|'.join(units)})(?:,.*)?", text)
+    if not match:
+        return None
+    value = float(match[1]) * units[match[2]]
+    return value if quantity.name == "rate" else value * 1e-9
+
+
+def space_of(find, plan, where):
+    """The Space of one setting. `plan`: its options in force, as weir's dry run has them. Raises ReportError."""
+    quantity = find.quantity
+    if find.what == "rate" and plan.get("generation") == "saturate":
+        raise ReportError(f"{where}: find: generation saturate has no rate to sustain; use sets or steady")
+    if find.events == "scale" and plan.get("event-size", "").startswith("trace:"):
+        raise ReportError(f"{where}: find.events: the sizes of a trace are held, because they come from a file; use hold")
+    start = value_of(quantity, plan.get(find.what, ""))
+    if start is None:
+        raise ReportError(f"{where}: find: {find.what} is {plan.get(find.what, 'not given')}; "
+                          + ("busy needs a distribution to vary, such as busy = \"exponential:20ms\"" if find.what == "busy"
+                             else "a value to start from is needed"))
+    step = 1.0 if quantity.whole else 0.0
+    least = find.least if find.least is not None else start / RANGE
+    most = find.most if find.most is not None else start * RANGE
+    if step:
+        least, most = max(step, math.ceil(least / step - 1e-9) * step), math.floor(most / step + 1e-9) * step
+    if not least < most:
+        raise ReportError(f"{where}: find: there are no two values from {option_text(find, plan, least)} to "
+                          f"{option_text(find, plan, most)} to choose from")
+    space = Space(min(max(start, least), most), least, most, quantity.better == "higher", step, find.resolution)
+    return dataclasses.replace(space, start=space.rounded(space.start))
+
+
+def _is_cut(plan):
+    """Whether sets are cut into events of one size."""
+    return plan.get("generation", "sets") == "sets" and ":" not in plan.get("event-size", ":")
+
+
+def options_at(find, plan, value):
+    """((option, text), ...) that make a run with this value. `plan`: of the setting, as for space_of."""
+    # weir applies --scale and --time-scale to these options, and has applied them to the plan.
+    scale, time_scale = (float(Fraction(plan.get(name, "1"))) for name in ("scale", "time-scale"))
+    options = [(find.what, option_text(find, plan, value / {"rate": scale, "busy": time_scale}.get(find.what, 1.0)))]
+    if find.events == "scale":
+        factor = value / value_of(find.quantity, plan["rate"]) / (scale * time_scale)
+        options += [(name, _scaled(plan[name], factor, BYTES)[0]) for name in ("event-size", "slot-size") if name in plan]
+    elif find.events == "hold" and _is_cut(plan):
+        options.append(("event-size", f"{max(1, math.ceil(_whole_events(plan, value) / (scale * time_scale) - 1e-6))}B"))
+    return tuple(options)
+
+
+def _whole_events(plan, rate):
+    """Bytes of an event: nearest to its size in the plan, so that a set at this rate has whole events, which fit into a slot."""
+    set_bytes = math.floor(rate + 1e-6) * _scaled(plan["interval"], 1.0, TIMES_NS)[1] // (8 * 10**9)
+    count = max(1, round(set_bytes / _scaled(plan["event-size"], 1.0, BYTES)[1]))
+    if "slot-size" in plan:
+        count = max(count, -(-set_bytes // _scaled(plan["slot-size"], 1.0, BYTES)[1]))
+    return -(-set_bytes // count)
+
+
+def rate_of_buffer(find, plan, plan_at_most):
+    """Above it a set is larger than the buffer, so that nothing is sustained, whatever the network does; None: there is no such
+    rate. `plan_at_most`: the options in force at the end of the range, by which a buffer that grows with the rate is told."""
+    if find.what != "rate" or plan.get("generation") != "sets" or plan["buffer"] != plan_at_most["buffer"]:
+        return None
+    return _scaled(plan["buffer"], 1.0, BYTES)[1] * 8e9 / _scaled(plan["interval"], 1.0, TIMES_NS)[1]
+
+
+def option_text(find, plan, value):
+    if find.what == "rate":
+        return rate_text(math.floor(value + 1e-6))
+    if find.what == "busy":
+        text = plan["busy"]
+        return _scaled(text, value / value_of(find.quantity, text), TIMES_NS)[0]
+    return f"{value:.0f}"
+
+
+def _scaled(text, factor, units):
+    """All quantities of a distribution times a factor, rounded up to whole bytes or nanoseconds, and the first of them.
+    Numbers without a unit stay."""
+    first = None
+
+    def replaced(match):
+        nonlocal first
+        exact = float(match[1]) * units[match[2]] * factor
+        count = max(1, math.ceil(exact - 1e-6))
+        first = count if first is None else first
+        return f"{count}{'B' if units is BYTES else 'ns'}"
+
+    names = "|".join(sorted(units, key=len, reverse=True))
+    scaled = re.sub(rf"{_NUMBER}({names})(?![A-Za-z])", replaced, text)
+    return scaled, first
+
+
+# --- In plan.json.
+
+
+def as_record(find):
+    return None if find is None else dataclasses.asdict(find)
+
+
+def from_record(record):
+    """Raises KeyError, TypeError or ValueError."""
+    if record is None:
+        return None
+    if record["what"] not in QUANTITIES:
+        raise ValueError(f"find.what is {record['what']!r}")
+    return Find(**{"rules": 1, **record})

@@ -1,0 +1,133 @@
+"""Runs the points of a campaign with `find`: each next value follows from the outcomes so far.
+
+A run that fails (a crash, a lost rank, a launcher) has no outcome: it is made again, and a setting whose run fails
+TRIES times in one submission stops with a message, while the others go on.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ..basics.errors import ReportError
+from . import claim_files, dry_runs, find_text, slurm_jobs
+from .campaign import FAILED, now_text
+from .find_state import FindState, try_record
+from .worker import TRIES, Worker
+
+
+class FindWorker(Worker):
+    def _work(self):
+        self.find = FindState(self.world, slurm_jobs.Jobs().is_running)
+        self._began_s, self._known = time.monotonic(), self._decided()
+        begun = 0
+        while not self.stop and begun < self.job["runs_per_job"]:
+            busy = self._busy()
+            run = self.find.searches.next_run({*self._stopped(), *busy})
+            if run is None and not busy:
+                break
+            if run is None:
+                time.sleep(0.1)
+            elif not self._one_run(*run):
+                self.say("the job has no time left for another run; the next job continues", flush=True)
+                break
+            else:
+                begun += 1
+            if self.world.name == "simulation":
+                self.find.refresh()
+        self._finish()
+
+    def _busy(self):
+        """Settings of which another worker makes a run: simulations go side by side, one of each setting."""
+        if self.world.name != "simulation":
+            return []
+        return [tried.state.point.setting for tried in self.find.tried if tried.state.state == "running"]
+
+    def _finish(self):
+        self.find.write_capacity(self._retries())
+        self.outcomes += ["failed"] * len(self._stopped())
+
+    def announce(self):
+        self.find = FindState(self.world, slurm_jobs.Jobs().is_running)
+        path = self.find.write_capacity(self._retries())
+        stopped = self._stopped()
+        for setting, reason in stopped.items():
+            self.say(f"stopped  {self.world.plan.settings[setting].name}: {reason}", flush=True)
+        if self.find.searches.next_run(stopped) is None:
+            self.say("\n" + "\n".join(find_text.limit_lines(self.find.capacity())), flush=True)
+            self.say(f"written  {path}", flush=True)
+
+    def _one_run(self, setting, round_, value):
+        """False if the job has no time for it."""
+        opened = self.find.open(setting)
+        point = opened.state.point if opened else self.find.new_point(setting, round_, value, self._expected)
+        claims = claim_files.claims(self.world.directory / "claims", point.name)
+        if claims and claims[-1].end is None and \
+                claim_files.is_alive(claims[-1].holder, slurm_jobs.Jobs().is_running) is not False:
+            if self.world.name == "simulation":  # another worker was first
+                time.sleep(0.1)
+                self.find.refresh()
+                return True
+            raise ReportError(f"run {point.name}: claimed by {claim_files.holder_text(claims[-1].holder)}, which may still be running")
+        tries = sum(claim.record.get("submission") == self.number for claim in claims) + 1
+        if not self._wait_for_slurm(point, doubtful=tries > 1):
+            return False
+        claim = claim_files.create_claim(self.world.directory / "claims", point.name, len(claims), submission=self.number,
+                                          begun=now_text(), **{"try": try_record(point)})
+        if claim is None:  # another worker has this number
+            self.find.refresh()
+            return True
+        made = self._do(point, claim, last_try=tries >= TRIES)
+        self.find.refresh()
+        tried = self.find.tried_of(point)
+        if made == "complete":
+            self.outcomes.append("complete" if tried.held is not None else "failed")
+        self.find.write_capacity(self._retries())
+        # Of several simulations side by side, the one that this is.
+        number = f"{point.name}  " if self.world.name == "simulation" else " " * 6
+        self.say(number + find_text.progress(self.find, tried, self._seconds_per_run(), self._stopped()), flush=True)
+        return True
+
+    def _decided(self):
+        return sum(tried.held is not None for tried in self.find.tried)
+
+    def _seconds_per_run(self):
+        """Of the runs so far, with changes of the switch, on as many cores as there are workers; first as planned."""
+        made = self._decided() - self._known
+        return (time.monotonic() - self._began_s) / made if made >= 3 else \
+            find_text.planned_seconds_per_run(self.find, self.job)
+
+    def _expected(self, setting, options):
+        """The options in force, from a dry run. Raises ReportError if weir refuses the value."""
+        simulated = self.world.name == "simulation"
+        given = dry_runs.in_world(setting, [tuple(pair) for pair in self.job["options"]], simulated, options)
+        document, message = dry_runs.dry_run(self.job["weir"], "simulate" if simulated else "run", given, self.job["base"])
+        if message:
+            raise ReportError(f"{setting.name}: {options[0][0]} = {options[0][1]}: {message}")
+        return document["plan"]
+
+    def _retries(self):
+        return bool(self.job.get("retry_failed"))
+
+    def _stopped(self):
+        """Settings of which no more runs are made in this submission, and why."""
+        found = {}
+        for setting in self.find.settings:
+            tried = self.find.open(setting.index)
+            if tried is not None and (reason := self._why_stopped(tried)):
+                found[setting.index] = reason
+            elif setting.switch in self.bad_switches:
+                found[setting.index] = self.bad_switches[setting.switch]
+        return found
+
+    def _why_stopped(self, tried):
+        reason = f"run {tried.state.point.name}: {tried.reason}"
+        if tried.state.state == "complete":  # and not judged: another attempt would not be either
+            return reason
+        if tried.state.state not in FAILED:
+            return None
+        here = [claim for claim in tried.state.attempts if claim.record.get("submission") == self.number]
+        if not here:
+            return None if self._retries() else reason
+        # A run of another plan than the point's is complete, and yet not one of this point.
+        failed = sum(claim.end is not None and claim.end.get("outcome") != "interrupted" for claim in here)
+        return reason if tried.state.state == "hook failed" or failed >= TRIES else None

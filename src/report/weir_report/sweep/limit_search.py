@@ -1,0 +1,188 @@
+"""Looks for the limit of one setting by bisection over runs whose outcome is noisy. Pure logic: it is given outcomes, and has
+the next value to try.
+
+1. From the start outwards, in steps that double up to a factor of two, until one value holds and another does not.
+2. The middle of the bracket, until the bracket is as narrow as the resolution. An end that two halvings in a row moved to is tried again:
+   if it was wrong, all that follows would be in vain.
+3. Both ends of the narrow bracket are tried once more. An end whose two runs disagree is tried a third time, and the
+   majority decides; if that moves the end, the search goes on from there. A value far from the limit is tried once.
+
+Where runs contradict each other (a value holds, a smaller one did not), the bracket is put where the fewest outcomes are
+contradicted. A search that is led on by such runs ends after most_runs(), with the bracket that it has by then: it is `cut_short`.
+statistics.md has how far the results of whole campaigns are from the truth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from ..runs.capacity import least_contradicted
+
+VOTES_MAX = 3
+# The factor of the first step outwards: where the limit is not known yet, and where it is.
+FIRST_STEP, LATER_STEP = 2.0, 1.25
+# Runs beyond those of a search without noise, after which it ends: both ends may need VOTES_MAX, and may move as often.
+SLACK = 6
+LATER_OUTWARD = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Space:
+    """Where values are looked for. `step`: values are multiples of it (1: whole numbers); 0: any value."""
+
+    start: float
+    least: float
+    most: float
+    larger_is_harder: bool = True
+    step: float = 0.0
+    resolution: float = 0.02  # relative width of a narrow bracket, where `step` is 0
+
+    def rounded(self, value):
+        """A value that can be tried: in the range, a multiple of the step or of five significant digits."""
+        if self.step:
+            value = round(value / self.step) * self.step
+        elif value > 0:
+            digits = 4 - math.floor(math.log10(value))
+            value = round(value, digits)
+        return min(max(value, self.least), self.most)
+
+    def is_narrow(self, low, high):
+        if self.step:
+            return high - low <= self.step * (1.0 + 1e-9)
+        # Values are rounded to five digits, so a bracket can be a little wider than it was made.
+        return high - low <= self.resolution * low * 1.01 or self.middle(low, high) in (low, high)
+
+    def middle(self, low, high):
+        return self.rounded(math.floor((low + high) / 2.0 / self.step) * self.step if self.step else math.sqrt(low * high))
+
+
+class LimitSearch:
+    """One search. `start`: its first value, which is about the limit; None: that of the space, which may be anywhere."""
+
+    def __init__(self, space, start=None):
+        self.space = space
+        self._outcomes = {}  # value: [runs that held, runs that did not]
+        self._first = space.rounded(space.start if start is None else start)
+        self._step = max(1.0 + space.resolution, FIRST_STEP if start is None else LATER_STEP)
+        self._most = most_runs(space, self._first if start is None else None)
+
+    def add(self, value, held):
+        self._outcomes.setdefault(value, [0, 0])[0 if held else 1] += 1
+
+    @property
+    def runs(self):
+        return sum(map(sum, self._outcomes.values()))
+
+    def next_value(self):
+        """The value to try; None if the search is complete."""
+        return None if self.runs >= self._most else self._wanted()
+
+    def _wanted(self):
+        undecided = next((value for value, (yes, no) in self._outcomes.items() if yes == no), None)
+        if undecided is not None:
+            return undecided
+        if not self._outcomes:
+            return self._first
+        low, high = self._bracket()
+        if low is None or high is None:
+            outward = self._outward(low, high)
+            if outward is not None:
+                return outward
+        elif not self.space.is_narrow(low, high):
+            doubtful = self._doubtful(low, high)
+            return self.space.middle(low, high) if doubtful is None else doubtful
+        return self._to_confirm(low, high)
+
+    @property
+    def complete(self):
+        return self.next_value() is None
+
+    @property
+    def cut_short(self):
+        """Whether it ended because runs contradicted each other for too long."""
+        return self.runs >= self._most and self._wanted() is not None
+
+    @property
+    def bracket(self):
+        """(low, high): the values on both sides of the limit; None where there is none yet or the range ended."""
+        return self._bracket()
+
+    def expected_runs(self):
+        """(expected, most) runs that are left: with little noise, and with any."""
+        if self.complete:
+            return 0, 0
+        low, high = self._bracket()
+        outward = 0
+        if low is None or high is None:
+            low, high, outward = (self._first, self._first * self._step, 2 if not self._outcomes else 1)
+        confirmed = sum(self._is_confirmed(value) for value in (low, high))
+        expected = outward + _halvings(self.space, low, high) + 2 - confirmed + (not self._outcomes)
+        most = self._most - self.runs
+        return min(expected, most), most
+
+    # --- The bracket.
+
+    def _bracket(self):
+        """Between the two values, in their order, where the fewest outcomes are contradicted: easier ones held, harder ones
+        did not. Of equals the one on the easy side."""
+        easy_to_hard = sorted(self._outcomes, reverse=not self.space.larger_is_harder)
+        cut, _ = least_contradicted([self._outcomes[value] for value in easy_to_hard])
+        easy = easy_to_hard[cut - 1] if cut else None
+        hard = easy_to_hard[cut] if cut < len(easy_to_hard) else None
+        return (easy, hard) if self.space.larger_is_harder else (hard, easy)
+
+    def _outward(self, low, high):
+        """The next value towards the side on which there is no end; None at the end of the range."""
+        space = self.space
+        if high is None:
+            edge, value = low, space.rounded(low * self._stride(low))
+            value = max(value, space.rounded(low + space.step))
+        else:
+            edge, value = high, space.rounded(high / self._stride(high))
+            value = min(value, space.rounded(high - space.step))
+        return value if value != edge else None
+
+    def _stride(self, edge):
+        """The factor from `edge` outwards: doubles with each step from the first value, up to two."""
+        done = abs(math.log(edge / self._first)) / math.log(self._step)
+        return min(2.0, self._step ** max(1.0, 1.0 + round(done)))
+
+    def _doubtful(self, low, high):
+        """An end of one run, of which two halvings in a row went in its direction: so it may have been wrong. None: none is."""
+        below = sorted((value for value in self._outcomes if value < low), reverse=True)
+        above = sorted(value for value in self._outcomes if value > high)
+        for end, near, behind in ((high, low, below), (low, high, above)):
+            if sum(self._outcomes[end]) == 1 and len(behind) > 1 and near == self._between(behind[0], end) and \
+                    behind[0] == self._between(behind[1], end):
+                return end
+        return None
+
+    def _between(self, one, other):
+        return self.space.middle(*sorted((one, other)))
+
+    def _to_confirm(self, low, high):
+        ends = [value for value in (low, high) if value is not None]
+        return next((value for value in ends if not self._is_confirmed(value)), None)
+
+    def _is_confirmed(self, value):
+        yes, no = self._outcomes.get(value, (0, 0))
+        return yes + no >= 2 and yes != no or yes + no >= VOTES_MAX
+
+
+def most_runs(space, first=None):
+    """After so many runs a search ends, whatever its runs say: those to the further end of the range (None for `first`: of a round that
+    begins about the limit, LATER_OUTWARD), the halvings of the widest bracket, VOTES_MAX runs at both ends, and SLACK."""
+    outward = LATER_OUTWARD if first is None else math.ceil(math.log2(max(space.most / first, first / space.least)) - 1e-9)
+    return 1 + outward + _halvings(space, space.most / 2.0, space.most) + 2 * (VOTES_MAX - 1) + SLACK
+
+
+def later_runs(space):
+    """(expected, most) runs of a round that begins about the limit, without noise and with any."""
+    return LATER_OUTWARD + _halvings(space, space.start, space.start * LATER_STEP) + 2, most_runs(space)
+
+
+def _halvings(space, low, high):
+    """How often a bracket is halved until it is narrow."""
+    ratio = (high - low) / space.step if space.step else math.log(high / low) / math.log1p(space.resolution)
+    return math.ceil(math.log2(ratio)) if ratio > 1.0 + 1e-9 else 0

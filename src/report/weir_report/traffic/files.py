@@ -1,0 +1,264 @@
+"""Reads and writes traffic files: matrix and trace (CSV), sequence (TOML). docs/traffic.md describes them.
+
+What is wrong is refused with file and line. `# interval: 10s`, a comment, keeps the interval that a generator had in mind:
+weir does not read it, and weir-traffic writes it into the command that it suggests.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+
+from ..basics import quantities, toml_file
+from ..basics.errors import ReportError, naming
+from ..basics.input_file import read_text
+from .model import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_BYTES_MAX, INTERVAL_MAX_NS, PHASES_MAX, RANK_PAIRS_MAX, TRANSFER_BYTES_MAX,
+                    TRANSFERS_MAX, Matrix, Phase, Sequence, Trace, sums)
+
+MATRIX_HEADER = "producer,consumer,bytes"
+TIME_UNITS_NS = {"time_s": 10**9, "time_ms": 10**6, "time_us": 10**3, "time_ns": 1}
+EXPECTED = "a traffic file (matrix or trace in CSV, sequence in TOML)"
+HEADERS = f"the header '{MATRIX_HEADER}' (matrix) or 'time_us,{MATRIX_HEADER}' (trace)"
+_WHOLE = re.compile(r"\d{1,19}", re.ASCII)
+_TIME = re.compile(r"(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
+_INTERVAL = re.compile(r"#\s*interval:\s*(\S+)\s*")
+_PHASE_KEYS = ("name", "matrix", "period", "repeat")
+_PHASE_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def read(path):
+    """A Matrix, Trace or Sequence. A directory stands for the sequence.toml in it. Raises ReportError."""
+    path = file_of(path)
+    traffic = _read_sequence(path) if path.suffix == ".toml" else _read_csv(path)
+    _check_sums(path, sums(traffic))
+    return traffic
+
+
+def _check_sums(path, found):
+    if len(found.sent) * len(found.received) > RANK_PAIRS_MAX:
+        raise ReportError(f"{path}: {len(found.sent)} producers x {len(found.received)} consumers are too many; their product is at most "
+                          f"{RANK_PAIRS_MAX} (the largest indices give the numbers of ranks)")
+    if found.total > INTERVAL_BYTES_MAX:
+        raise ReportError(f"{path}: the transfers of an interval are {found.total} bytes in all; weir counts up to {INTERVAL_BYTES_MAX}")
+
+
+def file_of(path):
+    """The file that `path` stands for."""
+    return Path(path) / "sequence.toml" if Path(path).is_dir() else Path(path)
+
+
+def _read_csv(path):
+    header, interval_ns, rows = None, None, []
+    for number, line in enumerate(read_text(path, EXPECTED, FILE_BYTES_MAX).split("\n"), 1):
+        line = line.strip()
+        if line.startswith("#"):
+            interval_ns = _interval(path, number, line, interval_ns)
+        elif line and header is None:
+            header = line
+            if header != MATRIX_HEADER and _time_unit(header) is None:
+                raise ReportError(f"{path}, line {number}: '{_short(line)}' is no header; expected is {HEADERS}")
+        elif line:
+            rows.append((number, line.split(",")))
+    if not rows:
+        what = "it has no header and no lines" if header is None else "there is no line after the header"
+        raise ReportError(f"{path}: {what}; expected is {EXPECTED}")
+    if len(rows) > TRANSFERS_MAX:
+        raise ReportError(f"{path}: {len(rows)} transfers are too many; at most {TRANSFERS_MAX} are allowed")
+    try:
+        return _matrix(rows, interval_ns) if header == MATRIX_HEADER else _trace(rows, header, interval_ns)
+    except _LineError as error:
+        raise ReportError(f"{path}, line {error.line}: {error}") from error
+
+
+class _LineError(Exception):
+    def __init__(self, line, message):
+        super().__init__(message)
+        self.line = line
+
+
+def _interval(path, number, line, known):
+    found = _INTERVAL.fullmatch(line)
+    if not found:
+        return known
+    try:
+        return quantities.time_ns(found[1])
+    except quantities.QuantityError as error:
+        raise ReportError(f"{path}, line {number}: interval: {error}") from error
+
+
+def _time_unit(header):
+    name, _, rest = header.partition(",")
+    return TIME_UNITS_NS.get(name) if rest == MATRIX_HEADER else None
+
+
+def _matrix(rows, interval_ns):
+    pairs, lines = {}, {}
+    for number, fields in rows:
+        producer, consumer, size = _transfer(number, fields, MATRIX_HEADER)
+        if (producer, consumer) in pairs:
+            raise _LineError(number, f"the pair {producer} -> {consumer} stands in line {lines[producer, consumer]} already; a pair has "
+                             "one line, with all its bytes")
+        pairs[producer, consumer], lines[producer, consumer] = size, number
+    return Matrix(pairs, interval_ns)
+
+
+def _trace(rows, header, interval_ns):
+    unit_ns, made = _time_unit(header), []
+    for number, fields in rows:
+        time_ns = _time_ns(number, fields[0].strip(), unit_ns)
+        if made and time_ns < made[-1][0]:
+            raise _LineError(number, f"{fields[0].strip()} is before the time of the line above; times have to ascend")
+        made.append((time_ns, *_transfer(number, fields[1:], header)))
+    if interval_ns is not None and made[-1][0] >= interval_ns:
+        raise _LineError(rows[-1][0], f"the time is not in the interval, which is {quantities.time_text(interval_ns)} by the comment "
+                         "'# interval:'")
+    return Trace(tuple(made), interval_ns)
+
+
+def _time_ns(number, text, unit_ns):
+    """Rounded to nanoseconds, as weir does."""
+    if not _TIME.fullmatch(text):
+        raise _LineError(number, f"'{_short(text)}' is not a time: a number that is not negative, such as 12.5 (the header has its unit)")
+    time_ns = int((Decimal(text) * unit_ns).quantize(Decimal(1), ROUND_HALF_UP)) if Decimal(text) < INTERVAL_MAX_NS else INTERVAL_MAX_NS + 1
+    if time_ns > INTERVAL_MAX_NS:
+        raise _LineError(number, f"the time {_short(text)} is above 1 h, which is weir's longest interval")
+    return time_ns
+
+
+def _transfer(number, fields, header):
+    if len(fields) != 3:
+        found, wanted = len(fields) + header.count(",") - 2, header.count(",") + 1
+        raise _LineError(number, f"{found} fields were found; {wanted} are expected: {header}")
+    numbers = []
+    for field, name in zip(fields, ("producer", "consumer", "bytes")):
+        field = field.strip()
+        if not _WHOLE.fullmatch(field):
+            what = "a positive whole number of bytes" if name == "bytes" else "an index: a whole number from 0 on"
+            raise _LineError(number, f"{name}: '{_short(field)}' is not {what}")
+        numbers.append(int(field))
+    for index, name in zip(numbers, ("producer", "consumer")):
+        if index > INDEX_MAX:
+            raise _LineError(number, f"{name}: {index} is too large; at most {INDEX_MAX} is allowed")
+    if not 0 < numbers[2] <= TRANSFER_BYTES_MAX:
+        raise _LineError(number, f"bytes: {numbers[2]} is not a positive number of bytes up to {TRANSFER_BYTES_MAX} (1 PiB)"
+                         + ("; leave pairs without bytes out" if numbers[2] == 0 else ""))
+    return numbers
+
+
+def _short(text):
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _read_sequence(path):
+    document = toml_file.parse(path, read_text(path, EXPECTED, FILE_BYTES_MAX), "a sequence")
+    for key in document:
+        if key != "phase":
+            raise ReportError(f"{path}: {key}: there is no such key; a sequence has tables [[phase]] only")
+    tables = document.get("phase")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise ReportError(f"{path}: no phase was found; a sequence has one or more tables [[phase]] with name, matrix and period")
+    if len(tables) > PHASES_MAX:
+        raise ReportError(f"{path}: {len(tables)} phases are too many; at most {PHASES_MAX} are allowed")
+    matrices = {}
+    sequence = Sequence(tuple(_phase(path, f"{path}: phase {number}", table, matrices) for number, table in enumerate(tables, 1)))
+    _check_size(path, sequence)
+    return sequence
+
+
+def _check_size(path, sequence):
+    count = sum(phase.repeat for phase in sequence.phases)
+    transfers = sum(phase.repeat * len(phase.matrix.pairs) for phase in sequence.phases)
+    for value, most, what in ((count, PHASES_MAX, "phases (with repetitions)"), (transfers, TRANSFERS_MAX, "transfers")):
+        if value > most:
+            raise ReportError(f"{path}: {value} {what} are too many; at most {most} are allowed")
+    if sequence.interval_ns > INTERVAL_MAX_NS:
+        raise ReportError(f"{path}: the phases take {quantities.time_text(sequence.interval_ns)}; weir's longest interval is 1h")
+
+
+def _phase(path, where, table, matrices):
+    for key in table:
+        if key not in _PHASE_KEYS:
+            raise ReportError(f"{where}: {key}: there is no such key; known are: {', '.join(_PHASE_KEYS)}")
+    for key in ("name", "matrix", "period"):
+        if not isinstance(table.get(key), str) or not table[key]:
+            found = f"{table[key]!r} is not a text" if key in table else "it is missing"
+            raise ReportError(f"{where}: {key}: {found}; a phase has name = \"dispatch\", matrix = \"dispatch.csv\", period = \"2ms\"")
+    if not _PHASE_NAME.fullmatch(table["name"]):
+        raise ReportError(f"{where}: name: '{_short(table['name'])}' is not a name: letters, digits and . _ - are allowed (at most 64)")
+    repeat = table.get("repeat", 1)
+    if not isinstance(repeat, int) or isinstance(repeat, bool) or not 1 <= repeat <= 10**9:
+        raise ReportError(f"{where}: repeat: {repeat!r} is not a whole number from 1 on")
+    try:
+        period_ns = quantities.time_ns(table["period"])
+    except quantities.QuantityError as error:
+        raise ReportError(f"{where}: period: {error}") from error
+    file = table["matrix"]
+    if file not in matrices:
+        matrices[file] = _read_csv(path.parent / file)
+    if matrices[file].kind != "matrix":
+        raise ReportError(f"{where}: matrix: {path.parent / file} is a trace; a phase needs a matrix, with the header '{MATRIX_HEADER}'")
+    return Phase(table["name"], file, matrices[file], period_ns, repeat)
+
+
+# --- Writing.
+
+
+def matrix_text(matrix, remarks=()):
+    lines = _comments(matrix, remarks) + [MATRIX_HEADER]
+    lines += [f"{producer},{consumer},{size}" for (producer, consumer), size in sorted(matrix.pairs.items())]
+    return "\n".join(lines) + "\n"
+
+
+def trace_text(trace, remarks=()):
+    lines = _comments(trace, remarks) + [f"time_us,{MATRIX_HEADER}"]
+    lines += [f"{_microseconds(time_ns)},{producer},{consumer},{size}" for time_ns, producer, consumer, size in trace.rows]
+    return "\n".join(lines) + "\n"
+
+
+def _microseconds(time_ns):
+    whole, rest = divmod(time_ns, 1000)
+    return f"{whole}.{rest:03d}".rstrip("0").rstrip(".")
+
+
+def sequence_text(sequence, remarks=()):
+    parts = "".join(f"# {remark}\n" for remark in remarks)
+    for phase in sequence.phases:
+        parts += f'\n[[phase]]\nname = "{phase.name}"\nmatrix = "{phase.file}"\nperiod = "{quantities.time_text(phase.period_ns)}"\n'
+        parts += f"repeat = {phase.repeat}\n" if phase.repeat > 1 else ""
+    return parts.lstrip("\n")
+
+
+def _comments(traffic, remarks):
+    made = [f"# {remark}" for remark in remarks]
+    return made + ([f"# interval: {quantities.time_text(traffic.interval_ns)}"] if traffic.interval_ns else [])
+
+
+def write(path, traffic, remarks):
+    """Writes `path`; of a sequence, `path` is a directory, and its sequence.toml and matrices lie in it. Returns the file
+    that weir is to be given."""
+    path = Path(path)
+    _check_sums(path, sums(traffic))
+    if traffic.kind == "sequence":
+        if path.exists() and not path.is_dir():
+            raise ReportError(f"--out: {path} is a file; a directory is expected: a sequence has several files")
+        for phase in traffic.phases:
+            file = path / phase.file
+            os.makedirs(file.parent, exist_ok=True)
+            put(file, matrix_text(phase.matrix, remarks))
+        file = path / "sequence.toml"
+        put(file, sequence_text(traffic, remarks))
+        return file
+    if path.is_dir():
+        raise ReportError(f"--out: {path} is a directory; a file is expected, such as {path / (traffic.kind + '.csv')}")
+    if path.suffix == ".toml":
+        raise ReportError(f"--out: {path} ends like a sequence; a {traffic.kind} is a CSV file, such as {path.with_suffix('.csv')}")
+    put(path, (matrix_text if traffic.kind == "matrix" else trace_text)(traffic, remarks))
+    return path
+
+
+def put(path, text):
+    """Writes into what is there, which may be /dev/stdout."""
+    with naming(path):
+        Path(path).write_text(text, encoding="utf-8")

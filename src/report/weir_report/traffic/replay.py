@@ -1,0 +1,92 @@
+"""Replays a trace of flows with weir simulate, and says by how much its flows were slower than alone, by size.
+
+Nobody schedules (--policy none): a flow begins at its time. What holds flows up is then the network alone. Each is one event and
+one message, and so many of a pair can be under way at a time; control messages do not share the links.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import subprocess
+from pathlib import Path
+
+from ..basics import quantities, units
+from ..basics.errors import ReportError
+from ..basics.input_file import read_text
+from ..runs import transfer_sizes
+
+SCHEMA = "weir-replay/1"
+AT_ONCE = 8  # flows of a pair
+# Of weir (src/config/limits.hpp).
+_SLOTS_MAX = _STREAMS_MAX = 1024
+_CHUNK_MAX = 1 << 30
+
+
+def command(weir, file, flows, out, link, at_once, more):
+    """The words of the simulation. `file`: the trace as weir reads it; `more`: the caller's options, which take the place of these."""
+    senders, receivers = collections.Counter(), collections.Counter()
+    for _, sender, receiver, _ in {(0, sender, receiver, 0) for _, sender, receiver, _ in flows.trace.rows}:
+        senders[receiver] += 1
+        receivers[sender] += 1
+    most = max(senders.values())
+    if most > _SLOTS_MAX:
+        raise ReportError(f"{most} hosts send to one; weir allows {_SLOTS_MAX} slots, and each sender needs one")
+    largest = max(size for *_, size in flows.trace.rows)
+    span = quantities.time_text(quantities.rounded_up_ns(flows.trace.rows[-1][0] + 1))
+    speed = quantities.rate_text(link)
+    ours = {"pattern": f"trace:{file}", "producers": flows.hosts, "consumers": flows.hosts, "policy": "none",
+            "interval": span, "duration": span, "warmup": "0s", "event-size": f"{largest}B", "slot-size": f"{largest}B",
+            "chunk-size": f"{min(largest, _CHUNK_MAX)}B", "slots": min(_SLOTS_MAX, most * at_once),
+            "streams": min(_STREAMS_MAX, max(receivers.values()) * at_once), "scheduler-time": "0ns", "network": "packet", "control-network": "separate",
+            "producer-link": speed, "consumer-link": speed}
+    given = {word[2:].partition("=")[0] for word in more if word.startswith("--")}
+    if "fluid" in more or "--network=fluid" in more:
+        given.add("control-network")
+    words = [weir, "simulate"]
+    for option, value in ours.items():
+        if option not in given:
+            words += [f"--{option}", str(value)]
+    return words + ["--quiet", "--out", str(out), *more]
+
+
+def run(words):
+    """Raises ReportError if weir does not end as it should."""
+    ended = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if ended.returncode != 0:
+        said = ended.stderr.strip().splitlines()
+        raise ReportError(f"weir simulate ended with {ended.returncode}" + (f": {said[-1]}" if said else ""))
+
+
+def record(file, flows, out):
+    path = Path(out) / "run.json"
+    try:
+        classes = json.loads(read_text(path, "the record of a run"))["size_classes"]
+    except (ValueError, KeyError) as error:
+        raise ReportError(f"{path}: it has no sizes of transfers; the run of a trace is expected") from error
+    return {"schema": SCHEMA, "file": str(file), "run": str(out), "hosts": flows.hosts, "flows": len(flows.trace.rows),
+            "bytes": sum(size for *_, size in flows.trace.rows), "first_s": flows.first_ns * 1e-9, "moved_flows": flows.moved,
+            "flows_within_hosts": flows.within_hosts, "size_classes": classes}
+
+
+def lines(made):
+    remarks = [f"{units.counted(made['flows'], 'flow')} of {units.counted(made['hosts'], 'host')}, {units.text(made['bytes'], 'B')}; "
+               f"the first begins at {units.text(made['first_s'], 's')}"]
+    if made["moved_flows"]:
+        remarks.append(f"{units.counted(made['moved_flows'], 'flow')} moved by nanoseconds: another of the same pair begins at that time")
+    if made["flows_within_hosts"]:
+        remarks.append(f"{units.counted(made['flows_within_hosts'], 'flow')} within a host left out")
+    rows = [("size", "flows", "incomplete", "median", "p99", "slowdown", "median", "p99", "worst")]
+    for number, sizes in enumerate(made["size_classes"]):
+        rows.append((transfer_sizes.size_text(sizes, number == 0), str(sizes["transfers"]), str(sizes["incomplete_transfers"]),
+                     *(_or_dash(sizes[name], lambda value: units.text(value, "s")) for name in ("completion_s_median", "completion_s_p99")),
+                     *(_or_dash(sizes[f"slowdown_{name}"], "{:.3f}".format) for name in ("mean", "median", "p99", "max"))))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    table = ["  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
+                       for column, (cell, width) in enumerate(zip(row, widths))) for row in rows]
+    words = ["trace", *[""] * (len(remarks) - 1)]
+    return [f"{word:<7}{remark}" for word, remark in zip(words, remarks)] + [f"{'run':<7}{made['run']}", ""] + table
+
+
+def _or_dash(value, text):
+    return "-" if value is None else text(value)

@@ -1,0 +1,161 @@
+"""What a traffic file asks of the links: the summary that every kind of weir-traffic prints, as text and as JSON.
+
+The ideal completion time is the bytes of the busiest link over its speed. No schedule is faster, and if all transfers begin
+together a fluid that shares well reaches it; headers are not counted.
+"""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+
+from ..basics import units
+from ..basics.quantities import rate_text, rounded_up_ns, time_text
+from .files import file_of
+from .model import ideal_ns, sums
+
+SCHEMA = "weir-traffic/1"
+LINES_MAX = 12  # of phases
+LINKS_MAX = 16  # whose loads are shown one by one
+REPETITIONS, FEW_REPETITIONS = 10, 3  # intervals that the suggested command measures: of a short matrix, and else
+
+
+def summary(path, traffic, link, next_commands=None):
+    """The record that --json prints. `path`: the file that weir is given; `link`: b/s of every link, each direction;
+    `next_commands`: what to try next, if that is not a simulation of it."""
+    found = sums(traffic)
+    interval_ns = traffic.interval_ns or suggested_interval_ns(traffic, found, link)
+    record = {
+        "schema": SCHEMA, "kind": traffic.kind, "file": str(path), "producers": len(found.sent), "consumers": len(found.received),
+        "pairs": found.pairs, "transfers": _transfers(traffic), "total_bytes": found.total,
+        "largest_sender": _largest(found.sent, "producer"), "largest_receiver": _largest(found.received, "consumer"),
+        "link_bits_per_second": link, "interval_s": interval_ns * 1e-9, "interval_is_given": traffic.interval_ns is not None,
+        # Phases and transfers of a trace are apart in time, so that only a matrix has one completion.
+        "ideal_s": ideal_ns(found.largest, link) * 1e-9 if traffic.kind == "matrix" else None,
+        "load": ideal_ns(found.largest, link) / interval_ns,
+        "producer_load": [ideal_ns(size, link) / interval_ns for size in found.sent],
+        "consumer_load": [ideal_ns(size, link) / interval_ns for size in found.received]}
+    if traffic.kind == "sequence":
+        record["phases"] = [_phase(phase, found, link) for phase in traffic.phases]
+    if traffic.kind == "trace":
+        record["largest_transfer_bytes"] = max(size for _, size in traffic.transfers())
+    record["next"] = next_commands or [simulate_command(path, traffic, link)]
+    return record
+
+
+def _transfers(traffic):
+    if traffic.kind == "sequence":
+        return sum(phase.repeat * len(phase.matrix.pairs) for phase in traffic.phases)
+    return len(traffic.rows) if traffic.kind == "trace" else len(traffic.pairs)
+
+
+def _largest(by_rank, role, count=None):
+    """`count`: of all ranks, over which the mean is taken; some may have nothing."""
+    largest = max(by_rank)
+    return {"role": role, "index": by_rank.index(largest), "bytes": largest,
+            "over_mean": largest * (count or len(by_rank)) / sum(by_rank)}
+
+
+def _phase(phase, whole, link):
+    found = sums(phase.matrix)
+    ideal = ideal_ns(found.largest, link)
+    return {"name": phase.name, "period_s": phase.period_ns * 1e-9, "repeat": phase.repeat, "pairs": found.pairs,
+            "bytes": found.total, "ideal_s": ideal * 1e-9, "load": ideal / phase.period_ns,
+            "largest_sender": _largest(found.sent, "producer", len(whole.sent)),
+            "largest_receiver": _largest(found.received, "consumer", len(whole.received))}
+
+
+def suggested_interval_ns(traffic, found, link):
+    """Twice the ideal time of a matrix; what a trace covers, rounded up."""
+    if traffic.kind == "trace":
+        return rounded_up_ns(traffic.rows[-1][0] + 1)
+    return rounded_up_ns(2 * ideal_ns(found.largest, link))
+
+
+def simulate_command(path, traffic, link, out=None, like=None):
+    """`like`: the Sums of a traffic whose ranks there are to be, also those that have nothing here."""
+    found = sums(traffic)
+    interval_ns = traffic.interval_ns or suggested_interval_ns(traffic, found, link)
+    words = ["weir", "simulate", "--pattern", f"{traffic.kind}:{path}"]
+    if traffic.kind != "sequence":  # which has its own
+        words += ["--interval", time_text(interval_ns)]
+    for option, ours, theirs in (("--producers", found.sent, like and like.sent), ("--consumers", found.received, like and like.received)):
+        if theirs and len(theirs) > len(ours):
+            words += [option, str(len(theirs))]
+    speed = rate_text(link)
+    repetitions = REPETITIONS if traffic.kind == "matrix" and interval_ns <= 10**9 else FEW_REPETITIONS
+    words += ["--producer-link", speed, "--consumer-link", speed, "--duration", time_text(repetitions * interval_ns),
+              "--warmup", time_text(interval_ns)]
+    return shlex.join(words + (["--out", out] if out else []))
+
+
+# --- Text.
+
+
+def lines(record, remarks=()):
+    """As the summary of a run: a word, then what there is to say. `remarks`: more pairs of these."""
+    made = [("traffic", f"{record['kind']} {record['file']}"),
+            ("ranks", f"{units.counted(record['producers'], 'producer')}, {units.counted(record['consumers'], 'consumer')}, "
+                      f"{units.counted(record['pairs'], 'pair')}" + _transfers_text(record)),
+            ("bytes", f"{units.text(record['total_bytes'], 'B')} in all" + _transfer_size(record)),
+            ("largest sender", _rank_text(record["largest_sender"])),
+            ("largest receiver", _rank_text(record["largest_receiver"]))]
+    speed = units.text(record["link_bits_per_second"], "b/s")
+    if record["ideal_s"] is not None:
+        made.append(("ideal completion", f"{units.text(record['ideal_s'], 's')} with {speed} on every link"))
+    given = "" if record["interval_is_given"] else " (not in the file: suggested)"
+    made.append(("interval", units.text(record["interval_s"], "s") + given))
+    made.append(("load of links", f"with {speed}: " + _load_text(record["load"])))
+    made += [(f"  {role}s", _loads(record[f"{role}_load"])) for role in ("producer", "consumer")]
+    made += _phase_lines(record.get("phases", []))
+    made += remarks
+    made += [("" if number else "next", command) for number, command in enumerate(record["next"])]
+    width = max(len(word) for word, _ in made) + 2
+    return [f"{word:<{width}}{text}" for word, text in made]
+
+
+def _transfers_text(record):
+    return "" if record["kind"] == "matrix" else f"; {units.counted(record['transfers'], 'transfer')} per interval"
+
+
+def _transfer_size(record):
+    mean = f", {units.text(record['total_bytes'] / record['transfers'], 'B')} per transfer"
+    if "largest_transfer_bytes" in record:
+        mean += f" (largest {units.text(record['largest_transfer_bytes'], 'B')})"
+    return mean
+
+
+def _rank_text(rank):
+    return f"{rank['role']} {rank['index']}: {units.text(rank['bytes'], 'B')}, {units.number(rank['over_mean'])} x the mean"
+
+
+def _load_text(load):
+    over = ": more than they can carry" if load > 1 else ""
+    return f"the busiest is used for {units.percent(load)} of the time{over}"
+
+
+def _loads(loads):
+    if len(loads) <= LINKS_MAX:
+        return "  ".join(units.percent(load) for load in loads)
+    return f"{units.percent(min(loads))} to {units.percent(max(loads))}, median {units.percent(statistics.median(loads))}"
+
+
+def _phase_lines(phases):
+    made = []
+    for phase in phases[:LINES_MAX]:
+        repeat = f" x {phase['repeat']}" if phase["repeat"] > 1 else ""
+        made.append((f"phase {phase['name']}", f"{units.text(phase['period_s'], 's')}{repeat}, {units.counted(phase['pairs'], 'pair')}, "
+                     f"{units.text(phase['bytes'], 'B')}, ideal completion {units.text(phase['ideal_s'], 's')} "
+                     f"({units.percent(phase['load'])} of the period)" + _receiver_text(phase)))
+    if len(phases) > LINES_MAX:
+        made.append(("", f"and {len(phases) - LINES_MAX} more phases"))
+    return made
+
+
+def _receiver_text(phase):
+    return f", largest receiver {units.number(phase['largest_receiver']['over_mean'])} x the mean" if phase["pairs"] > 1 else ""
+
+
+def shown_path(path):
+    """What weir is given for `path`: of a sequence's directory the file in it."""
+    return file_of(path)
